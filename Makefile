@@ -1,0 +1,101 @@
+# make run    install what app.json lists into .venv and start the server
+# make test   install what the tests need, and run all tests of the core and of the plugins
+# make check  lint, types, import contract, wheels, and the tests once more against the installed wheels
+# make bench  measure
+# make screenshots   take the pictures of docs/images; needs Chromium
+#
+# Needs python3 (3.11 or later) with venv, and make; everything else is installed into .venv. Nothing is installed
+# again unless a pyproject.toml, app.json or constraints.txt has changed.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+WORKERS ?= auto
+
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+PIP_INSTALL := $(BIN)/python -m pip install --quiet
+
+PLUGINS := $(shell $(PYTHON) .ci/plugin_folders.py)
+LISTED := $(shell $(PYTHON) .ci/plugin_folders.py app.json)
+PROJECTS := pyproject.toml $(PLUGINS:%=%/pyproject.toml)
+CODE := agentcore $(wildcard $(PLUGINS:%=%/src))
+
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+WHEEL_VENV := build/venv
+WHEEL_TESTS := build/tests
+INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
+
+.PHONY: screenshots run test check lint types page-types imports wheels test-wheels bench constraints clean
+.DELETE_ON_ERROR:
+
+run: $(INSTALLED)
+	$(BIN)/agentcore serve $(ARGS)
+
+test: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+check: lint types page-types imports test-wheels
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(INSTALLED_DEV)
+	$(BIN)/mypy $(CODE)
+
+# The page has no build step; its types are in comments, and TypeScript only reads them.
+page-types:
+	@if command -v npm >/dev/null; then npm ci --silent --no-audit --no-fund && npm run --silent types; \
+	else echo "no npm here: the types of the page's scripts are not checked" >&2; fi
+
+imports: $(INSTALLED_DEV)
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED_DEV)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+screenshots: $(INSTALLED_DEV)
+	$(BIN)/python scripts/screenshots $(ARGS)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): $(PROJECTS) app.json constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e . $(LISTED:%=-e ./%)
+	@touch $@
+
+$(INSTALLED_DEV): $(PROJECTS) constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e '.[testing,dev]' $(PLUGINS:%=-e ./%)
+	@touch $@
+
+# One test run without the source tree: what is not in a wheel is found missing here.
+wheels: $(INSTALLED_DEV)
+	rm -rf build/wheels
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheels . $(PLUGINS:%=./%)
+
+$(WHEEL_VENV)/bin/python:
+	$(PYTHON) -m venv $(WHEEL_VENV)
+
+$(INSTALLED_WHEELS): $(PROJECTS) constraints.txt | $(WHEEL_VENV)/bin/python wheels
+	$(WHEEL_VENV)/bin/python -m pip install --quiet "$$(echo build/wheels/agentcore_runtime-*.whl)[testing,dev]" build/wheels/*.whl
+	@touch $@
+
+test-wheels: wheels $(INSTALLED_WHEELS)
+	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheels/*.whl
+	rm -rf $(WHEEL_TESTS)
+	mkdir -p $(WHEEL_TESTS)
+	tar -c --exclude __pycache__ pyproject.toml app.json *.md docs tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
+	cd $(WHEEL_TESTS) && $(CURDIR)/$(WHEEL_VENV)/bin/python -m pytest -q -n $(WORKERS) -m 'not source_tree' $(ARGS)
+
+# The versions that a fresh installation of everything takes, without our own distributions.
+constraints:
+	rm -rf build/venv-constraints
+	$(PYTHON) -m venv build/venv-constraints
+	PIP_CONSTRAINT= build/venv-constraints/bin/python -m pip install --quiet '.[testing,dev]' $(PLUGINS:%=./%)
+	build/venv-constraints/bin/python -m pip freeze | grep -v -i '^agentcore-\|^-e\|^#\| @ ' | LC_ALL=C sort -f > constraints.txt
+
+clean:
+	rm -rf build dist $(VENV)

@@ -1,0 +1,110 @@
+"""Takes a picture of every view of the page: light, dark, on a phone, in Chinese; empty, failing, long.
+
+Run: python scripts/screenshots [NAME …]; the pictures go to docs/images.
+"""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser, Page, async_playwright
+from scenes import SCENES, Scene
+
+from agentcore.testing.hosting import HostPlan
+from agentcore.testing.serving import ServerClient, running_server
+
+_HERE = Path(__file__).resolve().parent
+_TARGET = _HERE.parent.parent / "docs" / "images"
+_MODULES = ["fs_tools", "weather", "broken_clock", "almanac", "ghost_tools"]
+_FLAGS = ["--no-sandbox", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a scene is looked at.
+
+    Args:
+        name: Ends the picture's name.
+        options: Of the browser context.
+    """
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}, "locale": "en-US"}
+_PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "locale": "en-US"}
+LOOKS = (
+    Look("light", {**_DESK, "color_scheme": "light"}),
+    Look("dark", {**_DESK, "color_scheme": "dark"}),
+    Look("phone", {**_PHONE, "color_scheme": "light"}),
+    Look("zh", {**_DESK, "color_scheme": "light", "locale": "zh-CN"}),
+)
+
+
+@asynccontextmanager
+async def _server(modules: Sequence[str]) -> AsyncIterator[ServerClient]:
+    with tempfile.TemporaryDirectory(prefix="agentcore-") as name:
+        folder = Path(name)
+        shutil.copytree(_HERE / "modules", folder / "modules", ignore=shutil.ignore_patterns("__pycache__"))
+        workspace = folder / "workspace"
+        workspace.mkdir()
+        (workspace / "notes.md").write_text("# Notes\n\n- buy bread\n- call the harbour\n", encoding="utf-8")
+        (workspace / "hello.py").write_text('def greet(name):\n    return f"hello, {name}"\n', encoding="utf-8")
+        plan = HostPlan(config={"modules": list(modules)}, roots=[workspace], is_failure_expected=True)
+        async with running_server(plan, folder) as server:
+            yield server
+
+
+async def _logged_in(browser: Browser, server: ServerClient, look: Look) -> Page:
+    context = await browser.new_context(reduced_motion="reduce", **look.options)
+    page = await context.new_page()
+    code = server.running.host.store.page_sessions.create_code()
+    await page.goto(f"{server.make_url('/')}#code={code}")
+    await page.get_by_role("heading", level=1).wait_for()
+    return page
+
+
+async def _take(page: Page, server: ServerClient, scene: Scene, look: Look) -> None:
+    await page.goto("about:blank")  # nothing of the scene before is left
+    await page.goto(f"{server.make_url('/')}{scene.path}")
+    if scene.prepare is not None:
+        await scene.prepare(page)
+    await page.locator("[aria-busy=true]").first.wait_for(state="detached")
+    await page.evaluate("new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 150))")
+    await page.screenshot(path=_TARGET / f"{scene.name}-{look.name}.png")
+
+
+async def _take_all(browser: Browser, scenes: Sequence[Scene]) -> None:
+    for is_empty in (False, True):
+        chosen = [scene for scene in scenes if scene.is_empty == is_empty]
+        if not chosen:
+            continue
+        for look in LOOKS:
+            # a server for each look: scenes leave calls behind, and one of them stops everything
+            async with _server([] if is_empty else _MODULES) as server:
+                page = await _logged_in(browser, server, look)
+                for scene in chosen:
+                    if look.name != "zh" or scene.is_in_chinese:
+                        await _take(page, server, scene, look)
+                await page.context.close()
+
+
+async def main(names: Sequence[str]) -> None:
+    """Take the pictures of some scenes, or of all."""
+    _TARGET.mkdir(parents=True, exist_ok=True)
+    scenes = [scene for scene in SCENES if not names or scene.name in names]
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_FLAGS)
+        await _take_all(browser, scenes)
+        await browser.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))

@@ -1,0 +1,114 @@
+"""The scenes: where each view is, and what is done there before its picture is taken."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from playwright.async_api import Page
+
+_RUN = re.compile("^(Run|运行)")
+
+Prepare = Callable[[Page], Awaitable[object]]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One view in one state.
+
+    Args:
+        name: Begins the picture's name.
+        path: Its address.
+        prepare: What is done there first.
+        is_empty: Whether the server runs without any module.
+        is_in_chinese: Whether a picture in Chinese is taken as well.
+    """
+
+    name: str
+    path: str = ""
+    prepare: Prepare | None = None
+    is_empty: bool = False
+    is_in_chinese: bool = False
+
+
+async def _make_calls(page: Page) -> None:
+    """A few calls, so that there is something to show."""
+    await page.evaluate("""async () => {
+        const {client} = await import('/static/client.js');
+        for (const city of ['Bonn', 'Oslo', 'Atlantis']) await client.call('weather_now', {city});
+        await client.call('list_dir', {path: '.'});
+        await client.call('read_file', {path: 'missing.txt'});
+    }""")
+    await page.locator("ac-view-welcome").get_by_text("list_dir").last.wait_for()
+
+
+async def _open_menu(page: Page) -> None:
+    menu = page.locator("header.top button").first
+    if await menu.is_visible():
+        await menu.click()
+
+
+async def _ask_to_stop(page: Page) -> None:
+    await page.locator("ac-stop button:visible").first.click()
+    await page.locator("ac-confirm dialog").wait_for()
+
+
+async def _stop(page: Page) -> None:
+    await _ask_to_stop(page)
+    await page.locator("ac-confirm button.primary").click()
+    await page.get_by_role("alert").first.wait_for()
+
+
+async def _log_out(page: Page) -> None:
+    await page.evaluate("import('/static/client.js').then(({client}) => client.del('/api/session'))")
+    await page.reload()
+    await page.locator("ac-view-log-in").wait_for()
+
+
+async def _wait_for_heading(page: Page) -> None:
+    await page.get_by_role("heading", level=1).wait_for()
+
+
+async def _run(page: Page) -> None:
+    await page.locator("ac-view-tool").get_by_role("button", name=_RUN).first.click()
+    await page.locator("ac-result, ac-result-error").first.wait_for()
+
+
+async def _search(page: Page) -> None:
+    await page.locator("ac-view-tool").get_by_role("textbox").first.fill("greet|bread")
+    await _run(page)
+    await page.locator("ac-result").first.scroll_into_view_if_needed()
+
+
+async def _fail(page: Page) -> None:
+    await page.locator("ac-view-tool").get_by_role("textbox").first.fill("Atlantis")
+    await _run(page)
+
+
+async def _open_call(page: Page) -> None:
+    await page.locator("ac-view-activity").get_by_text("weather_now").first.click()
+    await page.locator("ac-view-call").first.wait_for()
+
+
+SCENES = (
+    Scene("overview", "#/", _make_calls, is_in_chinese=True),
+    Scene("modules", "#/modules", _wait_for_heading, is_in_chinese=True),
+    Scene("module", "#/modules/weather", _wait_for_heading),
+    Scene("module-failed", "#/modules/broken_clock", _wait_for_heading),
+    Scene("module-long", "#/modules/almanac", _wait_for_heading),
+    Scene("module-page", "#/pages/weather", _wait_for_heading),
+    Scene("tools", "#/tools", _wait_for_heading),
+    Scene("tool", "#/tools/grep", _search, is_in_chinese=True),
+    Scene("tool-table", "#/tools/weather_table", _run),
+    Scene("tool-failed", "#/tools/weather_now", _fail),
+    Scene("activity", "#/activity", _wait_for_heading),
+    Scene("call", "#/activity", _open_call),
+    Scene("settings", "#/settings", _wait_for_heading, is_in_chinese=True),
+    Scene("settings-module", "#/settings/weather", _wait_for_heading),
+    Scene("nothing-here", "#/no/such/view"),
+    Scene("menu", "#/modules", _open_menu),
+    Scene("overview-empty", "#/", _wait_for_heading, is_empty=True),
+    Scene("modules-empty", "#/modules", _wait_for_heading, is_empty=True),
+    Scene("stop-asked", "#/modules", _ask_to_stop),
+    Scene("stopped", "#/modules", _stop),
+    Scene("log-in", "#/", _log_out, is_in_chinese=True),
+)
