@@ -1,0 +1,121 @@
+"""One row of the record of calls, and the bytes by which rows are chained."""
+
+import hashlib
+import json
+import time
+from typing import Literal, NamedTuple
+
+RowKind = Literal["call", "decision", "notice"]
+
+GENESIS_HASH = bytes(32)
+"""What the first row is chained to."""
+
+_ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False).encode
+
+
+class CallRow(NamedTuple):
+    """A call, a decision about one, or a notice of the record about itself.
+
+    A named tuple, because several thousand of them a second are made, encoded and stored.
+
+    Args:
+        time_ms: When it began, in milliseconds since 1970.
+        call_id: The call, also of a decision about it.
+        tool: The tool's name as it was called, known or not.
+        kind: `call`; `decision` (approve, deny, stop, …); `notice`: written by the record itself.
+        parent_call_id: The call that made this one.
+        module: The module that the tool belongs to.
+        session_id: The session that the call belongs to.
+        principal_kind: The kind of credential that was shown: `page`, `token`, `cli`, ….
+        principal_id: Which one of that kind.
+        arguments_digest: sha256, in hexadecimal digits, of the exact arguments.
+        decision: What was decided: `allow`, `approve`, `deny`, `stop`, ….
+        decided_by: Who or what decided: a rule, a mode, an approver.
+        outcome: `ok`, else the type of the error.
+        duration_ms: How long the call took; None: it did not end, or it is a decision.
+        resource_id: The resource that the call acted on.
+        arguments: JSON text for people to read, with secrets masked and cut to a bound by whoever appends the row.
+            It stands outside of the chain, its digest is inside.
+    """
+
+    time_ms: int
+    call_id: str
+    tool: str
+    kind: RowKind = "call"
+    parent_call_id: str | None = None
+    module: str = ""
+    session_id: str = ""
+    principal_kind: str = ""
+    principal_id: str = ""
+    arguments_digest: str = ""
+    decision: str = ""
+    decided_by: str = ""
+    outcome: str = ""
+    duration_ms: float | None = None
+    resource_id: str | None = None
+    arguments: str = ""
+
+    def is_well_typed(self) -> bool:
+        """Whether each field is what it is declared to be, which only matters once storing has failed."""
+        optional = (self.parent_call_id, self.resource_id)
+        texts = (self.call_id, self.tool, self.kind, *self[5:13], self.arguments)
+        return (
+            type(self.time_ms) is int
+            and abs(self.time_ms) < 2**63
+            and (self.duration_ms is None or type(self.duration_ms) in (int, float))
+            and all(value is None or isinstance(value, str) for value in optional)
+            and all(isinstance(value, str) for value in texts)
+        )
+
+
+COLUMNS = ", ".join(CallRow._fields)
+"""The columns of a row in the order of its fields, for SQL."""
+
+
+class RecordedRow(NamedTuple):
+    """A row at its place in the record: `seq` counts from 1 without gaps."""
+
+    seq: int
+    row: CallRow
+
+
+def notice(outcome: str, **details: object) -> CallRow:
+    """A row by which the record tells about itself; the details stand in its arguments, and so in its digest."""
+    arguments = json.dumps(details)
+    return CallRow(
+        time_ms=time.time_ns() // 1_000_000,
+        call_id="",
+        tool="",
+        kind="notice",
+        outcome=outcome,
+        arguments_digest=hashlib.sha256(arguments.encode("ascii")).hexdigest(),
+        arguments=arguments,
+    )
+
+
+def chain(previous_hash: bytes, row: CallRow) -> tuple[CallRow, bytes]:
+    """Chain a row to the one before it.
+
+    Returns:
+        The row as it can be stored (text that UTF-8 cannot express is written as escapes), and its hash: sha256
+        over the previous hash and the fields but `arguments`, as one JSON array in ASCII without spaces, in the
+        order of `CallRow`.
+    """
+    text = _ENCODE(row[:-1])
+    # escapes of surrogates show in the ASCII text; lone ones come from a caller's JSON, and SQLite takes none
+    if "\\ud" in text or not row.arguments.isascii():
+        row = _without_surrogates(row)
+        text = _ENCODE(row[:-1])
+    return row, hashlib.sha256(previous_hash + text.encode("ascii")).digest()
+
+
+def _without_surrogates(row: CallRow) -> CallRow:
+    try:
+        "".join(value for value in row if isinstance(value, str)).encode()
+    except UnicodeEncodeError:
+        return CallRow(*(_escaped(value) if isinstance(value, str) else value for value in row))  # type: ignore[arg-type]
+    return row
+
+
+def _escaped(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

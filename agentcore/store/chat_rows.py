@@ -1,0 +1,81 @@
+"""What is stored of a chat: its session, and each call that the model wanted."""
+
+from typing import Literal, NamedTuple
+
+CallKind = Literal["client", "server"]
+"""Where a call runs: in the client that brought the tool, or here."""
+
+ChatCallState = Literal["new", "waiting", "approved", "rejected", "running", "done", "settled"]
+"""How far a call is.
+
+`new`: the model wants it. `waiting`: for a person's word, or for the client's result. `approved`, `rejected`: a person
+has said so, and it has not been acted on. `running`: it was handed to the host. `done`: its result is known. `settled`:
+the model has been told.
+"""
+
+ANSWERED: frozenset[ChatCallState] = frozenset(("approved", "rejected", "done", "settled"))
+"""States in which nobody is waited for any more."""
+
+
+class ChatSessionRow(NamedTuple):
+    """One chat session.
+
+    Args:
+        session_id: Its name.
+        owner: The credential that it belongs to.
+        user_id: The user of that credential that it belongs to.
+        agent_id: Whose instructions the model follows.
+        model: The model that was last asked for; empty: the agent's.
+        title: The head of the first message.
+        page: What the client said of the page, as JSON text.
+        client_tools: The tools that the client runs, as JSON text.
+        steps: Requests to the model in the current turn.
+        tokens: Tokens of the current turn.
+        is_running: Whether a turn goes on; still set after a restart if it was cut off.
+        created_at_ms: Milliseconds since 1970.
+        last_used_at_ms: Milliseconds since 1970.
+    """
+
+    session_id: str
+    owner: str
+    user_id: str
+    agent_id: str
+    model: str
+    title: str
+    page: str | None
+    client_tools: str | None
+    steps: int
+    tokens: int
+    is_running: int
+    created_at_ms: int
+    last_used_at_ms: int
+
+
+class ChatCallRow(NamedTuple):
+    """One call that the model wanted.
+
+    Args:
+        session_id: The session.
+        tool_id: Its name in the session; made here, never the provider's.
+        tool_name: The tool.
+        arguments: JSON text of the arguments.
+        kind: Where it runs.
+        state: How far it is.
+        call_id: The host's id of the call, once the host has taken it.
+        definition_digest: The tool's definition as it was when the call was asked about.
+        answered_by: Who approved or rejected it.
+        result: What the model is told, as JSON text.
+        expires_at_ms: Until when it may be approved; None: it does not expire.
+    """
+
+    session_id: str
+    tool_id: str
+    tool_name: str
+    arguments: str
+    kind: CallKind
+    state: ChatCallState = "new"
+    call_id: str = ""
+    definition_digest: str = ""
+    answered_by: str = ""
+    result: str | None = None
+    expires_at_ms: int | None = None

@@ -1,0 +1,143 @@
+"""The tables of the database, as the steps that lead to them.
+
+A step that was released is never changed: what comes later is a further step. The number of steps that a file has
+been through is its `user_version`.
+"""
+
+_RECORD = (
+    """
+    CREATE TABLE record (
+        seq INTEGER PRIMARY KEY,
+        time_ms INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        parent_call_id TEXT,
+        tool TEXT NOT NULL,
+        module TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        principal_kind TEXT NOT NULL,
+        principal_id TEXT NOT NULL,
+        arguments_digest TEXT NOT NULL,
+        decision TEXT NOT NULL,
+        decided_by TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        duration_ms ANY CHECK (typeof(duration_ms) IN ('integer', 'real', 'null')),
+        resource_id TEXT,
+        arguments TEXT NOT NULL,
+        hash BLOB NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX record_by_tool ON record (tool)",
+    "CREATE INDEX record_by_module ON record (module)",
+    "CREATE INDEX record_by_session ON record (session_id)",
+    # nearly all rows are 'ok': they are found by walking the table, and cost no index entry
+    "CREATE INDEX record_by_failure ON record (outcome) WHERE outcome <> 'ok'",
+    (
+        "CREATE TRIGGER record_is_not_changed BEFORE UPDATE ON record"
+        " BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END"
+    ),
+    (
+        "CREATE TRIGGER record_is_not_shortened BEFORE DELETE ON record"
+        " BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END"
+    ),
+    # the end of the chain, so that rows missing at the end are noticed too
+    "CREATE TABLE record_head (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT",
+    """
+    CREATE TABLE open_calls (
+        call_id TEXT NOT NULL,
+        time_ms INTEGER NOT NULL,
+        row TEXT NOT NULL,
+        PRIMARY KEY (call_id, time_ms)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+_ARTIFACTS = (
+    """
+    CREATE TABLE artifacts (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        artifact_id TEXT NOT NULL UNIQUE,
+        mime TEXT NOT NULL,
+        name TEXT NOT NULL,
+        size_bytes INTEGER NOT NULL,
+        charged_bytes INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        session_id TEXT NOT NULL,
+        call_id TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE TABLE artifact_usage (id INTEGER PRIMARY KEY CHECK (id = 1), charged_bytes INTEGER NOT NULL) STRICT",
+    "INSERT INTO artifact_usage VALUES (1, 0)",
+    (
+        "CREATE TRIGGER artifact_is_charged AFTER INSERT ON artifacts"
+        " BEGIN UPDATE artifact_usage SET charged_bytes = charged_bytes + NEW.charged_bytes; END"
+    ),
+    (
+        "CREATE TRIGGER artifact_is_credited AFTER DELETE ON artifacts"
+        " BEGIN UPDATE artifact_usage SET charged_bytes = charged_bytes - OLD.charged_bytes; END"
+    ),
+)
+
+_PAGE_SESSIONS = (
+    """
+    CREATE TABLE page_sessions (
+        session_id TEXT PRIMARY KEY,
+        audience TEXT NOT NULL,
+        cookie_hash BLOB NOT NULL UNIQUE,
+        header_hash BLOB NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        last_used_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+_CHAT = (
+    """
+    CREATE TABLE chat_sessions (
+        session_id TEXT PRIMARY KEY,
+        owner TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        agent_id TEXT NOT NULL,
+        model TEXT NOT NULL,
+        title TEXT NOT NULL,
+        page TEXT,
+        client_tools TEXT,
+        steps INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        is_running INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        last_used_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX chat_sessions_by_owner ON chat_sessions (owner, last_used_at_ms)",
+    """
+    CREATE TABLE chat_messages (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL REFERENCES chat_sessions (session_id),
+        time_ms INTEGER NOT NULL,
+        message TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX chat_messages_by_session ON chat_messages (session_id, number)",
+    """
+    CREATE TABLE chat_calls (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL REFERENCES chat_sessions (session_id),
+        tool_id TEXT NOT NULL,
+        tool_name TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('client', 'server')),
+        state TEXT NOT NULL CHECK (state IN ('new', 'waiting', 'approved', 'rejected', 'running', 'done', 'settled')),
+        call_id TEXT NOT NULL,
+        definition_digest TEXT NOT NULL,
+        answered_by TEXT NOT NULL,
+        result TEXT,
+        expires_at_ms INTEGER,
+        UNIQUE (session_id, tool_id)
+    ) STRICT
+    """,
+    "CREATE INDEX chat_calls_open ON chat_calls (session_id) WHERE state <> 'settled'",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORD + _ARTIFACTS + _PAGE_SESSIONS, _CHAT)
+"""The statements of each step, in order."""

@@ -1,0 +1,17 @@
+"""What a running server tells about itself: the content of `server.json`."""
+
+from pydantic import BaseModel
+
+
+class ServerInfo(BaseModel, extra="forbid", frozen=True):
+    """The process that holds a state folder and serves.
+
+    Args:
+        pid: Its process id.
+        addresses: Base URLs by purpose: `page`, and `approval` once there is an approval origin.
+        config: Absolute path of its app.json.
+    """
+
+    pid: int
+    addresses: dict[str, str]
+    config: str

@@ -1,0 +1,68 @@
+"""All that outlives the process, opened and closed together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentcore.store.artifacts import ArtifactStore
+from agentcore.store.call_row import notice
+from agentcore.store.chat_store import ChatStore
+from agentcore.store.database import Database
+from agentcore.store.page_sessions import PageSessions
+from agentcore.store.record import Record
+from agentcore.store.state_dir import StateDir
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The stores of one state folder.
+
+    Args:
+        database: For the parts of the core that keep tables of their own.
+        record: The record of calls.
+        artifacts: What is too large or too binary for a result.
+        page_sessions: Browsers that are logged in to the page.
+        approval_sessions: Browsers that are logged in to the approval origin.
+        chats: Chat sessions, their messages and calls.
+    """
+
+    database: Database
+    record: Record
+    artifacts: ArtifactStore
+    page_sessions: PageSessions
+    approval_sessions: PageSessions
+    chats: ChatStore
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, state_dir: StateDir) -> AsyncIterator["Store"]:
+        """Open everything in a state folder that this process holds; at the end, all that was added is on the disk.
+
+        A broken database and its artifacts are kept beside the new ones that are begun: `database.broken_path` says
+        where, and the new record's first row tells of it.
+
+        Raises:
+            DatabaseTooNewError: A later version of agentcore wrote the database.
+            StateDirError: The folder of the artifacts cannot be used.
+            sqlite3.Error: The disk or its rights do not allow it.
+        """
+        async with Database.open(state_dir.database_path) as database, Record.open(database) as record:
+            if database.broken_path is not None:
+                record.append(notice("database_broken", kept_as=database.broken_path.name))
+                await asyncio.to_thread(_set_aside, state_dir.artifacts_path, database.broken_path)
+            yield cls(
+                database,
+                record,
+                await ArtifactStore.open(database, state_dir.artifacts_path),
+                await PageSessions.open(database, "page"),
+                await PageSessions.open(database, "approval"),
+                ChatStore(database),
+            )
+
+
+def _set_aside(artifacts: Path, broken_database: Path) -> None:
+    """Keep the artifacts of a broken database with it: the new one knows none of them, and would sweep them away."""
+    if artifacts.exists():
+        artifacts.rename(broken_database.with_name(f"{broken_database.stem}-artifacts"))

@@ -1,0 +1,85 @@
+"""Finding text in a large file, line by line, in linear time and bounded memory."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+QUERY_CHARS = 1000
+"""The longest query."""
+
+_BLOCK_BYTES = 1024 * 1024
+_SHOWN_CHARS = 500
+# pieces of a line that is too long for a block overlap by the longest form of any query in UTF-8
+_OVERLAP_BYTES = 4 * QUERY_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatch:
+    """A line that holds the searched text.
+
+    Args:
+        line: Its number, from 1.
+        offset: Where the line begins in the file, in bytes; of a line of many megabytes, where the piece of it begins.
+        text: The line, or 500 characters of it around the first match.
+    """
+
+    line: int
+    offset: int
+    text: str
+
+
+def search_lines(file: BinaryIO, query: str, *, ignore_case: bool = False) -> Iterator[TextMatch]:
+    """Give the lines of a UTF-8 file that hold the query, literally, from the file's position on.
+
+    Args:
+        file: Opened for reading bytes.
+        query: 1 to 1,000 characters, none of them a line end.
+        ignore_case: Whether upper and lower case count as the same, in any alphabet.
+    """
+    wanted = query.casefold() if ignore_case else query
+    first_line, last_match = 1, 0
+    for offset, block in _blocks(file):
+        if wanted in _folded(block, ignore_case):
+            for match in _matches_in(block, wanted, first_line, offset, ignore_case):
+                if match.line != last_match:
+                    last_match = match.line
+                    yield match
+        first_line += block.count(b"\n")
+
+
+def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Offsets and blocks; a block ends with a line end, unless one line alone fills it."""
+    offset, rest = 0, b""
+    while data := file.read(_BLOCK_BYTES):
+        rest += data
+        end = rest.rfind(b"\n") + 1
+        if end:
+            yield offset, rest[:end]
+        elif len(rest) > _BLOCK_BYTES:
+            yield offset, rest
+            end = len(rest) - _OVERLAP_BYTES
+        offset, rest = offset + end, rest[end:]
+    if rest:
+        yield offset, rest
+
+
+def _matches_in(block: bytes, wanted: str, line: int, offset: int, ignore_case: bool) -> Iterator[TextMatch]:
+    for content in block.split(b"\n"):
+        position = _folded(content, ignore_case).find(wanted)
+        if position >= 0:
+            yield TextMatch(line, offset, _around(content.decode("utf-8", "replace").rstrip("\r"), position))
+        line += 1
+        offset += len(content) + 1
+
+
+def _folded(content: bytes, ignore_case: bool) -> str:
+    text = content.decode("utf-8", "replace")
+    return text.casefold() if ignore_case else text
+
+
+def _around(text: str, position: int) -> str:
+    if len(text) <= _SHOWN_CHARS:
+        return text
+    # folding may have shifted the position by a few characters, which the margin allows for
+    start = max(0, min(position - _SHOWN_CHARS // 4, len(text) - _SHOWN_CHARS))
+    return text[start : start + _SHOWN_CHARS]
