@@ -1,0 +1,121 @@
+"""The data of a call: what was asked, what is known on the way, how it ended."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentcore.api.context import Principal
+from agentcore.api.definition import CallPreview
+from agentcore.api.errors import ToolError
+from agentcore.api.resource import Resource
+from agentcore.api.result import ToolResult
+from agentcore.host.containment import Contained
+from agentcore.host.encoding import to_json
+from agentcore.host.policy import Decision
+from agentcore.host.registry import RegisteredTool
+from agentcore.store import CallRow
+
+Notify = Callable[[str, Mapping[str, Any]], None]
+"""Told of `accepted`, `progress` and `approval` while a caller waits."""
+
+
+@dataclass(slots=True)
+class CallRequest:
+    """One wish to call a tool.
+
+    Args:
+        tool: Its name.
+        arguments: As the caller gave them.
+        principal: Who asks.
+        session_id: The session it belongs to; None: the principal's default one.
+        resource_id: The resource to act on; None: the argument's, else the session's default.
+        timeout_ms: Time limit of queue and execution; None: the tool's.
+        call_id: The id of a call that waited for approval and is sent again.
+        parent_call_id: The call from inside which this one is made.
+        waits_for_approval: Whether the caller stays while a person decides.
+    """
+
+    tool: str
+    arguments: dict[str, Any]
+    principal: Principal
+    session_id: str | None = None
+    resource_id: str | None = None
+    timeout_ms: int | None = None
+    call_id: str | None = None
+    parent_call_id: str | None = None
+    waits_for_approval: bool = False
+
+
+@dataclass(slots=True)
+class CallOutcome:
+    """How a call ended: with a result, or with an error object.
+
+    Args:
+        call_id: Its id in the record and in the log.
+        result: What the tool gave; None when it failed.
+        error: Why it failed; None when it did not.
+        resource_id: The resource that it acted on.
+        encoded_data: The result's data as JSON text, encoded once.
+    """
+
+    call_id: str
+    result: ToolResult | None = None
+    error: ToolError | None = None
+    resource_id: str | None = None
+    encoded_data: bytes = b"null"
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a result."""
+        return self.error is None
+
+    def encoded(self) -> bytes:
+        """The envelope of the wire as JSON text; the data was encoded once, when the result was settled."""
+        head = {"ok": self.ok, "callId": self.call_id}
+        if self.resource_id is not None:
+            head["resourceId"] = self.resource_id
+        if self.error is not None:
+            head["error"] = self.error.to_json()
+            return to_json(head)
+        assert self.result is not None  # noqa: S101 - one of the two is set
+        head["content"] = [block.to_json() for block in self.result.blocks()]
+        if self.result.truncated:
+            head["truncated"] = True
+        return to_json(head)[:-1] + b',"data":' + self.encoded_data + b"}"
+
+    def unwrap(self) -> ToolResult:
+        """The result.
+
+        Raises:
+            ToolError: What ended the call instead.
+        """
+        if self.error is not None:
+            raise self.error
+        assert self.result is not None  # noqa: S101 - one of the two is set
+        return self.result
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call on its way."""
+
+    id: str
+    request: CallRequest
+    session_id: str
+    started: float
+    started_ms: int
+    depth: int = 0
+    holds: frozenset[str] = frozenset()
+    tool: RegisteredTool | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
+    digest: str = ""
+    shown_arguments: str = ""
+    preview: CallPreview | None = None
+    decision: Decision | None = None
+    decided_by: str = ""
+    resource: Resource | None = None
+    row: CallRow | None = None
+    work: Contained[CallOutcome] | None = None
+    notify: Notify | None = None
+    is_cancelled: bool = False
+    deadline: float = 0.0

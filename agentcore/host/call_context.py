@@ -1,0 +1,156 @@
+"""What a tool sees of its call: the implementation of `ToolContext`."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agentcore.api.context import ChatSession, Principal
+from agentcore.api.errors import ToolError
+from agentcore.api.resource import Resource
+from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.api.workspace import Workspace
+from agentcore.host.call import Call
+from agentcore.host.events import EventBus
+from agentcore.host.limits import PROGRESS_INTERVAL_SECONDS
+from agentcore.host.parts import Parts
+from agentcore.store import Store
+
+if TYPE_CHECKING:
+    from agentcore.host.calls import Calls
+
+
+class CallArtifacts:
+    """The artifact store as one call sees it: what it saves is marked with its session and id."""
+
+    def __init__(self, store: Store, call: Call) -> None:
+        self._store, self._call = store, call
+
+    async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
+        """See `agentcore.api.context.Artifacts`."""
+        return await self._store.artifacts.save(
+            data, mime=mime, name=name, session_id=self._call.session_id, call_id=self._call.id
+        )
+
+    async def load(self, artifact_id: str) -> bytes:
+        """See `agentcore.api.context.Artifacts`."""
+        return await self._store.artifacts.load(artifact_id)
+
+
+class CallContext:
+    """Implements `agentcore.api.ToolContext` for calls of this host."""
+
+    __slots__ = ("_call", "_calls", "_loop", "_parts", "_progress", "_thread")
+
+    def __init__(self, call: Call, calls: "Calls", parts: Parts) -> None:
+        self._call, self._calls, self._parts = call, calls, parts
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._progress: _Progress | None = None
+
+    @property
+    def call_id(self) -> str:
+        """Id of the call."""
+        return self._call.id
+
+    @property
+    def session_id(self) -> str:
+        """The session it belongs to."""
+        return self._call.session_id
+
+    @property
+    def principal(self) -> Principal:
+        """Who asked."""
+        return self._call.request.principal
+
+    @property
+    def resource(self) -> Resource | None:
+        """The resource that the host resolved."""
+        return self._call.resource
+
+    @property
+    def deadline(self) -> float:
+        """The event loop's time at which the call is cut off."""
+        return self._call.deadline
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._parts.workspace
+
+    @property
+    def artifacts(self) -> CallArtifacts:
+        """Where large things go."""
+        return CallArtifacts(self._parts.store, self._call)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the call was cancelled or ran out of time."""
+        return self._call.is_cancelled or (0 < self._call.deadline <= self._loop.time())
+
+    def progress(self, fraction: float | None = None, message: str = "") -> None:
+        """See `agentcore.api.ToolContext.progress`."""
+        if threading.get_ident() == self._thread:
+            self._tell(fraction, message)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(self._tell, fraction, message)
+
+    async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
+        """See `agentcore.api.ToolContext.ask`."""
+        raise ToolError("no_person", f"nobody can be asked here: {question!r}")
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """See `agentcore.api.ToolContext.call`."""
+        outcome = await self._calls.call_nested(self._call, tool, dict(arguments))
+        return outcome.unwrap()
+
+    @property
+    def session(self) -> ChatSession:
+        """See `agentcore.api.ToolContext.session`."""
+        raise ToolError("no_session", "this call does not come from a chat session")
+
+    async def run_agent(
+        self,
+        prompt: str,
+        tools: Sequence[str] | None = None,
+        model: str | None = None,
+        budget: Mapping[str, int] | None = None,
+    ) -> str:
+        """See `agentcore.api.ToolContext.run_agent`."""
+        raise ToolError("no_session", "a sub-agent needs a chat session, and this call does not come from one")
+
+    def _tell(self, fraction: float | None, message: str) -> None:
+        if self._progress is None:
+            self._progress = _Progress(self._call, self._parts.events, self._loop)
+        self._progress.tell(fraction, message)
+
+
+class _Progress:
+    """Passes on the newest progress, at most every so often."""
+
+    def __init__(self, call: Call, events: EventBus, loop: asyncio.AbstractEventLoop) -> None:
+        self._call, self._events, self._loop = call, events, loop
+        self._next_at = 0.0
+        self._held: dict[str, Any] | None = None
+
+    def tell(self, fraction: float | None, message: str) -> None:
+        told: dict[str, Any] = {"callId": self._call.id, "message": message}
+        if fraction is not None:
+            told["fraction"] = min(max(float(fraction), 0.0), 1.0)
+        is_scheduled, self._held = self._held is not None, told
+        now = self._loop.time()
+        if now >= self._next_at:
+            self._send()
+        elif not is_scheduled:
+            self._loop.call_at(self._next_at, self._send)
+
+    def _send(self) -> None:
+        told, self._held = self._held, None
+        if told is None:
+            return
+        self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
+        self._events.publish("call.progress", told, session_id=self._call.session_id)
+        if self._call.notify is not None:
+            self._call.notify("progress", told)

@@ -1,0 +1,409 @@
+"""The one path of a call, from whichever surface: route, validate, resolve, preview, permit, queue, execute, settle."""
+
+import asyncio
+import hashlib
+import itertools
+import re
+import secrets
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import structlog
+
+from agentcore.api.context import Principal
+from agentcore.api.definition import CallPreview, ResourceUse
+from agentcore.api.errors import ToolError
+from agentcore.api.resource import Resource
+from agentcore.api.result import ArtifactLink
+from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
+from agentcore.host.call_context import CallContext
+from agentcore.host.containment import Contained, run_contained
+from agentcore.host.encoding import to_json
+from agentcore.host.limits import (
+    ARGUMENTS_RECORDED_CHARS,
+    CALL_NESTING,
+    PREVIEW_SECONDS,
+)
+from agentcore.host.masking import mask_secrets
+from agentcore.host.parts import Parts
+from agentcore.host.permission import Permission
+from agentcore.host.policy import authorise, decide
+from agentcore.host.registry import RegisteredTool
+from agentcore.host.results import cap, fits, to_result
+from agentcore.store import CallRow
+from agentcore.store.errors import RecordWriteError
+
+log = structlog.get_logger(__name__)
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class Calls:
+    """Takes calls and sees each through to its end. Holds no knowledge of HTTP, of models, or of any module."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._limits = parts.config.limits
+        self._permission = Permission(parts.approvals)
+        self.in_flight: dict[str, Call] = {}
+        self.counts: dict[str, int] = {}
+        self.stopped: str | None = None
+        self._boot = secrets.token_hex(6)
+        self._numbers = itertools.count(1)
+        self._watchers: list[asyncio.Future[None]] = []
+
+    async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
+        """Carry out one call; every failure is an outcome, none is raised.
+
+        Args:
+            request: What is wanted, and by whom.
+            notify: Told of `accepted` (the id to cancel it by), `progress` and `approval` while the call goes on.
+        """
+        call = self._begin(request, notify)
+        try:
+            if self._parts.store.record.is_full:
+                await self._parts.store.record.drain()
+            self._admit(call)
+            call.work = Contained(self._run(call), f"call:{request.tool}")
+            outcome = await call.work.wait()
+        except ToolError as exc:
+            outcome = CallOutcome(call.id, error=exc)
+        except RecordWriteError as exc:
+            outcome = CallOutcome(call.id, error=_unrecorded(exc))
+        except asyncio.CancelledError:
+            call.is_cancelled = True  # a thread that works on it looks here
+            self._finish(call, CallOutcome(call.id, error=_cancelled()))
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            outcome = CallOutcome(call.id, error=self._defect(call, exc))
+        if call.resource is not None:
+            outcome.resource_id = call.resource.resource_id
+        self._finish(call, outcome)
+        return outcome
+
+    async def call_nested(self, parent: Call, tool: str, arguments: dict[str, Any]) -> CallOutcome:
+        """A call from inside another one: the same gate, the same principal and session, the parent's deadline."""
+        request = parent.request
+        nested = CallRequest(
+            tool,
+            arguments,
+            request.principal,
+            session_id=parent.session_id,
+            parent_call_id=parent.id,
+            waits_for_approval=request.waits_for_approval,
+        )
+        return await self.call(nested, parent.notify)
+
+    def cancel(self, call_id: str, by: Principal) -> None:
+        """End a call that is on its way; it gets `cancelled`.
+
+        Raises:
+            ToolError: `call_not_found`; `forbidden` when it is somebody else's and `by` is no person.
+        """
+        call = self.in_flight.get(call_id)
+        if call is None or (by.kind not in ("page", "token", "cli") and call.request.principal != by):
+            raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)
+        self.cut(call, _cancelled())
+
+    def cut(self, call: Call, error: ToolError) -> None:
+        """End one call with an error."""
+        call.is_cancelled = True
+        if call.work is not None:
+            call.work.cut(error)
+
+    def cut_all(self, error: ToolError) -> int:
+        """End all calls with an error; gives how many there were."""
+        calls = list(self.in_flight.values())
+        for call in calls:
+            self.cut(call, error)
+        return len(calls)
+
+    async def drained(self, calls: Mapping[str, Call], grace_s: float) -> bool:
+        """Wait until these calls have ended, at most for the grace; says whether they have."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + grace_s
+        while calls and (left := end - loop.time()) > 0:
+            ended: asyncio.Future[None] = loop.create_future()
+            self._watchers.append(ended)
+            await asyncio.wait((ended,), timeout=left)
+        return not calls
+
+    # -- the steps ---------------------------------------------------------------------------------------------
+
+    def _begin(self, request: CallRequest, notify: Notify | None) -> Call:
+        principal = request.principal
+        session_id = request.session_id or (f"{principal.kind}-{principal.id}" if principal.id else principal.kind)
+        return Call(
+            id=request.call_id or f"call_{self._boot}{next(self._numbers):08x}",
+            request=request,
+            session_id=session_id,
+            started=time.perf_counter(),
+            started_ms=time.time_ns() // 1_000_000,
+            notify=notify,
+        )
+
+    def _admit(self, call: Call) -> None:
+        request = call.request
+        if self.stopped is not None:
+            raise ToolError("stopped", self.stopped)
+        if not _SESSION_ID.fullmatch(call.session_id):
+            raise ToolError(
+                "invalid_arguments", "session_id must match ^[A-Za-z0-9_-]{1,64}$", session_id=call.session_id[:100]
+            )
+        if request.timeout_ms is not None and request.timeout_ms <= 0:
+            raise ToolError("invalid_arguments", "timeout_ms must be at least 1", timeout_ms=request.timeout_ms)
+        if request.call_id is not None and self._parts.approvals.find(request.call_id) is None:
+            raise ToolError(
+                "approval_not_found",
+                f"no call {request.call_id!r} waits for approval: it ran, was rejected or has expired; "
+                "send it without call_id",
+                call_id=request.call_id,
+            )
+        if call.id in self.in_flight:
+            raise ToolError("call_in_flight", f"call {call.id!r} is on its way already", call_id=call.id)
+        limit = self._limits.calls_in_flight
+        if len(self.in_flight) >= limit:
+            raise ToolError("too_many_calls", f"{limit} calls are on their way; try again", retryable=True, limit=limit)
+        if request.parent_call_id is not None:
+            self._inherit(call, request.parent_call_id)
+        self.in_flight[call.id] = call
+        if call.notify is not None and call.depth == 0:
+            call.notify("accepted", {"callId": call.id})
+
+    def _inherit(self, call: Call, parent_id: str) -> None:
+        parent = self.in_flight.get(parent_id)
+        if parent is None:
+            raise ToolError("cancelled", f"the call {parent_id!r} that made this one has ended")
+        call.depth, call.deadline = parent.depth + 1, parent.deadline
+        call.holds = parent.holds | ({parent.resource.resource_id} if parent.resource else set())
+        if call.depth > CALL_NESTING:
+            raise ToolError(
+                "nesting_too_deep", f"tools call tools {CALL_NESTING} deep; that is the bound", limit=CALL_NESTING
+            )
+
+    async def _run(self, call: Call) -> CallOutcome:
+        authorise(call.request.principal, "call")
+        tool = call.tool = self._parts.registry.get(call.request.tool)
+        encoded = to_json(call.request.arguments)
+        call.digest = hashlib.sha256(encoded).hexdigest()
+        call.shown_arguments = mask_secrets(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
+        call.arguments = tool.validate(call.request.arguments)
+        use = tool.definition.resource
+        if use is not None:
+            call.resource = self._resolve(call, tool, use)
+        context = CallContext(call, self, self._parts)
+        if tool.definition.preview is not None:
+            call.preview = await self._preview(call, tool, context)
+        call.decision = decide(call.request.principal, tool.definition, call.preview, self._parts.config.approvals.mode)
+        if call.decision.kind == "allow":
+            call.decided_by = call.decision.by
+        else:
+            shown = await self._permission.ask(call, tool)
+            await self._check_again(call, tool, context, shown.preview)
+            call.row = _row(call, "executing")
+            await self._parts.store.record.begin_durable(call.row)
+        self._arm(call, tool)
+        if use is None or call.resource is None or use.skip_queue or call.resource.resource_id in call.holds:
+            return await self._execute(call, tool, context)
+        async with self._parts.resources.turn(call.resource.resource_id):
+            return await self._execute(call, tool, context)
+
+    async def _check_again(
+        self, call: Call, tool: RegisteredTool, context: CallContext, shown: CallPreview | None
+    ) -> None:
+        """See that what runs now is what the person approved: definition, arguments, and what they would touch."""
+        if self._parts.registry.get(call.request.tool) is not tool:
+            raise ToolError("approval_denied", "the tool changed while the call waited; send it again")
+        if hashlib.sha256(to_json(call.request.arguments)).hexdigest() != call.digest:
+            raise ToolError("approval_denied", "the arguments changed while the call waited; send it again")
+        call.arguments = tool.validate(call.request.arguments)
+        if shown is not None and _touched(await self._preview(call, tool, context)) != _touched(shown):
+            raise ToolError("approval_denied", "what the call would touch changed while it waited; send it again")
+
+    def _arm(self, call: Call, tool: RegisteredTool) -> None:
+        """Start the one deadline that covers queue and execution, but not the waiting for a person."""
+        asked = call.request.timeout_ms
+        limit_s = min(tool.definition.timeout_s if asked is None else asked / 1000, self._limits.call_timeout_max)
+        deadline = asyncio.get_running_loop().time() + limit_s
+        call.deadline = min(deadline, call.deadline) if call.depth else deadline
+        assert call.work is not None  # noqa: S101 - this runs inside of it
+        call.work.cut_at(call.deadline, _TimedOut(limit_s))
+
+    def _resolve(self, call: Call, tool: RegisteredTool, use: ResourceUse) -> Resource | None:
+        named = call.request.arguments.get(use.argument)
+        if call.request.resource_id is not None and use.key is None:
+            if named is not None and named != call.request.resource_id:
+                raise ToolError(
+                    "invalid_arguments",
+                    f"{use.argument} is {named!r}, but the call names {call.request.resource_id!r}; give one of them",
+                )
+            named = call.request.resource_id
+        if named is not None:
+            known = self._parts.resources
+            resource = known.by_key(use.type, use.key, named) if use.key else known.get(named)
+            self._check_reach(call, resource, use)
+            return resource
+        own = self._parts.resources.list(session_id=call.session_id, resource_type=use.type)
+        if own:
+            return min(own, key=lambda resource: resource.index)
+        return self._parts.resources.create(tool.module.name, use.type, call.session_id) if use.create else None
+
+    def _check_reach(self, call: Call, resource: Resource, use: ResourceUse) -> None:
+        is_person = call.request.principal.kind in ("page", "token", "cli")
+        if resource.resource_type != use.type or (not is_person and resource.session_id != call.session_id):
+            raise ToolError(
+                "resource_not_found",
+                f"there is no {use.type} {resource.resource_id!r} in session {call.session_id!r}",
+                resource_id=resource.resource_id,
+            )
+
+    async def _preview(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallPreview:
+        preview = tool.definition.preview
+        assert preview is not None  # noqa: S101 - the caller has looked
+        name = f"preview:{tool.definition.name}"
+        try:
+            made = await run_contained(_in_thread_or_not(preview, context, call.arguments), PREVIEW_SECONDS, name)
+        except ToolError:
+            raise  # the call cannot run, and is not asked about
+        except Exception:
+            log.warning("preview_failed", call_id=call.id, tool=tool.definition.name, exc_info=True)
+            return CallPreview(is_protected=True)
+        if not isinstance(made, CallPreview):
+            log.warning("preview_failed", call_id=call.id, tool=tool.definition.name, reason="no CallPreview")
+            return CallPreview(is_protected=True)
+        return made
+
+    async def _execute(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallOutcome:
+        module, name = tool.module, tool.definition.name
+        if self._parts.registry.tools.get(name) is not tool:
+            self._parts.registry.get(name)  # says what became of it
+            raise ToolError("module_stopping", f"tool {name!r} changed meanwhile; try again", retryable=True)
+        if call.decision is not None and call.decision.kind == "allow":
+            call.row = _row(call, "executing")
+            self._parts.store.record.begin(call.row)
+        self._parts.events.publish(
+            "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
+        )
+        module.calls[call.id] = call
+        impl = module.hooks["execute_tool_call"]
+        values = {"ctx": context, "tool_name": name, "args": call.arguments}
+        arguments = [values[key] for key in impl.argnames]
+        if module.executes_async:
+            returned = await impl.function(*arguments)
+        else:
+            returned = await asyncio.to_thread(impl.function, *arguments)
+            if asyncio.iscoroutine(returned):
+                returned = await returned
+        return await self._settle(call, tool, returned)
+
+    async def _settle(self, call: Call, tool: RegisteredTool, returned: Any) -> CallOutcome:
+        result, encoded = to_result(returned)
+        limit = tool.definition.limit_bytes or self._limits.result_bytes
+        if not fits(result, encoded, limit):
+
+            async def save(data: bytes, mime: str, name: str) -> ArtifactLink:
+                return await self._parts.store.artifacts.save(
+                    data, mime=mime, name=name, session_id=call.session_id, call_id=call.id
+                )
+
+            result = await cap(result, encoded, limit, save)
+        return CallOutcome(call.id, result=result, encoded_data=encoded)
+
+    def _defect(self, call: Call, exc: BaseException) -> ToolError:
+        if isinstance(exc, _TimedOut):
+            return ToolError(
+                "timeout",
+                f"{call.request.tool} was not done within {exc.limit_s:g} s; give it more with timeout_ms",
+                retryable=True,
+                timeout_ms=int(exc.limit_s * 1000),
+            )
+        text = "".join(traceback.format_exception(exc))
+        log.error("call_failed", call_id=call.id, tool=call.request.tool, traceback=text)
+        return ToolError(
+            "internal_error",
+            f"{call.request.tool} failed with {type(exc).__name__}; the log has the traceback under {call.id}",
+            call_id=call.id,
+        )
+
+    def _finish(self, call: Call, outcome: CallOutcome) -> None:
+        if self.in_flight.get(call.id) is call:
+            del self.in_flight[call.id]
+        tool = call.tool
+        if tool is not None:
+            tool.module.calls.pop(call.id, None)
+        while self._watchers:
+            _wake(self._watchers.pop())
+        said = "ok" if outcome.error is None else outcome.error.type
+        self.counts[said] = self.counts.get(said, 0) + 1
+        duration_ms = round((time.perf_counter() - call.started) * 1000, 3)
+        row = (call.row or _row(call, said))._replace(outcome=said, duration_ms=duration_ms)
+        self._parts.store.record.append(row)
+        self._parts.events.publish(
+            "call.finished",
+            {"callId": call.id, "tool": row.tool, "module": row.module, "outcome": said, "durationMs": row.duration_ms},
+            session_id=call.session_id,
+        )
+        log.info(
+            "call_finished",
+            call_id=call.id,
+            tool=row.tool,
+            module=row.module,
+            session_id=call.session_id,
+            outcome=said,
+            duration_ms=row.duration_ms,
+        )
+
+
+class _TimedOut(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
+    def __init__(self, limit_s: float) -> None:
+        super().__init__()
+        self.limit_s = limit_s
+
+
+def _touched(preview: CallPreview) -> tuple[object, ...]:
+    return preview.effects, preview.paths, preview.cwd, preview.urls, preview.is_protected
+
+
+def _wake(watcher: asyncio.Future[None]) -> None:
+    if not watcher.done():
+        watcher.set_result(None)
+
+
+def _unrecorded(exc: RecordWriteError) -> ToolError:
+    message = (
+        f"the call did not run, because it could not be recorded: {exc}; make room on the disk of the state folder"
+    )
+    return ToolError("record_unavailable", message, retryable=True)
+
+
+def _cancelled() -> ToolError:
+    return ToolError("cancelled", "the call was cancelled")
+
+
+async def _in_thread_or_not(preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any]) -> Any:
+    if asyncio.iscoroutinefunction(preview):
+        return await preview(context, arguments)
+    made = await asyncio.to_thread(preview, context, arguments)
+    return await made if asyncio.iscoroutine(made) else made
+
+
+def _row(call: Call, outcome: str) -> CallRow:
+    request = call.request
+    return CallRow(
+        call_id=call.id,
+        parent_call_id=request.parent_call_id,
+        time_ms=call.started_ms,
+        tool=request.tool[:64],
+        module=call.tool.module.name if call.tool is not None else "",
+        session_id=call.session_id[:64],
+        principal_kind=request.principal.kind,
+        principal_id=request.principal.id,
+        arguments=call.shown_arguments,
+        arguments_digest=call.digest,
+        decision=call.decision.kind if call.decision is not None else "",
+        decided_by=call.decided_by,
+        outcome=outcome,
+        resource_id=call.resource.resource_id if call.resource is not None else None,
+    )

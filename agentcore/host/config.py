@@ -1,0 +1,157 @@
+"""app.json as it counts: read, overridden by the environment, validated, each value with its origin."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import PrivateAttr, ValidationError
+
+from agentcore.host.config_environment import Variable, lay_variables, read_variables
+from agentcore.host.config_error import ConfigError
+from agentcore.host.config_file import ConfigFile, set_value
+from agentcore.host.config_model import AppDocument, beside
+from agentcore.host.config_origins import Layers, Origin, Origins, origin_of
+from agentcore.host.config_problems import problems_of
+from agentcore.host.json_source import JsonPath
+
+DEFAULT_FILE = Path("app.json")
+"""Where app.json is looked for: in the current folder."""
+
+
+@dataclass(frozen=True)
+class ConfigSources:
+    """Where a configuration was read from.
+
+    Args:
+        file: app.json, absolute, whether it exists or not.
+        layers: What app.json and the environment say, but for the environment's part of `config`.
+        variables: The environment's settings but for its part of `config`.
+        settings_variables: The environment's part of `config`, laid over the settings of the module that it names.
+        notices: Sentences for the person who starts the server.
+    """
+
+    file: Path = field(default_factory=DEFAULT_FILE.absolute)
+    layers: Layers = field(default_factory=Layers)
+    variables: tuple[Variable, ...] = ()
+    settings_variables: tuple[Variable, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class AppConfig(AppDocument):
+    """app.json as it counts. Without arguments: the defaults, as if ./app.json did not exist."""
+
+    _sources: ConfigSources = PrivateAttr(default_factory=ConfigSources)
+
+    @classmethod
+    def from_sources(cls, sources: ConfigSources) -> Self:
+        """Validate what was read.
+
+        Raises:
+            ConfigError: It is not what app.json may say.
+        """
+        layers = sources.layers
+        try:
+            return cls.model_validate(layers.values, context=sources)
+        except ValidationError as exc:
+            # not chained: pydantic's text quotes the values, and one may be a secret
+            raise ConfigError(problems_of(exc, cls, layers.values, layers.origins)) from None
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Keep where the values come from."""
+        if isinstance(context, ConfigSources):
+            self._sources = context
+
+    @property
+    def sources(self) -> ConfigSources:
+        """Where it was read from."""
+        return self._sources
+
+    @property
+    def file(self) -> Path:
+        """app.json, absolute, whether it exists or not."""
+        return self._sources.file
+
+    @property
+    def folder(self) -> Path:
+        """app.json's folder, from which its relative paths count."""
+        return self._sources.file.parent
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences for the person who starts the server."""
+        return self._sources.notices
+
+    @property
+    def origins(self) -> Origins:
+        """For each value that app.json or the environment gives, where it comes from; without the module files."""
+        return self._sources.layers.origins
+
+    @property
+    def modules_folder(self) -> Path:
+        """The folder of local modules, absolute, whether it exists or not."""
+        return beside(self.folder, self.modules_dir)
+
+    def origin_of(self, path: JsonPath) -> Origin:
+        """Where the value at a path comes from."""
+        return origin_of(self.origins, path)
+
+
+def load_config(path: Path, environ: Mapping[str, str]) -> AppConfig:
+    """Read app.json and lay the environment over it.
+
+    A file that is missing counts as empty, with a notice. Reads that file alone and changes nothing.
+
+    Args:
+        path: app.json.
+        environ: The environment, such as `os.environ`.
+    Raises:
+        ConfigError: app.json or a variable is wrong; each problem says where.
+    """
+    file = ConfigFile.read(path.absolute())
+    variables, notices = read_variables(environ, AppConfig)
+    settings = tuple(variable for variable in variables if variable.segments[0].lower() == "config")
+    for variable in settings:
+        _check_settings_variable(variable)
+    others = tuple(variable for variable in variables if variable not in settings)
+    if not file.exists:
+        notices.insert(0, f"{file.path} does not exist: no module is loaded; `agentcore init` writes one")
+    return AppConfig.from_sources(
+        ConfigSources(file.path, lay_app(file, others), others, settings, tuple(notices)),
+    )
+
+
+def lay_app(file: ConfigFile, variables: Sequence[Variable]) -> Layers:
+    """app.json with the environment over it, not validated; the environment's part of `config` has no place here.
+
+    Raises:
+        ConfigError: No key has a variable's name.
+    """
+    layers = Layers()
+    layers.lay_file(file, "app")
+    lay_variables(layers, variables, AppConfig)
+    return layers
+
+
+def set_modules(path: Path, names: tuple[str, ...]) -> None:
+    """Rewrite the `modules` of app.json, and nothing else in it; a file that is missing is made.
+
+    Args:
+        path: app.json.
+        names: The modules that are on, in order.
+    Raises:
+        ConfigError: A name is no name of a module or stands twice, or app.json cannot be read or written; it stays
+            as it is.
+    """
+    try:
+        AppDocument.model_validate({"modules": list(names)})
+    except ValidationError as exc:
+        raise ConfigError(problems_of(exc, AppDocument, {"modules": list(names)}, {})) from None
+    set_value(path, ("modules",), list(names))
+
+
+def _check_settings_variable(variable: Variable) -> None:
+    if "" in variable.segments:
+        raise variable.problem("its name has an empty part; write AGENTCORE_CONFIG__MODULE__KEY")
+    if len(variable.segments) == 1 and not isinstance(variable.value, dict):
+        raise variable.problem("expected an object of settings by module; app.json itself is named by --config")

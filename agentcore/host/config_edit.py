@@ -1,0 +1,151 @@
+"""Change or remove one value of a JSON text, and keep every other byte, the order of keys and the indentation."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from agentcore.host.json_source import JsonPath, JsonSource, Span, dotted
+
+_FIRST_INDENT = re.compile(r"[\r\n]([ \t]+)\S")
+_LINE_INDENT = re.compile(r"[ \t]*")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_DEFAULT_INDENT = "  "
+
+
+def with_value(source: JsonSource, path: JsonPath, value: Any) -> str:
+    """The text with one value replaced, or added as the last member of its object.
+
+    Objects that are missing on the way are added too. A value that is there already changes nothing.
+
+    Args:
+        source: The text as it is.
+        path: Where the value goes.
+        value: Any JSON value.
+    Returns:
+        The new text; outside of the value (and, for a new one, its comma and key) byte for byte the old one.
+    Raises:
+        ValueError: The path leads through a value that is not an object, or to a list element that is not there,
+            or JSON does not have the value.
+    """
+    if path in source.spans:
+        if _as_json(source.at(path)) == _as_json(value):
+            return source.text
+        span = source.spans[path]
+        return _spliced(source.text, span, _Style.of(source).rendered_over(source, span, value))
+    parent, key = path[:-1], path[-1]
+    if isinstance(key, int):
+        raise ValueError(f"there is no list element {dotted(path)}")
+    if parent not in source.spans:
+        return with_value(source, parent, {key: value})
+    if not isinstance(source.at(parent), dict):
+        raise ValueError(f"{dotted(parent) or 'the document'} is not an object that could get {dotted(path)}")
+    return _with_member(source, parent, key, value)
+
+
+def without_value(source: JsonSource, path: JsonPath) -> str:
+    """The text with one member of an object left out, with its key and one comma.
+
+    A member that is not there changes nothing. An object that loses its last member stays, as `{}`.
+
+    Raises:
+        ValueError: The path is that of the document or of a list element.
+    """
+    if not path or isinstance(path[-1], int):
+        raise ValueError(f"{dotted(path) or 'the document'} is no member of an object, and cannot be removed")
+    if path not in source.spans:
+        return source.text
+    parent = path[:-1]
+    members = [*source.at(parent)]
+    position = members.index(path[-1])
+    if len(members) == 1:
+        return _spliced(source.text, source.spans[parent], "{}")
+    if position + 1 < len(members):
+        following = source.key_spans[*parent, members[position + 1]]
+        return _spliced(source.text, Span(source.key_spans[path].start, following.start), "")
+    before = source.spans[*parent, members[position - 1]]
+    return _spliced(source.text, Span(before.end, source.spans[path].end), "")
+
+
+def _with_member(source: JsonSource, parent: JsonPath, key: str, value: Any) -> str:
+    members = [*source.at(parent)]
+    style = _Style.of(source)
+    if not members:
+        span = source.spans[parent]
+        return _spliced(source.text, span, style.rendered(source, span.start, {key: value}, is_expanded=True))
+    last = (*parent, members[-1])
+    key_span, end = source.key_spans[last], source.spans[last].end
+    before_key = _trailing_space(source.text[: key_span.start])
+    colon = source.text[key_span.end : source.spans[last].start]
+    is_own_line = not _is_inline(before_key)
+    if is_own_line:
+        gap = style.line_end + _LINE_END.split(before_key)[-1]
+    else:
+        gap = before_key if len(members) > 1 else style.space
+    member = json.dumps(key, ensure_ascii=False) + (colon if _is_inline(colon) else ": ")
+    member += style.rendered(source, key_span.start, value, is_expanded=is_own_line and isinstance(value, dict))
+    return _spliced(source.text, Span(end, end), "," + gap + member)
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How a text is laid out: its line ends, its unit of indentation, and the space after commas and colons."""
+
+    line_end: str
+    indent: str | None
+    space: str
+
+    @classmethod
+    def of(cls, source: JsonSource) -> "_Style":
+        line_end = _LINE_END.search(source.text)
+        indent = _FIRST_INDENT.search(source.text)
+        default = _DEFAULT_INDENT if line_end or not source.value else None
+        return cls(
+            line_end=line_end.group() if line_end else "\n",
+            indent=indent.group(1) if indent else default,
+            space=_space_after_colon(source),
+        )
+
+    def rendered_over(self, source: JsonSource, span: Span, value: Any) -> str:
+        """A value laid out like the one that it replaces."""
+        old = source.text[span.start : span.end]
+        is_container = old[0] in "{[" and old[1:-1].strip() != ""
+        is_expanded = not _is_inline(old) if is_container else isinstance(value, dict)
+        return self.rendered(source, span.start, value, is_expanded=is_expanded)
+
+    def rendered(self, source: JsonSource, start: int, value: Any, *, is_expanded: bool) -> str:
+        """A value laid out to stand at an offset of the text, over several lines or on one."""
+        separators = ("," + self.space, ":" + self.space)
+        if not is_expanded or self.indent is None or not value:
+            return _as_json(value, separators)
+        text = json.dumps(
+            value, ensure_ascii=False, allow_nan=False, indent=self.indent, separators=(",", separators[1])
+        )
+        margin = _LINE_INDENT.match(source.text, _line_start(source.text, start))
+        return text.replace("\n", self.line_end + (margin.group() if margin else ""))
+
+
+def _space_after_colon(source: JsonSource) -> str:
+    for path, key in source.key_spans.items():
+        return "" if source.text[key.end : source.spans[path].start].endswith(":") else " "
+    return " "
+
+
+def _as_json(value: Any, separators: tuple[str, str] = (", ", ": ")) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
+
+
+def _spliced(text: str, span: Span, piece: str) -> str:
+    return text[: span.start] + piece + text[span.end :]
+
+
+def _is_inline(text: str) -> bool:
+    return _LINE_END.search(text) is None
+
+
+def _trailing_space(text: str) -> str:
+    return text[len(text.rstrip(" \t\r\n")) :]
+
+
+def _line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1

@@ -1,0 +1,81 @@
+"""What is wrong with a configuration, and where."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentcore.api.errors import AgentcoreError
+from agentcore.host.json_source import JsonPath, dotted
+
+PROBLEMS_SHOWN = 20
+"""Problems that one message lists; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """One fault of a configuration.
+
+    Args:
+        message: What is wrong, what was expected, what to do; never the value of a secret.
+        file: The file that says so, if one does.
+        line: Line in it, from 1.
+        column: Column in it, from 1, in code points.
+        path: The value that is meant, from the root of the file; `()` for the file itself.
+        variable: The environment variable that says so, if one does.
+    """
+
+    message: str
+    file: Path | None = None
+    line: int | None = None
+    column: int | None = None
+    path: JsonPath = ()
+    variable: str | None = None
+
+    def __str__(self) -> str:
+        where = [str(part) for part in (self.file, self.line, self.column) if part is not None]
+        place = f"environment variable {self.variable}" if self.variable else ":".join(where)
+        return ": ".join(part for part in (place, dotted(self.path), self.message) if part)
+
+
+class ConfigError(AgentcoreError):
+    """A configuration that cannot be used. Nothing was changed; the command line ends with status 2.
+
+    Args:
+        problems: What is wrong, at least one.
+    """
+
+    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+        self.problems = tuple(problems)
+        lines = [str(problem) for problem in self.problems[:PROBLEMS_SHOWN]]
+        if len(self.problems) > PROBLEMS_SHOWN:
+            lines.append(f"… and {len(self.problems) - PROBLEMS_SHOWN} more")
+        super().__init__("\n".join(lines))
+
+    @property
+    def message(self) -> str:
+        """What is wrong first, without the place."""
+        return self.problems[0].message
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the first problem."""
+        return self.problems[0].file
+
+    @property
+    def line(self) -> int | None:
+        """The line of the first problem."""
+        return self.problems[0].line
+
+    @property
+    def column(self) -> int | None:
+        """The column of the first problem."""
+        return self.problems[0].column
+
+    @property
+    def path(self) -> JsonPath:
+        """The path of the value that is first wrong."""
+        return self.problems[0].path
+
+
+class ConfigChangedError(ConfigError):
+    """The file is no longer what it was when it was read, so it was not overwritten. Read it again and retry."""

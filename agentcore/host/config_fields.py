@@ -1,0 +1,108 @@
+"""What a pydantic model says about keys: which there are, which model is inside, which hold secrets."""
+
+import difflib
+import types
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, Secret, SecretBytes, SecretStr
+from pydantic.fields import FieldInfo
+
+Model = type[BaseModel]
+
+
+def keys_of(model: Model) -> dict[str, FieldInfo]:
+    """The keys under which a model's fields stand in JSON."""
+    return {_key(name, info): info for name, info in model.model_fields.items()}
+
+
+def model_inside(model: Model | None, key: str | int) -> Model | None:
+    """The model of an object that stands under a key, or None where it is not one known model."""
+    info = None if model is None or isinstance(key, int) else keys_of(model).get(key)
+    if info is None:
+        return None
+    found = [part for part in _members(info.annotation) if _is_model(part)]
+    return found[0] if len(found) == 1 else None
+
+
+def takes_only_text(model: Model | None, key: str) -> bool:
+    """Whether nothing but a text (or null) can stand under a key."""
+    info = None if model is None else keys_of(model).get(key)
+    return info is not None and all(_is_text(part) for part in _members(info.annotation) if part is not type(None))
+
+
+def near(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant."""
+    close = difflib.get_close_matches(word.lower(), known, n=1)
+    return close[0] if close else None
+
+
+def secrets_in(model: Model, values: Any) -> set[str]:
+    """The texts in raw settings that stand where the model expects a secret."""
+    if not isinstance(values, dict):
+        return set()
+    found: set[str] = set()
+    for key, info in keys_of(model).items():
+        if key not in values:
+            continue
+        if any(_is_secret(part) for part in _annotations(info.annotation)):
+            found.update(_texts(values[key]))
+        for part in _annotations(info.annotation):
+            if _is_model(part):
+                for value in _objects(values[key]):
+                    found |= secrets_in(part, value)
+    return found
+
+
+def _key(name: str, info: FieldInfo) -> str:
+    return info.validation_alias if isinstance(info.validation_alias, str) else info.alias or name
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    is_union = get_origin(annotation) in (Union, types.UnionType)
+    return get_args(annotation) if is_union else (annotation,)
+
+
+def _annotations(annotation: Any) -> Iterator[Any]:
+    """An annotation and all that stands inside it: `dict[str, Secret]` gives dict, str and Secret."""
+    yield annotation
+    yield get_origin(annotation)
+    for part in get_args(annotation):
+        yield from _annotations(part)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _is_secret(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, (SecretStr, SecretBytes, Secret))
+
+
+def _is_text(annotation: Any) -> bool:
+    if get_origin(annotation) is Annotated:
+        return _is_text(get_args(annotation)[0])
+    if get_origin(annotation) is Literal:
+        return all(isinstance(choice, str) for choice in get_args(annotation))
+    return isinstance(annotation, type) and issubclass(annotation, (str, Path, SecretStr, SecretBytes))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects at the top of a value: itself, or those in a list or mapping."""
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        if isinstance(inner, dict):
+            yield inner

@@ -1,0 +1,184 @@
+"""What app.json may say, as typed models. Reading it, and where values come from, is `config.py`."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, field_validator
+from pydantic.config import JsonDict
+
+from agentcore.host.limits import CALL_SECONDS, CALLS_IN_FLIGHT, RESULT_BYTES, STOP_GRACE_SECONDS
+
+MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
+"""What a module may be called."""
+
+POLICY: JsonDict = {"x-policy": True}
+"""Marks a setting that says what is allowed, in `json_schema_extra`: changing it needs the right to change policy.
+
+A module marks settings of its own in the same way. Secrets need no mark."""
+
+SERVER_PORT = 8765
+"""The page's port unless app.json says otherwise."""
+
+
+def _check_path(text: str) -> str:
+    if not text or "\0" in text:
+        raise ValueError("expected a path: text that is not empty and has no NUL character")
+    try:
+        Path(text).expanduser()
+    except RuntimeError as exc:
+        raise ValueError(f"{text!r} begins with the home folder of nobody known here") from exc
+    return text
+
+
+ModuleName = Annotated[str, StringConstraints(pattern=MODULE_NAME, max_length=64)]
+HostName = Annotated[str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
+PathText = Annotated[str, AfterValidator(_check_path), Field(json_schema_extra={"minLength": 1})]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+# a list in JSON, a tuple here; only the container is converted, what it holds is still taken strictly
+ModuleNames = Annotated[tuple[ModuleName, ...], Strict(False)]
+HostNames = Annotated[tuple[HostName, ...], Strict(False)]
+PathTexts = Annotated[tuple[PathText, ...], Strict(False)]
+Texts = Annotated[tuple[str, ...], Strict(False)]
+
+
+class ConfigModel(BaseModel):
+    """A part of app.json: unknown keys are errors, and texts do not pass for numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False)
+
+
+class WorkspaceConfig(ConfigModel):
+    """The folders that tools may touch."""
+
+    roots: Annotated[
+        PathTexts,
+        Field(
+            json_schema_extra={"minItems": 1, **POLICY},
+            description="Folders that tools may touch; relative to app.json's folder, `~` is the home folder. The "
+            "first is where relative paths begin. The default is made when it is missing, others must exist.",
+        ),
+    ] = ("workspace",)
+    protected: Annotated[
+        Texts,
+        Field(
+            json_schema_extra=POLICY,
+            description="Further files inside the roots whose change always needs a person, as patterns like those of "
+            ".gitignore.",
+        ),
+    ] = ()
+
+    @field_validator("roots")
+    @classmethod
+    def _at_least_one(cls, roots: tuple[str, ...]) -> tuple[str, ...]:
+        if not roots:
+            raise ValueError("expected at least one folder; without the key it is `workspace/`")
+        return roots
+
+
+class ServerConfig(ConfigModel):
+    """Where the server listens."""
+
+    host: Annotated[
+        str,
+        StringConstraints(pattern=r"^[0-9A-Za-z.:_-]+$"),
+        Field(json_schema_extra=POLICY, description="Address to bind. Other than loopback needs --allow-remote."),
+    ] = "127.0.0.1"
+    port: Annotated[Port, Field(description="Port of the page and the API; 0: any that is free.")] = SERVER_PORT
+    approval_port: Annotated[
+        Port | None, Field(description="Port of the approval view's own origin; null: any that is free.")
+    ] = None
+    hosts: Annotated[
+        HostNames,
+        Field(
+            json_schema_extra=POLICY,
+            description="Further values of the Host header to accept, `name` or `name:port`, as behind a proxy.",
+        ),
+    ] = ()
+
+
+class ApprovalsConfig(ConfigModel):
+    """Which calls a person is asked about."""
+
+    mode: Annotated[
+        Literal["ask", "ask_writes", "allow", "deny"],
+        Field(
+            description="`ask`: every call of a model; `ask_writes`: all but those that only read; `allow`: none but "
+            "those that touch protected files; `deny`: every call of a model is refused."
+        ),
+    ] = "ask"
+    rules: Annotated[Any, Field(description="Rules by tool and argument; deny beats ask beats allow.")] = ()
+    api_token: Annotated[
+        bool,
+        Field(
+            description="Let the API token approve calls, for scripts and tests. Tools that execute then run only in "
+            "the sandbox."
+        ),
+    ] = False
+
+
+class LimitsConfig(ConfigModel):
+    """Bounds of the host; times in seconds."""
+
+    init_timeout: Annotated[Seconds, Field(description="For a module to get ready.")] = 30.0
+    shutdown_timeout: Annotated[Seconds, Field(description="For a module to release everything.")] = 10.0
+    stop_grace: Annotated[
+        Seconds, Field(description="For running calls to end when their module or the server stops.")
+    ] = STOP_GRACE_SECONDS
+    call_timeout_max: Annotated[Seconds, Field(description="The longest time limit that a caller may ask for.")] = (
+        CALL_SECONDS
+    )
+    calls_in_flight: Annotated[int, Field(ge=1, le=4096, description="Calls that run or wait at one time.")] = (
+        CALLS_IN_FLIGHT
+    )
+    result_bytes: Annotated[
+        int, Field(ge=1024, description="Text or structured data of one result; more becomes an artifact.")
+    ] = RESULT_BYTES
+
+
+class AppDocument(ConfigModel):
+    """The whole of app.json."""
+
+    schema_: Annotated[
+        str | None, Field(alias="$schema", description="JSON Schema of this file, for editors; see `config schema`.")
+    ] = None
+    modules: Annotated[
+        ModuleNames, Field(description="Modules that are on, in this order; the first with a tool's name keeps it.")
+    ] = ()
+    modules_dir: Annotated[
+        PathText,
+        Field(
+            json_schema_extra=POLICY,
+            description="Folder of local modules, NAME.py or NAME/; relative to app.json's folder.",
+        ),
+    ] = "modules"
+    config: Annotated[
+        dict[str, Any],
+        Field(repr=False, description="Settings by module; those of modules that are not listed are ignored."),
+    ] = {}
+    workspace: Annotated[WorkspaceConfig, Field(description="The folders that tools may touch.")] = WorkspaceConfig()
+    server: Annotated[ServerConfig, Field(description="Where the server listens.")] = ServerConfig()
+    models: Annotated[
+        Any, Field(repr=False, json_schema_extra=POLICY, description="Models: names, endpoints, abilities.")
+    ] = {}
+    agents: Annotated[
+        Any, Field(repr=False, json_schema_extra=POLICY, description="Agents: instructions, tools, model.")
+    ] = {}
+    approvals: Annotated[
+        ApprovalsConfig, Field(json_schema_extra=POLICY, description="Which calls a person is asked about.")
+    ] = ApprovalsConfig()
+    limits: Annotated[LimitsConfig, Field(description="Bounds of the host.")] = LimitsConfig()
+    locale: Annotated[Literal["en", "zh"], Field(description="Language of texts that people and models read.")] = "en"
+
+    @field_validator("modules")
+    @classmethod
+    def _each_module_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(map(repr, twice))} listed more than once")
+        return names
+
+
+def beside(folder: Path, text: str) -> Path:
+    """A path of app.json: relative to its folder, with `~` for a home folder."""
+    return folder / Path(text).expanduser()

@@ -1,0 +1,110 @@
+"""What pydantic says about wrong settings, in words that name the place and never show a value."""
+
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from agentcore.host.config_error import ConfigProblem
+from agentcore.host.config_fields import Model, keys_of, model_inside, near, secrets_in
+from agentcore.host.config_origins import DEFAULT, Origins
+from agentcore.host.json_source import JsonPath
+
+_KINDS = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
+_EXPECTED = {
+    "dict_type": "an object",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_attributes_type": "an object",
+    "model_type": "an object",
+    "string_type": "text",
+    "tuple_type": "a list",
+    "bool_type": "true or false",
+}
+_INPUT = "Input should be "
+_REDACTED = "…"
+
+
+def problems_of(error: ValidationError, model: Model, values: Any, origins: Origins) -> list[ConfigProblem]:
+    """Tell each fault of a validation with its place.
+
+    Args:
+        error: What pydantic found.
+        model: What was expected.
+        values: What was validated, raw.
+        origins: Where each value comes from.
+    """
+    secrets = sorted(secrets_in(model, values) - {""}, key=len, reverse=True)
+    problems = []
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        path = _present(values, fault["loc"])
+        for secret in secrets:  # a validator of the module's own may quote its value
+            fault["msg"] = fault["msg"].replace(secret, _REDACTED)
+        message = _message(fault, model, _at(values, path))
+        problems.append(_placed(message, path, origins))
+    return sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0))
+
+
+def _message(fault: ErrorDetails, model: Model, value: Any) -> str:
+    kind, text = fault["type"], fault["msg"]
+    if kind == "extra_forbidden":
+        return _unknown_key(fault["loc"], model)
+    if kind == "missing":
+        return f"the key {fault['loc'][-1]!r} is missing, and it has no default"
+    if kind in ("value_error", "assertion_error"):
+        return text.partition(", ")[2] or text
+    if kind in _EXPECTED or text.startswith(_INPUT):
+        expected = _EXPECTED.get(kind) or text.removeprefix(_INPUT).partition(", unable to ")[0]
+        return f"expected {expected}, found {kind_of(value)}"
+    return text[:1].lower() + text[1:]
+
+
+def kind_of(value: Any) -> str:
+    """What kind of JSON value this is, in words for people."""
+    return _KINDS[type(value)]
+
+
+def _unknown_key(location: JsonPath, model: Model) -> str:
+    inner: Model | None = model
+    for step in location[:-1]:
+        inner = model_inside(inner, step)
+    known = sorted(keys_of(inner)) if inner else []
+    meant = near(str(location[-1]), known)
+    if meant:
+        return f"unknown key; did you mean {meant!r}?"
+    return f"unknown key; known are {', '.join(known)}" if known else "unknown key"
+
+
+def _present(values: Any, location: JsonPath) -> JsonPath:
+    """The part of pydantic's location that is a path: unions and validators add names that stand nowhere."""
+    path: list[str | int] = []
+    for step in location:
+        is_key = isinstance(values, dict) and step in values
+        if is_key or (isinstance(values, list) and isinstance(step, int) and step < len(values)):
+            values = values[step]
+            path.append(step)
+    return tuple(path)
+
+
+def _at(values: Any, path: JsonPath) -> Any:
+    for step in path:
+        values = values[step]
+    return values
+
+
+def _placed(message: str, path: JsonPath, origins: Origins) -> ConfigProblem:
+    while path and path not in origins:
+        path = path[:-1]
+    origin = origins.get(path, DEFAULT)
+    # a file names the value as it stands there, which is not where it ends up in the settings
+    shown = path if origin.file is None else origin.path
+    return ConfigProblem(message, origin.file, origin.line, origin.column, shown, origin.variable)

@@ -1,0 +1,118 @@
+"""JSON Schema of app.json with the settings of modules, for editors."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+from pydantic import BaseModel
+from pydantic.errors import PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+
+from agentcore.host.config_model import AppDocument
+from agentcore.host.discovery import find_module, installed_names
+
+log = structlog.get_logger(__name__)
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+"""The dialect of what is made here, which is pydantic's."""
+
+Settings = type[BaseModel] | None
+
+
+class _Schema(GenerateJsonSchema):
+    # a default that JSON does not have is left out; nobody can do anything about a warning
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default", "skipped-choice"}  # noqa: RUF012
+
+
+def app_schema(settings: Mapping[str, Settings], names: Iterable[str] = ()) -> dict[str, Any]:
+    """The schema of app.json.
+
+    Args:
+        settings: Keys of `config` with the class of the settings there; None: any object.
+        names: Modules that are installed, which editors offer for `modules`; others are allowed.
+    Returns:
+        A JSON Schema. No setting is required in it, since each may come from another place than app.json.
+    """
+    schema = _schema_of(AppDocument, "#/$defs/{model}")
+    definitions: dict[str, Any] = schema["$defs"]
+    config = schema["properties"]["config"]
+    config["properties"] = {key: _put_settings(definitions, key, model) for key, model in sorted(settings.items())}
+    config["additionalProperties"] = {"type": "object"}
+    modules = schema["properties"]["modules"]
+    modules |= {"items": _offering(modules["items"], names), "uniqueItems": True}
+    return {"$schema": DIALECT, **schema, "title": "app.json of agentcore"}
+
+
+def installed_schema(modules_dir: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """The schema of app.json with the settings of every module that is installed. Imports them all.
+
+    Args:
+        modules_dir: The folder of local modules, or None.
+    Returns:
+        The schema; and, for each module that could not be imported, the reason. Its settings are any object.
+    """
+    settings: dict[str, Settings] = {}
+    failures: dict[str, str] = {}
+    names = installed_names(modules_dir)
+    for name in names:
+        try:
+            module = find_module(name, modules_dir).load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - one that calls sys.exit() must not keep the others from the schema
+            failures[name] = f"{type(exc).__name__}: {exc}"
+            settings.setdefault(name, None)
+        else:
+            key = getattr(module, "config_key", None) or name
+            settings[key] = _richer(settings.get(key), settings_class(module))
+    return app_schema(settings, names), failures
+
+
+def settings_schema(model: type[BaseModel]) -> dict[str, Any] | None:
+    """The schema of one module's settings; None where JSON Schema cannot say it.
+
+    No setting is required in it, since each may come from another place than the one that is looked at.
+    """
+    try:
+        schema = _schema_of(model, "#/$defs/{model}")
+    except PydanticUserError as exc:  # a field of a type that JSON Schema cannot say
+        log.warning("settings_without_schema", model=model.__qualname__, reason=exc.message)
+        return None
+    schema.pop("required", None)
+    return schema
+
+
+def settings_class(module: Any) -> Settings:
+    """The class of a module's settings; None where it declares none."""
+    settings = getattr(module, "Settings", None)
+    return settings if isinstance(settings, type) and issubclass(settings, BaseModel) else None
+
+
+def _richer(one: Settings, other: Settings) -> Settings:
+    """Of two modules with one key, the class that says something: a module without settings has an empty one."""
+    return one if one is not None and (one.model_fields or other is None) else other
+
+
+def _put_settings(definitions: dict[str, Any], key: str, model: Settings) -> dict[str, Any]:
+    """Add a module's settings to the definitions, under names that no other module's can have."""
+    if model is None:
+        return {"type": "object"}
+    try:
+        schema = _schema_of(model, f"#/$defs/{key}.{{model}}")
+    except PydanticUserError as exc:  # a field of a type that JSON Schema cannot say
+        log.warning("settings_without_schema", config=key, reason=exc.message)
+        return {"type": "object"}
+    definitions.update({f"{key}.{name}": part for name, part in schema.pop("$defs", {}).items()})
+    schema.pop("required", None)
+    definitions[key] = {**schema, "title": key}
+    return {"$ref": f"#/$defs/{key}"}
+
+
+def _schema_of(model: type[BaseModel], reference: str) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True, ref_template=reference, schema_generator=_Schema)
+
+
+def _offering(name: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    known = sorted(names)
+    return {"anyOf": [{"enum": known}, name]} if known else name

@@ -1,0 +1,133 @@
+"""The settings of one module: merged from app.json, modules/NAME.json and the environment, then validated."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from agentcore.host.config import AppConfig
+from agentcore.host.config_environment import Variable, lay_variables
+from agentcore.host.config_error import ConfigError, ConfigProblem
+from agentcore.host.config_file import ConfigFile
+from agentcore.host.config_origins import Layers, Origin, Origins
+from agentcore.host.config_problems import kind_of, problems_of
+from agentcore.host.json_source import JsonPath
+
+log = structlog.get_logger(__name__)
+
+S = TypeVar("S", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class RawSettings:
+    """A module's settings before its model has seen them.
+
+    Args:
+        key: Their key in app.json's `config`.
+        values: The merged document; may hold secrets.
+        origins: For each value, by its path in `values`, where it comes from.
+    """
+
+    key: str
+    values: dict[str, Any] = field(repr=False)
+    origins: Origins = field(repr=False)
+
+
+def settings_file(config: AppConfig, key: str) -> Path:
+    """The file beside app.json that overrides a module's settings, whether it exists or not."""
+    return config.folder / "modules" / f"{key}.json"
+
+
+def module_settings(
+    config: AppConfig, name: str, config_key: str | None = None, model: type[BaseModel] | None = None
+) -> RawSettings:
+    """Merge what is set for a module: app.json, then `modules/KEY.json` beside it, then the environment.
+
+    Reads both files anew each time, so that a reload of the module sees what they say now.
+
+    Args:
+        config: app.json as it counts.
+        name: The module.
+        config_key: The key of its settings, where it is not the module's name.
+        model: The module's settings class, by which the environment's names find their keys.
+    Raises:
+        ConfigError: The file cannot be read, something other than an object is set, or no key has a variable's name.
+    """
+    key = config_key or name
+    if key != name:
+        _warn_of_other_key(config, name, key)
+    return merge_settings(
+        config, key, model, app=ConfigFile.read(config.file), own=ConfigFile.read(settings_file(config, key))
+    )
+
+
+def merge_settings(
+    config: AppConfig, key: str, model: type[BaseModel] | None, *, app: ConfigFile, own: ConfigFile
+) -> RawSettings:
+    """Merge what two files and the environment say under one key.
+
+    Args:
+        config: app.json as it counts, for its environment.
+        key: The key of the settings.
+        model: The settings class, by which the environment's names find their keys.
+        app: app.json.
+        own: `modules/KEY.json`.
+    Raises:
+        ConfigError: Something other than an object is set, or no key has a variable's name.
+    """
+    layers = _app_layer(app, key)
+    layers.lay_file(own, "module")
+    lay_variables(layers, list(_variables_for(config, key)), model)
+    return RawSettings(key, layers.values, layers.origins)
+
+
+def validate_settings(model: type[S], raw: RawSettings) -> S:
+    """Make a module's settings object.
+
+    Raises:
+        ConfigError: A setting is wrong; each problem names file, line, key, the type found and what was expected,
+            and never shows a value.
+    """
+    try:
+        return model.model_validate(raw.values)
+    except ValidationError as exc:
+        # not chained: pydantic's text quotes the values, and one may be a secret
+        raise ConfigError(problems_of(exc, model, raw.values, raw.origins)) from None
+
+
+def _app_layer(app: ConfigFile, key: str) -> Layers:
+    path: JsonPath = ("config", key)
+    known = Layers()
+    known.lay_file(app, "app")
+    given = known.at(path)
+    if given is None and path not in known.origins:
+        return Layers(origins={(): Origin("app", app.path, path=path)})
+    if not isinstance(given, dict):
+        origin = known.origins[path]
+        message = f"expected an object of settings, found {kind_of(given)}"
+        raise ConfigError([ConfigProblem(message, origin.file, origin.line, origin.column, path)])
+    return known.below(path)
+
+
+def _variables_for(config: AppConfig, key: str) -> Iterator[Variable]:
+    """The environment's settings for one key, each with the rest of its path."""
+    for variable in config.sources.settings_variables:
+        if len(variable.segments) > 1 and variable.segments[1].lower() == key.lower():
+            yield _object_or_deeper(replace(variable, segments=variable.segments[2:]))
+        elif len(variable.segments) == 1 and key in variable.value:
+            yield _object_or_deeper(replace(variable, segments=(), text=json.dumps(variable.value[key])))
+
+
+def _object_or_deeper(variable: Variable) -> Variable:
+    if not variable.segments and not isinstance(variable.value, dict):
+        raise variable.problem(f"expected an object of settings, found {kind_of(variable.value)}")
+    return variable
+
+
+def _warn_of_other_key(config: AppConfig, name: str, key: str) -> None:
+    if name in config.config or settings_file(config, name).exists():
+        log.warning("settings_unused", module=name, used=f"config.{key}", unused=f"config.{name}")

@@ -1,0 +1,65 @@
+"""The folders that tools may touch, from `workspace.roots` of app.json to folders that exist."""
+
+from itertools import combinations
+from pathlib import Path
+
+from agentcore.host.config import AppConfig
+from agentcore.host.config_error import ConfigError, ConfigProblem
+from agentcore.host.config_model import WorkspaceConfig, beside
+from agentcore.host.json_source import JsonPath
+
+_ROOTS: JsonPath = ("workspace", "roots")
+
+
+def prepare_roots(config: AppConfig, state_dir: Path | None = None) -> tuple[Path, ...]:
+    """Resolve the workspace roots, and make the default one if it is missing.
+
+    Args:
+        config: app.json as it counts.
+        state_dir: The server's state folder, which no root may hold or lie in.
+    Returns:
+        Absolute folders without links in their paths, in the order of app.json; none lies in another.
+    Raises:
+        ConfigError: A root does not exist, is no folder, cannot be made, or two overlap.
+    """
+    if config.workspace.roots == WorkspaceConfig().roots:
+        _make_default(config)
+    roots = [_existing(config, index, text) for index, text in enumerate(config.workspace.roots)]
+    for (_, first), (index, second) in combinations(enumerate(roots), 2):
+        if _overlap(first, second):
+            raise _problem(config, index, f"{second} overlaps another root, {first}; list the outer one only")
+    for index, root in enumerate(roots):
+        if state_dir is not None and _overlap(root, state_dir.resolve()):
+            raise _problem(config, index, f"{root} overlaps the server's state folder {state_dir}; choose another")
+    return tuple(roots)
+
+
+def _make_default(config: AppConfig) -> None:
+    root = beside(config.folder, config.workspace.roots[0])
+    try:
+        root.mkdir(exist_ok=True)
+    except OSError as exc:
+        raise _problem(config, 0, f"cannot make the default root {root}: {exc.strerror}") from exc
+
+
+def _existing(config: AppConfig, index: int, text: str) -> Path:
+    try:
+        root = beside(config.folder, text).resolve(strict=True)
+    except (OSError, RuntimeError) as exc:  # RuntimeError: a loop of links, or `~` of a user who does not exist
+        reason = (exc.strerror or str(exc)) if isinstance(exc, OSError) else str(exc)
+        raise _problem(config, index, f"root {text!r}: {reason.lower()}; make the folder or remove the root") from exc
+    if not root.is_dir():
+        raise _problem(config, index, f"root {text!r} is not a folder")
+    return root
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)
+
+
+def _problem(config: AppConfig, index: int, message: str) -> ConfigError:
+    path = (*_ROOTS, index)
+    origin = config.origin_of(path)
+    return ConfigError(
+        [ConfigProblem(message, origin.file, origin.line, origin.column, path, origin.variable)],
+    )

@@ -1,0 +1,118 @@
+"""The event bus: what happens, told to whoever listens, kept for those who were away."""
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import structlog
+
+from agentcore.host.encoding import to_json
+from agentcore.host.limits import EVENTS_KEPT
+
+log = structlog.get_logger(__name__)
+
+
+class Event:
+    """One event; it is encoded when the first reader wants it, and once for all readers."""
+
+    __slots__ = ("_encoded", "data", "id", "seq", "session_id", "time_ms", "type")
+
+    def __init__(
+        self, event_id: str, seq: int, event_type: str, data: Mapping[str, Any], session_id: str | None
+    ) -> None:
+        self.id, self.seq, self.type, self.data, self.session_id = event_id, seq, event_type, data, session_id
+        self.time_ms = time.time_ns() // 1_000_000
+        self._encoded: bytes | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """`{id, type, time, sessionId?, …}`; the event's own fields stand beside these."""
+        envelope: dict[str, Any] = {"id": self.id, "type": self.type, "time": self.time_ms}
+        if self.session_id is not None:
+            envelope["sessionId"] = self.session_id
+        return envelope | dict(self.data)
+
+    def encoded(self) -> bytes:
+        """The JSON text as UTF-8."""
+        if self._encoded is None:
+            self._encoded = to_json(self.to_json())
+        return self._encoded
+
+
+Listener = Callable[[Event], None]
+
+
+class EventBus:
+    """Publishes events to listeners, and keeps the newest for clients that resume.
+
+    Publishing never waits and never fails; a listener that raises is logged. Ids are `BOOT-NUMBER`, so that an id
+    from before a restart is seen to be one.
+    """
+
+    def __init__(self, kept: int = EVENTS_KEPT) -> None:
+        self._boot = secrets.token_hex(4)
+        self._seq = 0
+        self._limit = kept
+        self._kept: deque[Event] = deque()
+        self._last_dropped = 0
+        self._listeners: list[tuple[str, Listener]] = []
+
+    @property
+    def last_id(self) -> str:
+        """Id of the newest event."""
+        return f"{self._boot}-{self._seq}"
+
+    def publish(
+        self, event_type: str, data: Mapping[str, Any], *, session_id: str | None = None, kept: bool = True
+    ) -> None:
+        """Tell everybody.
+
+        Args:
+            event_type: Such as `call.finished`.
+            data: JSON values; not changed afterwards.
+            session_id: The session that it belongs to.
+            kept: Whether a client that resumes gets it (preview frames are not kept).
+        """
+        self._seq += 1
+        event = Event(f"{self._boot}-{self._seq}", self._seq, event_type, data, session_id)
+        if kept:
+            self._kept.append(event)
+            if len(self._kept) > self._limit:
+                self._last_dropped = self._kept.popleft().seq
+        for pattern, listener in tuple(self._listeners):
+            if matches(pattern, event_type):
+                _tell(listener, event)
+
+    def subscribe(self, pattern: str, listener: Listener) -> Callable[[], None]:
+        """Call `listener` for each event whose type matches; gives the way to end it, safe to call twice."""
+        entry = (pattern, listener)
+        self._listeners.append(entry)
+
+        def unsubscribe() -> None:
+            if entry in self._listeners:
+                self._listeners.remove(entry)
+
+        return unsubscribe
+
+    def since(self, event_id: str) -> list[Event] | None:
+        """Events after the one with this id, oldest first; None when some of them are gone."""
+        boot, _, number = event_id.partition("-")
+        if boot != self._boot or not number.isascii() or not number.isdigit() or int(number) > self._seq:
+            return None
+        seen = int(number)
+        if seen < self._last_dropped:
+            return None
+        return [event for event in self._kept if event.seq > seen]
+
+
+def matches(pattern: str, event_type: str) -> bool:
+    """Whether a type is the pattern, or begins with what stands before its final `*`."""
+    return event_type.startswith(pattern[:-1]) if pattern.endswith("*") else event_type == pattern
+
+
+def _tell(listener: Listener, event: Event) -> None:
+    try:
+        listener(event)
+    except Exception:
+        log.exception("event_listener_failed", event_type=event.type)

@@ -1,0 +1,57 @@
+"""An async context manager held open by a task of its own, for owners that have no single task to hold it in."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Generic, Self, TypeVar
+
+T = TypeVar("T")
+
+
+class Held(Generic[T]):
+    """Enters a context in one task and leaves it in the same one, however many tasks ask for it in between.
+
+    Task groups and time limits inside of a context do not survive being left by another task than entered them,
+    which is what fixtures of tests and step-by-step use of an event loop do. `value` is what the context gave.
+    """
+
+    def __init__(self, value: T, task: asyncio.Task[None], ending: asyncio.Event) -> None:
+        self.value, self._task, self._ending = value, task, ending
+
+    @classmethod
+    async def open(cls, context: AbstractAsyncContextManager[T], name: str = "held") -> Self:
+        """Enter the context.
+
+        Args:
+            context: What is held until `close`.
+            name: The task's name.
+        Raises:
+            BaseException: What entering raised.
+        """
+        entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        ending = asyncio.Event()
+        task = asyncio.create_task(_hold(context, entered, ending), name=name)
+        try:
+            await asyncio.wait((task, entered), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait((task,))
+            raise
+        if not entered.done():
+            await task
+            raise RuntimeError(f"{name} ended before it was entered")
+        return cls(entered.result(), task, ending)
+
+    async def close(self) -> None:
+        """Leave the context and wait until it is left; may be called twice.
+
+        Raises:
+            BaseException: What leaving raised.
+        """
+        self._ending.set()
+        await asyncio.shield(self._task)
+
+
+async def _hold(context: AbstractAsyncContextManager[T], entered: "asyncio.Future[T]", ending: asyncio.Event) -> None:
+    async with context as value:
+        entered.set_result(value)
+        await ending.wait()

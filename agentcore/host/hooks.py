@@ -1,0 +1,70 @@
+"""pluggy, used for what it is good at: checking hook implementations and finding them."""
+
+import asyncio
+import inspect
+from typing import Any
+
+import pluggy
+
+from agentcore import hookspecs
+from agentcore.api.module import HOOKS, Module
+from agentcore.host.containment import run_contained
+from agentcore.host.modules import ModuleRecord
+
+
+class HookManager(pluggy.PluginManager):
+    """The plugin manager of agentcore: methods of a `Module` named like a hook are that hook, undecorated."""
+
+    def __init__(self) -> None:
+        super().__init__("agentcore")
+        self.add_hookspecs(hookspecs)
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
+        """pluggy's options of an implementation; those of a `Module` need no decorator."""
+        if isinstance(plugin, Module):
+            return {} if name in HOOKS else None
+        return super().parse_hookimpl_opts(plugin, name)
+
+    def add(self, name: str, plugin: object) -> dict[str, Any]:
+        """Register a plugin and give its implementations by hook name.
+
+        Raises:
+            TypeError: A hook has a wrong signature; the message gives the one that is expected.
+        """
+        try:
+            self.register(plugin, name=name)
+        except pluggy.PluginValidationError as exc:
+            raise TypeError(f"{exc}\n\n{_expected()}") from exc
+        callers = self.get_hookcallers(plugin) or []
+        return {caller.name: impl for caller in callers for impl in caller.get_hookimpls() if impl.plugin is plugin}
+
+    def remove(self, name: str) -> None:
+        """Forget a plugin; one that is not there is ignored."""
+        if self.has_plugin(name):
+            self.unregister(name=name)
+
+
+async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
+    """Call one hook of one module: a sync one in a thread, both under the limit.
+
+    Raises:
+        TimeoutError: It did not return in time.
+        BaseException: What it raised.
+    """
+    impl = module.hooks.get(hook)
+    if impl is None:
+        return None
+    return await run_contained(_call(impl, values), limit_s, f"{hook}:{module.name}")
+
+
+async def _call(impl: Any, values: dict[str, Any]) -> Any:
+    arguments = [values[name] for name in impl.argnames]
+    if inspect.iscoroutinefunction(impl.function):
+        return await impl.function(*arguments)
+    result = await asyncio.to_thread(impl.function, *arguments)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _expected() -> str:
+    lines = [f"  {hook}{inspect.signature(getattr(hookspecs, hook))}" for hook in HOOKS]
+    return "expected signatures (fewer arguments are fine):\n" + "\n".join(lines)

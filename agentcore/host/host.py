@@ -1,0 +1,161 @@
+"""The host: modules, calls, resources and events under one roof. Knows nothing of HTTP or of models."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import structlog
+
+from agentcore.api.context import Principal
+from agentcore.api.errors import ToolError
+from agentcore.api.module import Module
+from agentcore.api.workspace import Workspace
+from agentcore.host.approvals import ApprovalDesk
+from agentcore.host.call import CallOutcome, CallRequest, Notify
+from agentcore.host.calls import Calls
+from agentcore.host.config import AppConfig
+from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.events import EventBus
+from agentcore.host.lifecycle import Modules
+from agentcore.host.limits import WORKER_THREADS
+from agentcore.host.parts import Parts
+from agentcore.host.policy import authorise
+from agentcore.host.registry import ToolRegistry
+from agentcore.host.resources import ResourceRegistry
+from agentcore.host.routes import RouteTable
+from agentcore.host.threads import DaemonThreads
+from agentcore.host.watchdog import Watchdog
+from agentcore.store import StateDir, Store
+
+log = structlog.get_logger(__name__)
+
+
+class Host:
+    """Loads modules and carries out calls for every surface.
+
+    Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
+    `events`, `approvals`, `routes`, `store`, `config`, `workspace`.
+    """
+
+    def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
+        self.config, self.state, self.store = config, state, store
+        self.started_at = time.time()
+        self.workspace = Workspace(prepare_roots(config, state.path), protected=config.workspace.protected)
+        self.events = EventBus()
+        self.registry = ToolRegistry()
+        self.resources = ResourceRegistry(self.events)
+        self.approvals = ApprovalDesk(self.events)
+        self.routes = RouteTable()
+        parts = Parts(
+            config=config,
+            state=state,
+            store=store,
+            workspace=self.workspace,
+            events=self.events,
+            registry=self.registry,
+            resources=self.resources,
+            approvals=self.approvals,
+            routes=self.routes,
+        )
+        self.calls = Calls(parts)
+        self.modules = Modules(parts, self.calls, given)
+        self.loop_blocked: dict[str, int] = {}
+        self._watchdog = Watchdog(self.modules.records.values, self._count_blocked)
+        self._given = [module.name for module in given if module.name is not None]
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, config: AppConfig, state: StateDir, given: Sequence[Module] = (), *, start: bool = True
+    ) -> AsyncIterator["Host"]:
+        """Open the store, start the modules, and stop everything at the end.
+
+        Args:
+            config: What app.json says.
+            state: The state folder, locked by this process.
+            given: Modules handed over as objects, beside those that app.json lists (for tests and embedding).
+            start: Whether modules start before the host is handed out; else `start()` does it.
+        """
+        loop = asyncio.get_running_loop()
+        threads = DaemonThreads(WORKER_THREADS)
+        loop.set_default_executor(threads)
+        async with Store.open(state) as store:
+            host = cls(config, state, store, given)
+            host._watchdog.start()
+            try:
+                if start:
+                    await host.start()
+                yield host
+            finally:
+                host._watchdog.stop()
+                await host.stop()
+                host.workspace.close()
+
+    async def start(self) -> None:
+        """Start the modules that app.json lists, and those that were given."""
+        names = [*self.config.modules, *self._given]
+        if not names:
+            log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
+        await self.modules.start(names)
+
+    async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
+        """Carry out one call: the one way in, for every surface."""
+        return await self.calls.call(request, notify)
+
+    async def stop(self) -> None:
+        """End calls within the grace, then stop the modules. May be called twice."""
+        self.calls.stopped = "the server is stopping"
+        self.approvals.reject_all("shutdown")
+        if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
+            self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
+            await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
+        await self.modules.stop()
+
+    async def emergency_stop(self, by: Principal) -> dict[str, int]:
+        """End all calls and all resources, reject what waits, and take no more calls; the server stays.
+
+        Raises:
+            ToolError: `forbidden`.
+        """
+        authorise(by, "stop")
+        self.calls.stopped = "everything was stopped; a person resumes it in the terminal of the server"
+        rejected = self.approvals.reject_all(f"stop:{by.kind}")
+        ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
+        resources = self.resources.list()
+        for resource in resources:
+            await self.resources.release(resource.resource_id)
+        log.warning("emergency_stop", by=by.kind, calls=ended, resources=len(resources), rejected=rejected)
+        self.events.publish("stop.changed", {"stopped": True, "by": by.kind})
+        return {"calls": ended, "resources": len(resources), "rejected": rejected}
+
+    def resume(self, by: Principal) -> None:
+        """Take calls again after an emergency stop. Only a person's own authority may.
+
+        Raises:
+            ToolError: `forbidden`.
+        """
+        authorise(by, "approve")
+        self.calls.stopped = None
+        self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
+
+    def describe(self) -> dict[str, Any]:
+        """Figures of the host for the metrics: calls by outcome, in flight, waiting, resources, modules by state."""
+        states: dict[str, int] = {}
+        for record in self.modules.records.values():
+            states[record.state] = states.get(record.state, 0) + 1
+        return {
+            "calls": dict(self.calls.counts),
+            "calls_in_flight": len(self.calls.in_flight),
+            "approvals_waiting": len(self.approvals.waiting),
+            "resources": len(self.resources.list()),
+            "modules": states,
+            "tools": len(self.registry.tools),
+            "loop_blocked": dict(self.loop_blocked),
+        }
+
+    def _count_blocked(self, module: str | None, seconds: float) -> None:
+        name = module or ""
+        self.loop_blocked[name] = self.loop_blocked.get(name, 0) + 1
+        self.events.publish("module.blocked", {"module": name, "durationMs": round(seconds * 1000)})

@@ -1,0 +1,61 @@
+"""One constant for each bound of the host. Each has a structured error and shows in the metrics."""
+
+RESULT_BYTES = 2 * 1024 * 1024
+"""Text, and structured data, of one result."""
+
+RESULT_HEAD_CHARS = 16 * 1024
+"""What stays in the result of a text that became an artifact."""
+
+IMAGE_BYTES = 8 * 1024 * 1024
+"""One image of a result."""
+
+CALLS_IN_FLIGHT = 256
+"""Calls that run or wait at one time."""
+
+CALL_NESTING = 8
+"""Tools that call tools that call tools."""
+
+RESOURCE_QUEUE = 100
+"""Calls that wait for one resource."""
+
+RESOURCES_PER_SESSION = 100
+"""Living resources of one session and type."""
+
+APPROVALS_WAITING = 100
+"""Calls that wait for a person."""
+
+APPROVAL_SECONDS = 600.0
+"""How long a call waits for a person."""
+
+CALL_SECONDS = 600.0
+"""The longest time limit that a caller may ask for, unless the settings say otherwise."""
+
+PREVIEW_SECONDS = 2.0
+"""Time limit of a preview; a slower one counts as failed."""
+
+CANCEL_GRACE_SECONDS = 1.0
+"""How long a cancelled call may clean up before it is abandoned."""
+
+STOP_GRACE_SECONDS = 5.0
+"""How long running calls may go on when their module, or the server, stops."""
+
+IMPORT_SECONDS = 30.0
+"""Time limit for importing one module."""
+
+HOOK_SECONDS = 10.0
+"""Time limit of the hooks that only answer."""
+
+EVENTS_KEPT = 10_000
+"""Events that a client can catch up on."""
+
+PROGRESS_INTERVAL_SECONDS = 0.05
+"""Progress of one call is published at most this often."""
+
+ARGUMENTS_RECORDED_CHARS = 4_096
+"""Arguments of one call that the record keeps for reading."""
+
+LOOP_BLOCKED_SECONDS = 0.25
+"""A module that holds the event loop longer is named in a warning."""
+
+WORKER_THREADS = 320
+"""Threads for sync tools and file work; more than calls in flight, so that hung ones do not starve the rest."""

@@ -1,0 +1,27 @@
+"""What the parts of a host share."""
+
+from dataclasses import dataclass
+
+from agentcore.api.workspace import Workspace
+from agentcore.host.approvals import ApprovalDesk
+from agentcore.host.config import AppConfig
+from agentcore.host.events import EventBus
+from agentcore.host.registry import ToolRegistry
+from agentcore.host.resources import ResourceRegistry
+from agentcore.host.routes import RouteTable
+from agentcore.store import StateDir, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Made once by the host, and handed to those who carry out calls and keep modules."""
+
+    config: AppConfig
+    state: StateDir
+    store: Store
+    workspace: Workspace
+    events: EventBus
+    registry: ToolRegistry
+    resources: ResourceRegistry
+    approvals: ApprovalDesk
+    routes: RouteTable

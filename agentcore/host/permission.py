@@ -1,0 +1,86 @@
+"""Asking a person about one call: bound to exactly this call, answered once, used once."""
+
+import asyncio
+
+from agentcore.api.errors import ToolError
+from agentcore.host.approvals import ApprovalDesk, ApprovalRequest
+from agentcore.host.call import Call
+from agentcore.host.policy import Decision
+from agentcore.host.registry import RegisteredTool
+
+
+class Permission:
+    """Brings a call that the policy does not let pass before a person."""
+
+    def __init__(self, desk: ApprovalDesk) -> None:
+        self._desk = desk
+
+    async def ask(self, call: Call, tool: RegisteredTool) -> ApprovalRequest:
+        """Have a person decide on exactly this call; return what was approved, and only when it was.
+
+        Raises:
+            ToolError: `approval_required`, `approval_denied`.
+        """
+        assert call.decision is not None  # noqa: S101 - decided just before
+        if call.decision.kind == "deny":
+            raise ToolError("approval_denied", f"the policy refuses this call: {call.decision.reason}")
+        waiting = self._desk.find(call.id)
+        if waiting is None:
+            waiting = self._request_approval(call, tool, call.decision)
+            self._desk.put(waiting)
+        elif (waiting.arguments_digest, waiting.definition, waiting.session_id) != (
+            call.digest,
+            tool.definition,
+            call.session_id,
+        ):
+            raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
+        if self._desk.approver is not None:
+            self._desk.decide(call.id, await self._desk.approver(waiting))
+        elif call.request.waits_for_approval:
+            await self._wait_for_person(call, waiting)
+        verdict = self._desk.take(call.id)
+        if verdict is None:
+            raise self._unanswered(call, waiting)
+        if not verdict.approved:
+            raise ToolError("approval_denied", "a person rejected this call; ask what they want instead", by=verdict.by)
+        call.decided_by = verdict.by
+        return waiting
+
+    async def _wait_for_person(self, call: Call, waiting: ApprovalRequest) -> None:
+        if call.notify is not None:
+            call.notify("approval", {"callId": call.id, "expiresAt": waiting.expires_at_ms, "reason": waiting.reason})
+        try:
+            await self._desk.wait(call.id)
+        except asyncio.CancelledError:
+            self._desk.withdraw(call.id)
+            raise
+
+    def _unanswered(self, call: Call, waiting: ApprovalRequest) -> ToolError:
+        if self._desk.find(call.id) is None:
+            return ToolError("approval_denied", "nobody answered in time; send the call again without call_id")
+        return ToolError(
+            "approval_required",
+            f"this call needs a person's approval ({waiting.reason}); send the same body again with call_id once given",
+            retryable=True,
+            callId=call.id,
+            expiresAt=waiting.expires_at_ms,
+        )
+
+    def _request_approval(self, call: Call, tool: RegisteredTool, decision: Decision) -> ApprovalRequest:
+        return ApprovalRequest(
+            call_id=call.id,
+            session_id=call.session_id,
+            principal=call.request.principal,
+            definition=tool.definition,
+            arguments=call.request.arguments,
+            arguments_digest=call.digest,
+            reason=decision.reason,
+            preview=call.preview,
+            expires_at_ms=self._desk.expiry_ms(),
+        )
+
+
+def _is_same(waiting: ApprovalRequest, call: Call, tool: RegisteredTool) -> bool:
+    return (waiting.arguments_digest, waiting.session_id) == (call.digest, call.session_id) and (
+        waiting.definition is tool.definition
+    )

@@ -1,0 +1,90 @@
+"""Who may do what, and which calls need a person."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agentcore.api.context import Principal
+from agentcore.api.definition import CallPreview, Effect, ToolDefinition
+from agentcore.api.errors import ToolError
+
+Action = Literal["read", "call", "manage_modules", "change_settings", "change_policy", "approve", "stop"]
+
+_MAY: dict[str, frozenset[Action]] = {
+    "page": frozenset(("read", "call", "manage_modules", "change_settings", "stop")),
+    "token": frozenset(("read", "call", "manage_modules", "change_settings", "stop")),
+    "cli": frozenset(("read", "call", "manage_modules", "change_settings", "change_policy", "approve", "stop")),
+    "chat": frozenset(("read", "call")),
+    "mcp": frozenset(("read", "call")),
+    "host": frozenset(("read", "call")),
+    "module": frozenset(("read", "call")),
+}
+"""`cli` is a person at a terminal whose process is the host; the CLI of a running server comes with the token.
+Nobody may approve or change the policy over the network until there is an approval view of its own."""
+
+_PERSONS = frozenset(("page", "token", "cli"))
+
+
+def authorise(principal: Principal, action: Action) -> None:
+    """Let a principal do something, or not.
+
+    Raises:
+        ToolError: `forbidden`, with who may.
+    """
+    if action in _MAY.get(principal.kind, frozenset()):
+        return
+    who = sorted(kind for kind, actions in _MAY.items() if action in actions)
+    raise ToolError(
+        "forbidden",
+        f"a {principal.kind} may not {action.replace('_', ' ')}; that is for: {', '.join(who)}",
+        principal=principal.kind,
+        action=action,
+        allowed=who,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the policy says of one call: run it, ask a person, or refuse it; and by which rule."""
+
+    kind: Literal["allow", "ask", "deny"]
+    by: str
+    reason: str = ""
+
+
+_OWN_CALL = Decision("allow", "own_call")
+
+
+ApprovalMode = Literal["ask", "ask_writes", "allow", "deny"]
+"""What becomes of a call that a model wants; the default asks about every one."""
+
+_READ: frozenset[Effect] = frozenset(("read",))
+
+
+def decide(
+    principal: Principal, definition: ToolDefinition, preview: CallPreview | None, mode: ApprovalMode = "ask"
+) -> Decision:
+    """Decide on one call whose arguments are valid.
+
+    A person's own call runs (from the page, the command line, or with the token), unless it touches protected
+    files: these always need a person who looks at this very call, whatever the mode. What becomes of the calls of
+    whatever else wants something is for the mode to say.
+    """
+    is_protected = preview is not None and preview.is_protected
+    if not is_protected and principal.kind in _PERSONS:
+        return _OWN_CALL
+    if principal.kind not in _PERSONS and mode == "deny":
+        return Decision("deny", "mode:deny", f"calls of a {principal.kind} are refused")
+    if is_protected:
+        return Decision("ask", "protected", "it touches files that decide what runs or what is allowed")
+    if mode == "allow":
+        return Decision("allow", "mode:allow")
+    if mode == "ask_writes" and _effects(definition, preview) <= _READ:
+        return Decision("allow", "mode:ask_writes")
+    return Decision("ask", "default", f"calls of a {principal.kind} need a person")
+
+
+def _effects(definition: ToolDefinition, preview: CallPreview | None) -> frozenset[Effect]:
+    """What the call may do: what its preview says of these very arguments, else what the tool may do at all."""
+    exact = None if preview is None else preview.effects
+    # nothing said is not nothing done
+    return exact or definition.effects or frozenset(("execute",))

@@ -1,0 +1,128 @@
+"""All tools of all ready modules: merged into one list, found by name, encoded once."""
+
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from agentcore.api.definition import EFFECTS, ToolDefinition
+from agentcore.api.errors import ToolError
+from agentcore.host.validation import Validate, compile_validator
+
+if TYPE_CHECKING:
+    from agentcore.host.modules import ModuleRecord
+
+ToolFormat = Literal["agentcore", "openai", "anthropic", "mcp"]
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+RESERVED_NAMES = frozenset(("find_tools",))
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool that can be called: its definition, its module, and the check of its arguments."""
+
+    definition: ToolDefinition
+    module: "ModuleRecord"
+    validate: Validate
+
+
+def prepare(definition: ToolDefinition, module: "ModuleRecord") -> RegisteredTool:
+    """Check a definition and compile what its calls need.
+
+    Raises:
+        ValueError: The name, the effects, a limit or the schema is not valid.
+    """
+    if not _NAME.fullmatch(definition.name):
+        raise ValueError(f"tool name {definition.name!r} does not match ^[a-zA-Z0-9_-]{{1,64}}$")
+    if definition.name in RESERVED_NAMES:
+        raise ValueError(f"tool name {definition.name!r} is reserved")
+    if not definition.description.strip():
+        raise ValueError(f"tool {definition.name!r} has no description")
+    if unknown := definition.effects - EFFECTS:
+        raise ValueError(f"tool {definition.name!r} has unknown effects {sorted(unknown)}; known: {sorted(EFFECTS)}")
+    if definition.timeout_s <= 0:
+        raise ValueError(f"tool {definition.name!r} has a time limit of {definition.timeout_s:g} s")
+    return RegisteredTool(definition, module, compile_validator(definition))
+
+
+class ToolRegistry:
+    """Tools by name. Rebuilt when modules change; looked up by a dictionary.
+
+    `records` are all modules that are listed, or were, by name and in their order; whoever changes one rebuilds.
+    """
+
+    def __init__(self) -> None:
+        self.records: dict[str, ModuleRecord] = {}
+        self.tools: dict[str, RegisteredTool] = {}
+        self.version = 0
+        self._former: dict[str, str] = {}
+        self._encoded: dict[ToolFormat, bytes] = {}
+
+    def rebuild(self) -> None:
+        """Merge the tools of ready modules in their order; of two tools with one name the first counts.
+
+        A tool that is left out is named in its module's `tool_errors`, together with who has the name.
+        """
+        merged: dict[str, RegisteredTool] = {}
+        for module in (record for record in self.records.values() if record.state == "ready"):
+            module.conflicts.clear()
+            for tool in module.tools:
+                name = tool.definition.name
+                if name in merged:
+                    owner = merged[name].module.name
+                    module.conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
+                else:
+                    merged[name] = tool
+        self._former |= {name: tool.module.name for name, tool in self.tools.items()}
+        self.tools, self._encoded = merged, {}
+        self.version += 1
+
+    def get(self, name: str) -> RegisteredTool:
+        """The tool of this name.
+
+        Raises:
+            ToolError: `unknown_tool` with near names; `module_stopping` or `module_failed` when it was there.
+        """
+        tool = self.tools.get(name)
+        if tool is not None:
+            return tool
+        module = self.records.get(self._former.get(name, ""))
+        if module is not None and module.state in ("stopping", "loading"):
+            raise ToolError(
+                "module_stopping",
+                f"module {module.name!r} of tool {name!r} is {module.state}; try again in a moment",
+                retryable=True,
+                module=module.name,
+            )
+        if module is not None and module.state == "failed":
+            raise ToolError(
+                "module_failed",
+                f"module {module.name!r} of tool {name!r} has failed: {module.reason}",
+                module=module.name,
+            )
+        near = difflib.get_close_matches(name, self.tools, n=3)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "GET /api/tools lists the tools there are"
+        raise ToolError("unknown_tool", f"there is no tool {name!r}; {hint}", tool=name, near=near)
+
+    def encoded(self, form: ToolFormat) -> bytes:
+        """The list as JSON, encoded once until the tools change."""
+        body = self._encoded.get(form)
+        if body is None:
+            tools = [_in_form(tool, form) for tool in self.tools.values()]
+            body = self._encoded[form] = json.dumps({"tools": tools}, ensure_ascii=False).encode()
+        return body
+
+
+def _in_form(tool: RegisteredTool, form: ToolFormat) -> dict[str, object]:
+    definition = tool.definition
+    match form:
+        case "openai":
+            return definition.to_openai()
+        case "anthropic":
+            return definition.to_anthropic()
+        case "mcp":
+            return definition.to_mcp()
+        case _:
+            return definition.to_json() | {"module": tool.module.name}

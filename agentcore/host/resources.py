@@ -1,0 +1,323 @@
+"""The resource registry and its turns: calls on one resource run one after another, in order."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import structlog
+
+from agentcore.api.errors import ToolError
+from agentcore.api.resource import Resource, ResourceStatus
+from agentcore.host.containment import run_contained
+from agentcore.host.events import EventBus
+from agentcore.host.limits import HOOK_SECONDS, RESOURCE_QUEUE, RESOURCES_PER_SESSION
+
+log = structlog.get_logger(__name__)
+
+OnRelease = Callable[[Resource], Awaitable[None]]
+
+
+@dataclass(eq=False)
+class _Held:
+    resource: Resource
+    owner: str
+    on_release: OnRelease | None = None
+    busy: bool = False
+    queue: deque[asyncio.Future[None]] = field(default_factory=deque)
+
+
+class ResourceRegistry:
+    """All living resources, whose they are, and whose turn it is."""
+
+    def __init__(self, events: EventBus) -> None:
+        self._events = events
+        self._held: dict[str, _Held] = {}
+        self._next_index: dict[tuple[str, str], int] = {}
+
+    def create(
+        self,
+        owner: str,
+        resource_type: str,
+        session_id: str,
+        *,
+        adapter_type: str = "",
+        keys: Mapping[str, str] | None = None,
+        on_release: OnRelease | None = None,
+    ) -> Resource:
+        """Make the session's next resource of a type. The id is formatted here and opaque everywhere else.
+
+        Raises:
+            ToolError: `too_many_resources`.
+        """
+        place = (session_id, resource_type)
+        living = sum(
+            1 for held in self._held.values() if (held.resource.session_id, held.resource.resource_type) == place
+        )
+        if living >= RESOURCES_PER_SESSION:
+            raise ToolError(
+                "too_many_resources",
+                f"session {session_id!r} has {living} resources of type {resource_type!r}; close some first",
+                limit=RESOURCES_PER_SESSION,
+            )
+        index = self._next_index.get(place, 0)
+        self._next_index[place] = index + 1
+        now = _now_ms()
+        resource = Resource(
+            f"{resource_type}_{session_id}_{index}",
+            resource_type,
+            session_id,
+            index,
+            adapter_type,
+            created_at_ms=now,
+            last_used_at_ms=now,
+            keys=dict(keys or {}),
+        )
+        self._held[resource.resource_id] = _Held(resource, owner, on_release)
+        self._changed(resource)
+        return resource
+
+    def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
+        """Say how a resource ends that the host made for a call.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        held = self._find(resource_id, owner)
+        held.on_release = on_release
+        return held.resource
+
+    def get(self, resource_id: str, owner: str | None = None) -> Resource:
+        """The resource; with `owner`, only if it is that module's.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        return self._find(resource_id, owner).resource
+
+    def list(
+        self, *, owner: str | None = None, session_id: str | None = None, resource_type: str | None = None
+    ) -> list[Resource]:
+        """Resources in the order they were made, filtered."""
+        return [
+            held.resource
+            for held in self._held.values()
+            if owner in (None, held.owner)
+            and session_id in (None, held.resource.session_id)
+            and resource_type in (None, held.resource.resource_type)
+        ]
+
+    def by_key(self, resource_type: str, key: str, value: str) -> Resource:
+        """The resource that bears this key.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        for held in self._held.values():
+            if held.resource.resource_type == resource_type and held.resource.keys.get(key) == value:
+                return held.resource
+        raise _not_found(value)
+
+    def update(
+        self,
+        resource_id: str,
+        *,
+        owner: str | None = None,
+        status: ResourceStatus | None = None,
+        last_url: str | None = None,
+        keep_running: bool | None = None,
+        keys: Mapping[str, str] | None = None,
+    ) -> Resource:
+        """Change what is given, and tell.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        resource = self._find(resource_id, owner).resource
+        resource.status = status or resource.status
+        resource.last_url = last_url if last_url is not None else resource.last_url
+        resource.keep_running = keep_running if keep_running is not None else resource.keep_running
+        resource.keys.update(keys or {})
+        self._changed(resource)
+        return resource
+
+    def emit(
+        self,
+        resource_id: str,
+        event: Literal["log", "progress", "screenshot", "error"],
+        data: Mapping[str, Any],
+        *,
+        owner: str | None = None,
+    ) -> None:
+        """Publish `resource.<event>`; pictures are not kept for those who resume."""
+        resource = self._find(resource_id, owner).resource
+        self._events.publish(
+            f"resource.{event}",
+            {"resourceId": resource_id, **data},
+            session_id=resource.session_id,
+            kept=event != "screenshot",
+        )
+
+    @asynccontextmanager
+    async def turn(self, resource_id: str) -> AsyncIterator[Resource]:
+        """Wait for the resource's turn and hold it.
+
+        Raises:
+            ToolError: `resource_busy`: the queue is full; `resource_not_found`: it went away meanwhile.
+        """
+        held = self._find(resource_id)
+        await _enter(held)
+        try:
+            if self._held.get(resource_id) is not held:
+                raise _not_found(resource_id)
+            held.resource.last_used_at_ms = _now_ms()
+            yield held.resource
+        finally:
+            _leave(held)
+
+    async def release(self, resource_id: str, owner: str | None = None) -> None:
+        """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored."""
+        held = self._held.get(resource_id)
+        if held is None or owner not in (None, held.owner):
+            return
+        del self._held[resource_id]
+        held.resource.status = "closed"
+        _wake_all(held)
+        if held.on_release is not None:
+            try:
+                await run_contained(_end(held), HOOK_SECONDS, f"release:{resource_id}")
+            except Exception:
+                log.exception("resource_release_failed", resource_id=resource_id, module=held.owner)
+        self._changed(held.resource)
+
+    async def release_owned(self, owner: str) -> None:
+        """End all resources of a module."""
+        for resource in self.list(owner=owner):
+            await self.release(resource.resource_id)
+
+    def _find(self, resource_id: str, owner: str | None = None) -> _Held:
+        held = self._held.get(resource_id)
+        if held is None or owner not in (None, held.owner):
+            raise _not_found(resource_id)
+        return held
+
+    def _changed(self, resource: Resource) -> None:
+        self._events.publish("resource.stateChanged", resource.to_json(), session_id=resource.session_id)
+
+
+class ModuleResources:
+    """One module's view of the registry: it sees and changes its own."""
+
+    def __init__(self, registry: ResourceRegistry, owner: str) -> None:
+        self._registry, self._owner = registry, owner
+
+    def create(
+        self,
+        resource_type: str,
+        session_id: str,
+        *,
+        adapter_type: str = "",
+        keys: Mapping[str, str] | None = None,
+        on_release: OnRelease | None = None,
+    ) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        return self._registry.create(
+            self._owner, resource_type, session_id, adapter_type=adapter_type, keys=keys, on_release=on_release
+        )
+
+    def adopt(self, resource_id: str, on_release: OnRelease) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        return self._registry.adopt(self._owner, resource_id, on_release)
+
+    def get(self, resource_id: str) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        return self._registry.get(resource_id, self._owner)
+
+    def list(self, *, session_id: str | None = None, resource_type: str | None = None) -> list[Resource]:
+        """See `agentcore.api.resource.Resources`."""
+        return self._registry.list(owner=self._owner, session_id=session_id, resource_type=resource_type)
+
+    def update(
+        self,
+        resource_id: str,
+        *,
+        status: ResourceStatus | None = None,
+        last_url: str | None = None,
+        keep_running: bool | None = None,
+        keys: Mapping[str, str] | None = None,
+    ) -> Resource:
+        """See `agentcore.api.resource.Resources`."""
+        return self._registry.update(
+            resource_id, owner=self._owner, status=status, last_url=last_url, keep_running=keep_running, keys=keys
+        )
+
+    def emit(
+        self, resource_id: str, event: Literal["log", "progress", "screenshot", "error"], data: Mapping[str, Any]
+    ) -> None:
+        """See `agentcore.api.resource.Resources`."""
+        self._registry.emit(resource_id, event, data, owner=self._owner)
+
+    async def release(self, resource_id: str) -> None:
+        """See `agentcore.api.resource.Resources`."""
+        await self._registry.release(resource_id, self._owner)
+
+
+async def _enter(held: _Held) -> None:
+    if not held.busy:
+        held.busy = True
+        return
+    if len(held.queue) >= RESOURCE_QUEUE:
+        raise ToolError(
+            "resource_busy",
+            f"{RESOURCE_QUEUE} calls wait for {held.resource.resource_id!r} already; try again later",
+            retryable=True,
+            resource_id=held.resource.resource_id,
+            limit=RESOURCE_QUEUE,
+        )
+    place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    held.queue.append(place)
+    try:
+        await place
+    except asyncio.CancelledError:
+        if place.done() and not place.cancelled():
+            _leave(held)  # the turn came together with the cancellation: hand it on
+        elif place in held.queue:
+            held.queue.remove(place)
+        raise
+
+
+def _leave(held: _Held) -> None:
+    """Hand the turn to the next who still waits; `busy` stays set on the way."""
+    while held.queue:
+        place = held.queue.popleft()
+        if not place.done():
+            place.set_result(None)
+            return
+    held.busy = False
+
+
+def _wake_all(held: _Held) -> None:
+    for place in held.queue:
+        if not place.done():
+            place.set_exception(_not_found(held.resource.resource_id))
+    held.queue.clear()
+
+
+async def _end(held: _Held) -> None:
+    if held.on_release is not None:
+        await held.on_release(held.resource)
+
+
+def _not_found(resource_id: str) -> ToolError:
+    return ToolError(
+        "resource_not_found",
+        f"there is no resource {resource_id!r}; it was closed, or belongs to another session",
+        resource_id=resource_id,
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

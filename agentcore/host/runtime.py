@@ -1,0 +1,89 @@
+"""What a module sees of its host: the implementation of `Runtime`."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.api.workspace import Workspace
+from agentcore.host.events import Event
+from agentcore.host.modules import ModuleRecord
+from agentcore.host.parts import Parts
+from agentcore.host.resources import ModuleResources
+
+
+class ModuleRuntime:
+    """Implements `agentcore.api.Runtime` for one module. What it hands out is taken back when the module stops."""
+
+    def __init__(
+        self, record: ModuleRecord, settings: Any, parts: Parts, tools_changed: Callable[[ModuleRecord], None]
+    ) -> None:
+        self._record, self._settings, self._parts, self._tools_changed = record, settings, parts, tools_changed
+        self._resources = ModuleResources(parts.resources, record.name)
+
+    @property
+    def name(self) -> str:
+        """The module's name."""
+        return self._record.name
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings."""
+        return self._settings
+
+    @property
+    def data_dir(self) -> Path:
+        """A folder of the module's own, made at first use."""
+        return self._parts.state.data_dir(self._record.name)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._parts.workspace
+
+    @property
+    def locale(self) -> Literal["en", "zh"]:
+        """The language for texts that a person or a model reads."""
+        return self._parts.config.locale
+
+    @property
+    def resources(self) -> ModuleResources:
+        """The module's resources."""
+        return self._resources
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+    ) -> Route:
+        """See `agentcore.api.Runtime.add_route`."""
+        route = self._parts.routes.add(
+            self._record.name, self._record.claims, method, path, handler, body=body, query=query, kind=kind
+        )
+        self._record.undo.append(route.remove)
+        return route
+
+    def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
+        """See `agentcore.api.Runtime.publish`."""
+        self._parts.events.publish(f"{self._record.name}.{event}", data, session_id=session_id)
+
+    def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
+        """See `agentcore.api.Runtime.subscribe`."""
+
+        def listen(event: Event) -> None:
+            handler(event.to_json())
+
+        unsubscribe = self._parts.events.subscribe(pattern, listen)
+        self._record.undo.append(unsubscribe)
+        return unsubscribe
+
+    def tools_changed(self) -> None:
+        """See `agentcore.api.Runtime.tools_changed`."""
+        self._tools_changed(self._record)

@@ -1,0 +1,34 @@
+"""A host over a real folder with a real app.json."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentcore.api import Module
+from agentcore.host import Host, load_config
+from agentcore.store import StateDir
+
+MakeHost = Callable[..., Awaitable[Host]]
+
+
+@pytest.fixture
+async def make_host(tmp_path: Path) -> AsyncIterator[MakeHost]:
+    """Make a host of modules given as objects, and of local modules given as name and source."""
+    async with AsyncExitStack() as stack:
+
+        async def make(*given: Module, files: dict[str, str] | None = None, **app: Any) -> Host:
+            folder = tmp_path / "app"
+            (folder / "modules").mkdir(parents=True)
+            for name, source in (files or {}).items():
+                (folder / "modules" / f"{name}.py").write_text(source)
+            (folder / "app.json").write_text(json.dumps(app))
+            environ = {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
+            config = load_config(folder / "app.json", environ)
+            state = stack.enter_context(StateDir.open(config.file, environ=environ))
+            return await stack.enter_async_context(Host.open(config, state, given))
+
+        yield make

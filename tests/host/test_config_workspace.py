@@ -1,0 +1,94 @@
+"""Workspace roots: from app.json to folders that exist."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentcore.host.config import load_config
+from agentcore.host.config_error import ConfigError
+from agentcore.host.config_workspace import prepare_roots
+
+
+def roots_of(folder: Path, roots: list[str] | None = None, state_dir: Path | None = None, **environ: str) -> list[Path]:
+    document = {} if roots is None else {"workspace": {"roots": roots}}
+    (folder / "app.json").write_text(json.dumps(document, indent=1))
+    return [*prepare_roots(load_config(folder / "app.json", environ), state_dir)]
+
+
+def refused(folder: Path, roots: list[str], state_dir: Path | None = None) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        roots_of(folder, roots, state_dir)
+    return caught.value
+
+
+@pytest.mark.spec("K5")
+def test_default_root_is_made_beside_app_json(tmp_path: Path) -> None:
+    assert roots_of(tmp_path) == [tmp_path / "workspace"]
+    assert (tmp_path / "workspace").is_dir()
+    assert roots_of(tmp_path) == [tmp_path / "workspace"]
+
+
+def test_default_root_is_made_where_app_json_writes_it_out(tmp_path: Path) -> None:
+    assert roots_of(tmp_path, ["workspace"]) == [tmp_path / "workspace"]
+
+
+def test_default_root_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "workspace").symlink_to("real")
+    assert roots_of(tmp_path) == [tmp_path / "real"]
+
+
+def test_default_root_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "workspace").write_text("")
+    with pytest.raises(ConfigError, match="cannot make the default root"):
+        roots_of(tmp_path)
+
+
+def test_roots_count_from_the_folder_of_app_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("a", "home/b", "c"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("c")
+    assert roots_of(tmp_path, ["a", "~/b", str(tmp_path / "link")]) == [
+        tmp_path / "a",
+        tmp_path / "home/b",
+        tmp_path / "c",
+    ]
+
+
+def test_root_from_the_environment_counts_too(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    assert roots_of(tmp_path, ["missing"], AGENTCORE_WORKSPACE__ROOTS='["e"]') == [tmp_path / "e"]
+
+
+@pytest.mark.spec("K5")
+@pytest.mark.parametrize(
+    ("root", "says"),
+    [
+        ("missing", "root 'missing': no such file or directory; make the folder"),
+        ("file", "root 'file' is not a folder"),
+        ("loop", "root 'loop': "),
+        ("~nobody-of-that-name/x", "begins with the home folder of nobody known here"),
+        ("a/b", "overlaps another root"),
+        ("to-a", "overlaps another root"),
+        (".", "overlaps another root"),
+    ],
+)
+def test_root_that_cannot_be_used_is_named_with_its_place(tmp_path: Path, root: str, says: str) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "to-a").symlink_to("a")
+    error = refused(tmp_path, ["a", root])
+    assert (error.file, error.line, error.path) == (tmp_path / "app.json", 5, ("workspace", "roots", 1))
+    assert says in error.message
+    assert not (tmp_path / "workspace").exists()
+    assert not (tmp_path / "missing").exists()
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.parametrize("root", ["state", ".", "state/inner"])
+def test_root_may_not_meet_the_state_folder(tmp_path: Path, root: str) -> None:
+    (tmp_path / "state" / "inner").mkdir(parents=True)
+    assert "overlaps the server's state folder" in refused(tmp_path, [root], tmp_path / "state").message

@@ -1,0 +1,391 @@
+"""Finding modules: real distributions on sys.path, real files in a folder; nothing is imported unasked."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from agentcore.api import Module
+from agentcore.host.discovery import ModuleNotInstalled, find_module, forget, installed_names
+from agentcore.host.discovery_code import READ_WHOLE_BYTES
+from agentcore.host.discovery_installed import installed_entries
+
+Install = Callable[..., Path]
+
+MODULE = "from agentcore.api import Module\nclass {cls}(Module):\n    version = {version!r}\n"
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed distributions; what is imported from it is taken out again."""
+    path = tmp_path / "site"
+    path.mkdir()
+    monkeypatch.syspath_prepend(path)
+    before = set(sys.modules)
+    yield path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def install(site: Path) -> Install:
+    """Lay out a distribution as an installer does; gives its .dist-info folder."""
+
+    def lay_out(
+        distribution: str, entry_points: dict[str, str], files: dict[str, str] | None = None, version: str = "1.0"
+    ) -> Path:
+        info = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        lines = [f"{name} = {value}" for name, value in entry_points.items()]
+        metadata = {
+            "METADATA": f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n",
+            "entry_points.txt": "\n".join(["[console_scripts]", "x = y:z", "", "[agentcore.modules]", *lines]),
+            "RECORD": "".join(f"{name},,\n" for name in files or {}),
+        }
+        write(info, metadata)
+        write(site, files or {})
+        forget([])
+        return info
+
+    return lay_out
+
+
+@pytest.fixture
+def folder(tmp_path: Path, site: Path) -> Path:
+    """The folder of local modules."""
+    path = tmp_path / "modules"
+    path.mkdir()
+    return path
+
+
+def loaded(name: str, modules_dir: Path | None = None) -> Any:
+    return find_module(name, modules_dir).load()
+
+
+# -- installed distributions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("M1")
+def test_module_is_found_by_the_name_of_its_entry_point(install: Install, site: Path) -> None:
+    install(
+        "acme-weather",
+        {"weather": "acme_weather:Weather", "radar": "acme_weather.radar:Radar"},
+        {
+            "acme_weather/__init__.py": MODULE.format(cls="Weather", version="1"),
+            "acme_weather/radar.py": MODULE.format(cls="Radar", version="1"),
+        },
+        version="2.3",
+    )
+    found = find_module("radar", None)
+    assert (found.name, found.distribution, found.version) == ("radar", "acme-weather", "2.3")
+    assert found.file == site / "acme_weather" / "__init__.py"
+    assert found.source_paths == (site / "acme_weather",)
+    assert found.origin() == {"distribution": "acme-weather", "version": "2.3", "file": str(found.file)}
+    assert issubclass(found.load(), Module)
+    assert {"weather", "radar"} <= set(installed_names())
+
+
+@pytest.mark.spec("M1")
+def test_nothing_is_imported_until_a_module_is_loaded(install: Install) -> None:
+    exits = {"acme_bomb/__init__.py": "raise SystemExit('imported')"}
+    install("acme-bomb", {"bomb": "acme_bomb:Bomb"}, exits)
+    install("acme-calm", {"calm": "acme_calm"}, {"acme_calm.py": ""})
+    assert "bomb" in installed_names()
+    bomb = find_module("bomb", None)
+    assert bomb.origin()["distribution"] == "acme-bomb"
+    assert bomb.fingerprint()
+    assert loaded("calm").__name__ == "acme_calm"
+    assert "acme_bomb" not in sys.modules
+    with pytest.raises(SystemExit):
+        bomb.load()
+
+
+@pytest.mark.spec("M1")
+def test_three_of_a_thousand_are_found_in_one_pass(site: Path) -> None:
+    for number in range(1000):
+        info = site / f"many_{number}-1.0.dist-info"
+        info.mkdir()
+        (info / "entry_points.txt").write_text(f"[agentcore.modules]\nmany_{number} = many_{number}:Many\n")
+    forget([])
+    entries = installed_entries()
+    assert len([name for name in entries if name.startswith("many_")]) == 1000
+    for number in (0, 500, 999):
+        assert find_module(f"many_{number}", None) is entries[f"many_{number}"][0]
+    assert installed_entries() is entries
+    assert not any(name.startswith("many_") for name in sys.modules)
+
+
+def test_distribution_that_is_installed_later_is_seen(install: Install) -> None:
+    with pytest.raises(ModuleNotInstalled):
+        find_module("late", None)
+    install("acme-late", {"late": "acme_late"}, {"acme_late.py": ""})
+    assert find_module("late", None).distribution == "acme-late"
+
+
+@pytest.mark.spec("M1")
+def test_missing_module_names_near_ones_and_the_command_to_try(install: Install, folder: Path) -> None:
+    install("acme-weather", {"weather_maps": "acme_weather:Weather"})
+    write(folder, {"weather_map.py": ""})
+    with pytest.raises(ModuleNotInstalled) as caught:
+        find_module("weathr_map", folder)
+    assert caught.value.near == ("weather_map", "weather_maps")
+    assert caught.value.command == "pip install agentcore-weathr-map"
+    assert str(caught.value) == (
+        "module 'weathr_map' is not installed; did you mean 'weather_map' or 'weather_maps'? "
+        "Else try: pip install agentcore-weathr-map"
+    )
+
+
+@pytest.mark.parametrize("name", ["", "Weather", "we-ather", "../weather", "weather__x", "weather\n"])
+def test_name_that_no_module_can_have_is_not_installed(install: Install, folder: Path, name: str) -> None:
+    install("acme-weather", {name or "x": "acme_weather:Weather"})
+    write(folder.parent, {"weather.py": ""})
+    with pytest.raises(ModuleNotInstalled):
+        find_module(name, folder)
+    assert name not in installed_names(folder)
+
+
+def test_first_of_two_distributions_counts_and_the_other_is_named(install: Install) -> None:
+    install("acme-a", {"twice": "acme_a"}, {"acme_a.py": ""})
+    install("acme-b", {"twice": "acme_b"}, {"acme_b.py": ""})
+    with capture_logs() as logs:
+        found = find_module("twice", None)
+    (warning,) = logs
+    assert (warning["event"], warning["log_level"], warning["module"]) == ("module_hidden", "warning", "twice")
+    assert {found.distribution, warning["hidden"]} == {"acme-a", "acme-b"}
+
+
+def test_older_copy_of_the_same_distribution_is_no_second_module(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("acme-a", {"twice": "acme_a"}, {"acme_a.py": ""}, version="2.0")
+    old = tmp_path / "old"
+    write(
+        old / "acme_a-1.0.dist-info",
+        {"METADATA": "Name: acme-a\nVersion: 1.0\n", "entry_points.txt": "[agentcore.modules]\ntwice = acme_a"},
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path, str(old)])
+    with capture_logs() as logs:
+        assert find_module("twice", None).version == "2.0"
+    assert logs == []
+
+
+def test_broken_metadata_of_others_is_left_out(install: Install, site: Path) -> None:
+    (install("acme-binary", {}) / "entry_points.txt").write_bytes(b"[agentcore.modules]\n\xff = x")
+    (install("acme-odd", {}) / "entry_points.txt").write_text("no section\n[agentcore.modules]\nno equals\n#a = b\n[x")
+    install("acme-good", {"good": "acme_good"})
+    with capture_logs() as logs:
+        forget([])
+        assert find_module("good", None).distribution == "acme-good"
+    assert [entry["event"] for entry in logs] == ["entry_points_unreadable"]
+    assert "#a" not in installed_names()
+
+
+def test_distribution_without_metadata_has_no_name_and_still_loads(site: Path) -> None:
+    write(site / "acme_bare-1.dist-info", {"entry_points.txt": "[agentcore.modules]\nbare = acme_bare"})
+    write(site, {"acme_bare.py": ""})
+    forget([])
+    found = find_module("bare", None)
+    assert (found.distribution, found.version) == ("", "")
+    assert found.origin() == {"file": str(site / "acme_bare.py")}
+    assert found.load().__name__ == "acme_bare"
+
+
+@pytest.mark.parametrize("value", ["acme_gone:Gone", "acme_gone.deep:Gone", "", "not a name"])
+def test_entry_point_that_leads_nowhere_fails_when_it_is_loaded(install: Install, value: str) -> None:
+    install("acme-gone", {"gone": value})
+    found = find_module("gone", None)
+    assert found.fingerprint()
+    with pytest.raises(ImportError):
+        found.load()
+
+
+# -- loading afresh ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("K1", "M4")
+def test_forgotten_distribution_is_imported_anew_with_all_its_modules(install: Install, site: Path) -> None:
+    files = {
+        "acme_pair/__init__.py": "",
+        "acme_pair/one.py": "from acme_pair.shared import VERSION\n",
+        "acme_pair/two.py": "from acme_pair.shared import VERSION\n",
+        "acme_pair/shared.py": "from acme_pair_extra import VERSION\n",
+        "acme_pair_extra.py": "VERSION = 1\n",
+    }
+    install("acme-pair", {"one": "acme_pair.one", "two": "acme_pair.two"}, files)
+    first = loaded("one")
+    assert (first.VERSION, loaded("two").VERSION) == (1, 1)
+    write(site, {"acme_pair_extra.py": "VERSION = 2\n"})
+    assert loaded("one") is first
+    forget(["one"])
+    assert not any(name.startswith("acme_pair") for name in sys.modules)
+    assert (loaded("one").VERSION, loaded("two").VERSION) == (2, 2)
+    assert first.VERSION == 1
+
+
+def test_forgetting_leaves_neighbours_alone(install: Install) -> None:
+    install("acme-x", {"x": "acme_x"}, {"acme_x/__init__.py": ""})
+    install("acme-xy", {"xy": "acme_xy"}, {"acme_xy/__init__.py": ""})
+    loaded("x")
+    neighbour = loaded("xy")
+    forget(["x", "never_heard_of"])
+    assert "acme_x" not in sys.modules
+    assert sys.modules["acme_xy"] is neighbour
+
+
+def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: Path) -> None:
+    install("acme-one", {"one": "acmespace.one:VERSION"}, {"acmespace/one/__init__.py": "VERSION = 1\n"})
+    install("acme-two", {"two": "acmespace.two"}, {"acmespace/two/__init__.py": ""})
+    assert loaded("one") == 1
+    other = loaded("two")
+    assert find_module("one", None).source_paths == (site / "acmespace" / "one",)
+    write(site, {"acmespace/one/__init__.py": "VERSION = 2\n"})
+    forget(["one"])
+    assert loaded("one") == 2
+    assert sys.modules["acmespace.two"] is other
+    from acmespace.one import VERSION  # type: ignore[import-not-found]
+
+    assert VERSION == 2
+
+
+def test_core_is_never_forgotten(install: Install) -> None:
+    install("acme-core", {"core": "agentcore.api"}, {"agentcore/__init__.py": ""})
+    before = sys.modules["agentcore.api"]
+    forget(["core"])
+    assert sys.modules["agentcore.api"] is before
+
+
+# -- has it changed? -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("S4")
+def test_fingerprint_changes_with_the_files_and_only_with_them(install: Install, site: Path) -> None:
+    files = {"acme_print/__init__.py": "", "acme_print/data.json": "{}", "acme_print/big.bin": "x" * READ_WHOLE_BYTES}
+    info = install("acme-print", {"print": "acme_print"}, files)
+    prints = [find_module("print", None).fingerprint()]
+    loaded("print")
+    write(site, files)
+    assert find_module("print", None).fingerprint() == prints[0]
+    for name, text in (("data.json", "[]"), ("new.py", ""), ("big.bin", "x" * (READ_WHOLE_BYTES + 2))):
+        write(site, {f"acme_print/{name}": text})
+        prints.append(find_module("print", None).fingerprint())
+    (info / "METADATA").write_text("Name: acme-print\nVersion: 2.0\n")
+    forget(["print"])
+    prints.append(find_module("print", None).fingerprint())
+    assert len(set(prints)) == len(prints)
+
+
+def test_fingerprint_of_a_file_that_cannot_be_read_is_still_one(install: Install, site: Path) -> None:
+    install("acme-link", {"link": "acme_link"}, {"acme_link/__init__.py": ""})
+    before = find_module("link", None).fingerprint()
+    (site / "acme_link" / "gone.py").symlink_to("nowhere.py")
+    assert find_module("link", None).fingerprint() == before
+
+
+# -- local modules -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("M1")
+def test_local_file_is_a_module(folder: Path) -> None:
+    write(folder, {"clock.py": MODULE.format(cls="Clock", version="1")})
+    found = find_module("clock", folder)
+    assert (found.distribution, found.version, found.file) == ("", "", folder / "clock.py")
+    assert found.origin() == {"file": str(folder / "clock.py")}
+    assert found.load().__name__ == "Clock"
+    assert "clock" in installed_names(folder)
+    assert "clock" not in installed_names()
+
+
+@pytest.mark.spec("M1")
+def test_local_package_is_a_module_and_counts_before_a_file(folder: Path) -> None:
+    write(
+        folder,
+        {
+            "clock/__init__.py": "from .hands import Clock\n",
+            "clock/hands.py": MODULE.format(cls="Clock", version="package"),
+            "clock.py": MODULE.format(cls="Clock", version="file"),
+            "notes/readme.txt": "",
+            "Upper.py": "",
+            "clock.json": "{}",
+        },
+    )
+    assert loaded("clock", folder).version == "package"
+    assert {"notes", "Upper"}.isdisjoint(installed_names(folder))
+
+
+def test_local_python_module_with_hooks_is_given_as_it_is(folder: Path) -> None:
+    write(folder, {"plain.py": "from agentcore.api import Module, hookimpl\n@hookimpl\ndef init(runtime): ...\n"})
+    assert callable(loaded("plain", folder).init)
+
+
+def test_bases_and_private_classes_of_a_local_module_are_not_taken_for_it(folder: Path) -> None:
+    text = MODULE.format(cls="Base", version="1") + "class Clock(Base): ...\nclass _Part(Module): ...\n"
+    write(folder, {"clock.py": text})
+    assert loaded("clock", folder).__name__ == "Clock"
+
+
+def test_local_file_with_two_modules_names_both(folder: Path) -> None:
+    write(folder, {"two.py": MODULE.format(cls="B", version="1") + "class A(Module): ...\n"})
+    with pytest.raises(TypeError, match="defines several modules, A, B"):
+        loaded("two", folder)
+
+
+@pytest.mark.spec("M1")
+def test_entry_point_wins_over_a_local_module_with_a_warning(install: Install, folder: Path) -> None:
+    install("acme-clock", {"clock": "acme_clock"}, {"acme_clock.py": ""})
+    write(folder, {"clock.py": ""})
+    with capture_logs() as logs:
+        assert find_module("clock", folder).distribution == "acme-clock"
+    assert [(entry["event"], entry["hidden"]) for entry in logs] == [("module_hidden", str(folder / "clock.py"))]
+
+
+@pytest.mark.spec("M4")
+def test_local_module_is_fresh_at_each_load_and_leaves_nothing_behind(folder: Path) -> None:
+    write(folder, {"clock/__init__.py": "from .part import VALUE\n", "clock/part.py": "VALUE = 1\n"})
+    write(folder, {"clock_2.py": ""})
+    before = set(sys.modules)
+    first, neighbour = loaded("clock", folder), loaded("clock_2", folder)
+    write(folder, {"clock/part.py": "VALUE = 2\n"})
+    forget(["clock"])
+    second = loaded("clock", folder)
+    assert (first.VALUE, second.VALUE) == (1, 2)
+    assert neighbour.__name__ in sys.modules
+    forget(["clock", "clock_2"])
+    assert {name for name in set(sys.modules) - before if "clock" in name} == set()
+
+
+def test_local_module_does_not_take_a_name_from_others(folder: Path) -> None:
+    write(folder, {"json.py": "VALUE = 1\n"})
+    assert loaded("json", folder).VALUE == 1
+    assert hasattr(sys.modules["json"], "dumps")
+
+
+def test_failed_import_of_a_local_module_leaves_nothing_behind(folder: Path) -> None:
+    write(folder, {"broken/__init__.py": "from . import part\n1 / 0\n", "broken/part.py": ""})
+    before = set(sys.modules)
+    with pytest.raises(ZeroDivisionError):
+        loaded("broken", folder)
+    assert set(sys.modules) == before
+
+
+def test_folder_of_local_modules_may_be_missing(tmp_path: Path) -> None:
+    assert installed_names(tmp_path / "none") == installed_names()
+    with pytest.raises(ModuleNotInstalled):
+        find_module("clock", tmp_path / "none")
+
+
+@pytest.mark.spec("S4")
+def test_fingerprint_of_a_local_module_follows_its_file(folder: Path) -> None:
+    write(folder, {"clock.py": "a = 1"})
+    before = find_module("clock", folder).fingerprint()
+    assert find_module("clock", folder).fingerprint() == before
+    write(folder, {"clock.py": "a = 2"})
+    assert find_module("clock", folder).fingerprint() != before

@@ -1,0 +1,517 @@
+"""The life of modules: each fails alone, and nothing of it stays behind."""
+
+import asyncio
+import sys
+
+import pytest
+
+from agentcore.api import ToolError
+from agentcore.api.context import Principal
+from agentcore.host import CallRequest
+
+GOOD = '''
+from agentcore.api import Module, tool
+
+class Good(Module):
+    """Works."""
+
+    @tool(read_only=True)
+    async def good(self) -> str:
+        """Work."""
+        return "good"
+'''
+
+MODULE = '''
+import asyncio, threading
+from agentcore.api import Module, hookimpl, tool
+
+class M(Module):
+    """A module."""
+
+'''
+
+BAD = {
+    "import_error": "import no_such_package_anywhere",
+    "syntax": "def broken(:",
+    "exits_at_import": "import sys; sys.exit(4)",
+    "not_a_module": "VALUE = 3",
+    "init_raises": f"{MODULE}    def init(self, runtime): raise RuntimeError('no key')",
+    "init_exits": f"{MODULE}    async def init(self, runtime): raise SystemExit(5)",
+    "init_exits_sync": f"{MODULE}    def init(self, runtime): raise SystemExit(5)",
+    "init_interrupts": f"{MODULE}    async def init(self, runtime): raise KeyboardInterrupt",
+    "init_hangs": f"{MODULE}    init_timeout_s = 0.1\n    async def init(self, runtime): await asyncio.Event().wait()",
+    "init_blocks": f"{MODULE}    init_timeout_s = 0.1\n    def init(self, runtime): threading.Event().wait()",
+    "definitions_raise": f"{MODULE}    def get_tool_definitions(self): raise ValueError('nothing to give')",
+    "definitions_are_no_list": f"{MODULE}    def get_tool_definitions(self): return {{'a': 1}}",
+    "component_raises": f"{MODULE}    def get_web_component(self): raise ValueError('x')",
+    "component_is_none_such": f"{MODULE}    def get_web_component(self): return 'x'",
+    "tool_without_docstring": f"{MODULE}    @tool\n    async def t(self) -> None: ...",
+    "tool_without_hint": f"{MODULE}    @tool\n    async def t(self, x) -> None:\n        'Doc.'",
+    "wrong_name": f"{MODULE}    name = 'another'",
+    "wrong_signature": (
+        "from agentcore.api import hookimpl\n@hookimpl\ndef execute_tool_call(context, tool_name, args): ..."
+    ),
+    "tools_without_execute": (
+        "from agentcore.api import hookimpl\n@hookimpl\ndef get_tool_definitions():\n"
+        "    return [{'name': 'orphan', 'description': 'd', 'parameters': {'type': 'object'}}]"
+    ),
+}
+
+REASONS = {
+    "import_error": "no_such_package_anywhere",
+    "exits_at_import": "SystemExit: 4",
+    "init_raises": "no key",
+    "init_exits": "SystemExit: 5",
+    "init_hangs": "not done within 0.1 s",
+    "init_blocks": "not done within 0.1 s",
+    "wrong_name": "'another'",
+    "wrong_signature": "execute_tool_call(ctx",
+    "tool_without_docstring": "needs a docstring",
+    "tool_without_hint": "needs a type hint",
+    "tools_without_execute": "execute_tool_call",
+}
+
+
+async def text_of(host, name, **arguments):
+    outcome = await host.call(CallRequest(name, arguments, Principal("cli")))
+    return outcome.unwrap().blocks()[0].text
+
+
+@pytest.mark.spec("M4", "S4")
+async def test_each_bad_module_fails_alone(make_host):
+    host = await make_host(files=BAD | {"good": GOOD}, modules=[*BAD, "good"])
+    states = {name: record.state for name, record in host.modules.records.items()}
+    assert states == dict.fromkeys(BAD, "failed") | {"good": "ready"}
+    assert await text_of(host, "good") == "good"
+    for name, part in REASONS.items():
+        assert part in host.modules.records[name].reason, name
+    assert "no_such_package_anywhere" in host.modules.records["import_error"].traceback
+
+
+@pytest.mark.spec("M4")
+async def test_modules_start_concurrently(make_host):
+    meeting = """
+import asyncio, builtins
+from agentcore.api import Module
+
+if not hasattr(builtins, "_meeting"):
+    builtins._meeting = asyncio.Barrier(2)
+
+class M(Module):
+    async def init(self, runtime):
+        async with asyncio.timeout(5):
+            await __import__("builtins")._meeting.wait()
+"""
+    host = await make_host(files={"one": meeting, "two": meeting}, modules=["one", "two"])
+    assert {record.state for record in host.modules.records.values()} == {"ready"}
+    import builtins
+
+    del builtins._meeting
+
+
+@pytest.mark.spec("M1")
+async def test_module_that_is_not_listed_is_never_imported(make_host):
+    host = await make_host(files={"good": GOOD, "unlisted": "raise SystemExit('imported')"}, modules=["good"])
+    assert set(host.modules.records) == {"good"}
+
+
+@pytest.mark.spec("M1")
+async def test_listed_module_that_is_not_installed_is_missing_with_a_hint(make_host):
+    host = await make_host(files={"good": GOOD}, modules=["good", "goood", "fs_toolz"])
+    record = host.modules.records["goood"]
+    assert record.state == "missing"
+    assert "good" in record.reason
+    assert "pip install" in host.modules.records["fs_toolz"].reason
+    assert await text_of(host, "good") == "good"
+
+
+@pytest.mark.spec("M1")
+async def test_no_modules_means_that_nothing_is_loaded_and_the_host_runs(make_host):
+    host = await make_host(modules=[])
+    assert host.modules.records == {}
+    outcome = await host.call(CallRequest("good", {}, Principal("cli")))
+    assert outcome.error.type == "unknown_tool"
+
+
+@pytest.mark.spec("M4")
+async def test_tool_of_second_module_with_same_name_is_left_out(make_host):
+    other = GOOD.replace('return "good"', 'return "other"')
+    host = await make_host(files={"first": GOOD, "second": other}, modules=["first", "second"])
+    assert await text_of(host, "good") == "good"
+    (conflict,) = host.modules.records["second"].conflicts
+    assert "'good'" in conflict
+    assert "'first'" in conflict
+    await host.modules.disable("first")
+    assert await text_of(host, "good") == "other"
+
+
+@pytest.mark.spec("M4")
+async def test_invalid_definitions_are_left_out_and_named(make_host):
+    source = """
+from agentcore.api import ToolDefinition, hookimpl
+
+def numbered(kind):
+    return {"type": "object", "properties": {"n": {"type": kind}}}
+
+@hookimpl
+def get_tool_definitions():
+    return [
+        {"name": "fine", "description": "Works.", "parameters": numbered("integer")},
+        {"name": "bad name!", "description": "x", "parameters": {}},
+        {"name": "bad_schema", "description": "x", "parameters": numbered("nope")},
+        {"description": "no name"},
+        {"name": "find_tools", "description": "reserved", "parameters": {}},
+        {"name": "silent", "description": "", "parameters": {}},
+        {"name": "fine", "description": "Again.", "parameters": {}},
+        ToolDefinition("odd", "Odd effects.", {"type": "object"}, effects=frozenset(["magic"])),
+        "no definition",
+    ]
+
+@hookimpl
+async def execute_tool_call(ctx, tool_name, args):
+    return f"{tool_name} {args['n']}"
+"""
+    host = await make_host(files={"raw": source}, modules=["raw"])
+    assert list(host.registry.tools) == ["fine"]
+    assert len(host.modules.records["raw"].tool_errors) == 8
+    assert await text_of(host, "fine", n=3) == "fine 3"
+    wrong = await host.call(CallRequest("fine", {"n": "x"}, Principal("cli")))
+    assert wrong.error.context["errors"][0]["path"] == "n"
+
+
+@pytest.mark.spec("M2")
+async def test_raw_hooks_work_without_the_base_class(make_host):
+    source = '''
+"""Raw hooks."""
+from agentcore.api import hookimpl
+
+events = []
+
+@hookimpl
+def init(runtime):
+    events.append(runtime.name)
+
+@hookimpl
+def get_tool_definitions():
+    return [{"type": "function", "function": {"name": "shout", "description": "Shout.",
+             "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}}]
+
+@hookimpl
+def execute_tool_call(tool_name, args):
+    return args["text"].upper() + events[0]
+'''
+    host = await make_host(files={"raw": source}, modules=["raw"])
+    assert await text_of(host, "shout", text="a") == "Araw"
+    assert host.modules.records["raw"].description == "Raw hooks."
+
+
+@pytest.mark.spec("M4")
+async def test_module_that_requires_another_starts_after_it(make_host):
+    needing = GOOD.replace('"""Works."""', '"""Works."""\n    requires = ("base",)').replace("def good", "def needing")
+    host = await make_host(files={"base": GOOD, "needing": needing}, modules=["needing", "base"])
+    records = host.modules.records
+    assert records["needing"].ready_order > records["base"].ready_order
+
+
+@pytest.mark.spec("M4")
+@pytest.mark.parametrize(
+    ("requires", "base", "part"),
+    [
+        ("base", "raise RuntimeError('broken')", "which is failed"),
+        ("absent", GOOD, "not listed"),
+        ("base", GOOD.replace('"""Works."""', 'requires = ("needing",)'), "in turn"),
+    ],
+)
+async def test_module_fails_clearly_when_what_it_requires_is_not_there(make_host, requires, base, part):
+    needing = GOOD.replace('"""Works."""', f'requires = ("{requires}",)').replace("def good", "def needing")
+    async with asyncio.timeout(10):
+        host = await make_host(files={"base": base, "needing": needing}, modules=["base", "needing"])
+    assert host.modules.records["needing"].state == "failed"
+    assert part in host.modules.records["needing"].reason
+
+
+@pytest.mark.spec("M4")
+async def test_disabled_module_takes_its_tools_along_and_comes_back(make_host):
+    host = await make_host(files={"good": GOOD}, modules=["good"])
+    await host.modules.disable("good")
+    outcome = await host.call(CallRequest("good", {}, Principal("cli")))
+    assert outcome.error.type == "unknown_tool"
+    await host.modules.enable("good")
+    assert await text_of(host, "good") == "good"
+
+
+@pytest.mark.spec("M4")
+async def test_reload_runs_the_new_code(make_host):
+    host = await make_host(files={"good": GOOD}, modules=["good"])
+    file = host.config.folder / "modules" / "good.py"
+    file.write_text(GOOD.replace('return "good"', 'return "new and longer"'))
+    await host.modules.reload("good")
+    assert await text_of(host, "good") == "new and longer"
+
+
+@pytest.mark.spec("S4")
+async def test_changed_code_behind_a_running_module_is_noticed_until_it_is_reloaded(make_host):
+    host = await make_host(files={"good": GOOD}, modules=["good"])
+    assert not await host.modules.has_changed(host.modules.get("good"))
+    (host.config.folder / "modules" / "good.py").write_text(GOOD + "# changed\n")
+    assert await host.modules.has_changed(host.modules.get("good"))
+    await host.modules.reload("good")
+    assert not await host.modules.has_changed(host.modules.get("good"))
+
+
+@pytest.mark.spec("M4")
+async def test_reload_of_broken_code_fails_and_the_next_reload_mends_it(make_host):
+    host = await make_host(files={"good": GOOD}, modules=["good"])
+    file = host.config.folder / "modules" / "good.py"
+    file.write_text("import no_such_package_anywhere")
+    await host.modules.reload("good")
+    outcome = await host.call(CallRequest("good", {}, Principal("cli")))
+    assert outcome.error.type == "module_failed"
+    file.write_text(GOOD)
+    await host.modules.reload("good")
+    assert await text_of(host, "good") == "good"
+
+
+SLOW = '''
+import asyncio
+from agentcore.api import Module, tool
+
+class Slow(Module):
+    """Slow."""
+
+    @tool
+    async def slow(self) -> str:
+        """Be slow."""
+        self.runtime.publish("entered", {})
+        await asyncio.sleep(RELEASE)
+        return "slow"
+'''
+
+
+async def entered(host, module):
+    seen = asyncio.Event()
+    host.events.subscribe(f"{module}.entered", lambda event: seen.set())
+    return seen
+
+
+@pytest.mark.spec("M4")
+async def test_call_in_flight_finishes_within_the_grace_when_its_module_stops(make_host):
+    host = await make_host(files={"slow": SLOW.replace("RELEASE", "0.2")}, modules=["slow"])
+    seen = await entered(host, "slow")
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
+        await seen.wait()
+        stopping = group.create_task(host.modules.disable("slow"))
+        while host.modules.records["slow"].state != "stopping":
+            await asyncio.sleep(0)
+        late = await host.call(CallRequest("slow", {}, Principal("cli")))
+        await stopping
+    assert late.error.type == "module_stopping"
+    assert running.result().ok
+
+
+@pytest.mark.spec("M4")
+async def test_call_that_outlasts_the_grace_gets_module_stopping(make_host):
+    host = await make_host(
+        files={"slow": SLOW.replace("RELEASE", "3600")}, modules=["slow"], limits={"stop_grace": 0.1}
+    )
+    seen = await entered(host, "slow")
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
+        await seen.wait()
+        await host.modules.disable("slow")
+    assert running.result().error.type == "module_stopping"
+
+
+LEAVING = '''
+import asyncio
+from agentcore.api import Module, tool
+
+class Leaving(Module):
+    """Leaves a task behind."""
+
+    async def init(self, runtime):
+        self.task = asyncio.get_running_loop().create_task(self._forever(), name="left-behind")
+        runtime.add_route("GET", "thing", self._answer)
+        runtime.subscribe("call.*", print)
+
+    async def _forever(self):
+        await asyncio.Event().wait()
+
+    async def _answer(self, request): ...
+'''
+
+
+@pytest.mark.spec("M4")
+async def test_nothing_of_a_stopped_module_stays_behind(make_host):
+    host = await make_host(files={"leaving": LEAVING}, modules=["leaving"])
+    assert host.routes.find("GET", "/api/modules/leaving/thing") is not None
+    imported = [name for name in sys.modules if "leaving" in name]
+    await host.modules.disable("leaving")
+    await asyncio.sleep(0)
+    assert host.routes.find("GET", "/api/modules/leaving/thing") is None
+    assert not [task for task in asyncio.all_tasks() if task.get_name() == "left-behind"]
+    await host.modules.enable("leaving")
+    assert len([name for name in sys.modules if "leaving" in name]) == len(imported) == 1
+
+
+@pytest.mark.spec("M4")
+@pytest.mark.parametrize("shutdown", ["raise SystemExit(1)", "raise ValueError('x')", "await asyncio.Event().wait()"])
+async def test_shutdown_that_fails_or_hangs_does_not_hold_the_stop(make_host, shutdown):
+    source = f"{GOOD}\n    async def shutdown(self):\n        import asyncio\n        {shutdown}\n"
+    host = await make_host(files={"good": source}, modules=["good"], limits={"shutdown_timeout": 0.1})
+    async with asyncio.timeout(5):
+        await host.modules.disable("good")
+    assert host.modules.records["good"].state == "stopped"
+
+
+@pytest.mark.spec("M4")
+async def test_modules_stop_in_reverse_order_of_readiness(make_host):
+    source = """
+from agentcore.api import Module
+
+class M(Module):
+    async def shutdown(self):
+        self.runtime.publish("down", {})
+"""
+    host = await make_host(
+        files={
+            "a": source,
+            "b": "from agentcore.api import Module\n"
+            + source.replace("class M(Module):", "class M(Module):\n    requires = ('a',)"),
+        },
+        modules=["a", "b"],
+    )
+    order = []
+    for name in ("a", "b"):
+        host.events.subscribe(f"{name}.down", lambda event: order.append(event.type))
+    await host.modules.stop()
+    assert order == ["b.down", "a.down"]
+
+
+@pytest.mark.spec("M3")
+async def test_bad_settings_fail_that_module_alone_and_say_what_is_expected(make_host):
+    source = GOOD + "\n    class Settings(Module.Settings):\n        port: int = 1\n        api_key: str = ''\n"
+    host = await make_host(
+        files={"good": source, "other": GOOD.replace("def good", "def other")},
+        modules=["good", "other"],
+        config={"good": {"port": "many", "api_key": "s3cret", "prot": 1}},
+    )
+    reason = host.modules.records["good"].reason
+    assert host.modules.records["good"].state == "failed"
+    assert "port" in reason
+    assert "prot" in reason
+    assert "s3cret" not in reason
+    assert host.modules.records["other"].state == "ready"
+
+
+@pytest.mark.spec("M3")
+async def test_settings_reach_the_module(make_host):
+    source = GOOD.replace('return "good"', "return str(self.settings.port)") + (
+        "\n    class Settings(Module.Settings):\n        port: int = 1\n"
+    )
+    host = await make_host(files={"good": source}, modules=["good"], config={"good": {"port": 7}})
+    assert await text_of(host, "good") == "7"
+
+
+@pytest.mark.spec("M5")
+async def test_module_can_say_that_its_tools_changed(make_host):
+    source = '''
+from agentcore.api import Module, ToolDefinition, tool
+
+class M(Module):
+    """Grows."""
+    grown = False
+
+    def get_tool_definitions(self):
+        return [d for d in super().get_tool_definitions() if self.grown or d.name == "grow"]
+
+    @tool
+    async def grow(self) -> None:
+        """Grow."""
+        self.grown = True
+        self.runtime.tools_changed()
+
+    @tool
+    async def late(self) -> str:
+        """Be late."""
+        return "late"
+'''
+    host = await make_host(files={"m": source}, modules=["m"])
+    changed = asyncio.Event()
+    host.events.subscribe("tools.changed", lambda event: changed.set())
+    await host.call(CallRequest("grow", {}, Principal("cli")))
+    async with asyncio.timeout(5):
+        await changed.wait()
+    assert await text_of(host, "late") == "late"
+
+
+@pytest.mark.spec("M5", "S4")
+async def test_module_that_blocks_the_event_loop_is_named(make_host):
+    source = GOOD.replace('return "good"', "__import__('time').sleep(0.8); return 'good'")
+    host = await make_host(files={"good": source}, modules=["good"])
+    named = asyncio.Event()
+    blocked = []
+    host.events.subscribe("module.blocked", lambda event: (blocked.append(event.data["module"]), named.set()))
+    await host.call(CallRequest("good", {}, Principal("cli")))
+    async with asyncio.timeout(5):
+        await named.wait()
+    assert blocked[0] == "good"
+
+
+@pytest.mark.spec("K6")
+@pytest.mark.parametrize(
+    ("path", "is_served"),
+    [
+        ("thing", True),
+        ("/api/modules/m/thing/{id}", True),
+        ("/api/claimed/x", True),
+        ("/api/tools", False),
+        ("/api/modules/other/x", False),
+        ("/api/claimedx", False),
+        ("..", False),
+    ],
+)
+async def test_module_serves_only_its_own_paths(make_host, path, is_served):
+    source = f"""
+from agentcore.api import Module
+
+class M(Module):
+    claims = ("/api/claimed",)
+
+    async def init(self, runtime):
+        runtime.add_route("GET", {path!r}, self._answer)
+
+    async def _answer(self, request): ...
+"""
+    host = await make_host(files={"m": source}, modules=["m"])
+    assert host.modules.records["m"].state == ("ready" if is_served else "failed")
+
+
+@pytest.mark.spec("K6")
+async def test_conflicting_path_fails_the_later_module(make_host):
+    source = """
+from agentcore.api import Module
+
+class M(Module):
+    claims = ("/api/shared",)
+    REQUIRES
+
+    async def init(self, runtime):
+        runtime.add_route("GET", "/api/shared/{name}", self._answer)
+
+    async def _answer(self, request): ...
+"""
+    host = await make_host(
+        files={"a": source.replace("REQUIRES", ""), "b": source.replace("REQUIRES", "requires = ('a',)")},
+        modules=["a", "b"],
+    )
+    assert host.modules.records["b"].state == "failed"
+    assert "'a'" in host.modules.records["b"].reason
+
+
+async def test_unknown_module_is_not_found(make_host):
+    host = await make_host(files={"good": GOOD}, modules=["good"])
+    with pytest.raises(ToolError) as raised:
+        await host.modules.disable("god")
+    assert raised.value.type == "module_not_found"
