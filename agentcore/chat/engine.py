@@ -1,0 +1,142 @@
+"""One request to a model: what it is sent, its answer as it comes, and how it fails."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import structlog
+from anthropic import AsyncAnthropic
+from openai import AsyncOpenAI
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.tools import ToolDefinition
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS
+from agentcore.chat.offer import OfferedTool
+from agentcore.chat.provider_errors import tell_failure
+from agentcore.chat.settings import ModelChoice
+
+log = structlog.get_logger(__name__)
+
+
+class BrokenAnswerError(ToolError):
+    """An answer ended with an error; `partial` holds what had come of it."""
+
+    def __init__(self, error: ToolError, partial: ModelResponse | None) -> None:
+        super().__init__(error.type, error.message, retryable=error.retryable, **error.context)
+        self.partial = partial
+
+
+class Engine:
+    """Asks models; keeps one client for each, until it is closed."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, tuple[Model, AsyncOpenAI | AsyncAnthropic]] = {}
+
+    async def ask(
+        self,
+        choice: ModelChoice,
+        messages: Sequence[ModelMessage],
+        tools: Sequence[OfferedTool],
+        instructions: str | None,
+        on_text: Callable[[str], None],
+    ) -> ModelResponse:
+        """Send a conversation, pass on the text of the answer as it comes, and give the whole of it.
+
+        Raises:
+            BrokenAnswerError: The provider refused, failed, or broke off.
+        """
+        parameters = ModelRequestParameters(
+            function_tools=[
+                ToolDefinition(name=tool.name, parameters_json_schema=tool.parameters, description=tool.description)
+                for tool in tools
+            ]
+        )
+        stream = None
+        has_begun = False
+        try:
+            sent = _with_instructions(messages, instructions)
+            async with model_request_stream(
+                self._model(choice), sent, model_request_parameters=parameters, instrument=False
+            ) as stream:
+                async for event in stream:
+                    if piece := _text_of(event):
+                        has_begun = True
+                        on_text(piece)
+            response = stream.get()
+        except Exception as exc:
+            log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
+            error = tell_failure(exc, choice, has_begun=has_begun or stream is not None)
+            raise BrokenAnswerError(error, stream.get() if stream is not None else None) from exc
+        if not (response.provider_details or {}).get("finish_reason"):
+            # the connection ended in order, and the answer did not; the adapter takes that for an end
+            raise BrokenAnswerError(_broke_off(choice), response)
+        return response
+
+    async def close(self) -> None:
+        """Close the clients."""
+        for _, client in self._models.values():
+            await client.close()
+        self._models.clear()
+
+    def _model(self, choice: ModelChoice) -> Model:
+        key = repr((choice, choice.api_key.get_secret_value()))
+        if key not in self._models:
+            self._models[key] = _anthropic(choice) if choice.provider == "anthropic" else _openai(choice)
+        return self._models[key][0]
+
+
+def _openai(choice: ModelChoice) -> tuple[Model, AsyncOpenAI]:
+    client = AsyncOpenAI(
+        # a local server wants no key, and the SDK refuses to go without
+        api_key=choice.api_key.get_secret_value() or "none",
+        base_url=choice.base_url or "https://api.openai.com/v1",
+        max_retries=choice.max_retries,
+        timeout=PROVIDER_SILENCE_SECONDS,
+    )
+    return OpenAIChatModel(choice.model, provider=OpenAIProvider(openai_client=client)), client
+
+
+def _anthropic(choice: ModelChoice) -> tuple[Model, AsyncAnthropic]:
+    client = AsyncAnthropic(
+        api_key=choice.api_key.get_secret_value() or "none",
+        base_url=choice.base_url or "https://api.anthropic.com",
+        max_retries=choice.max_retries,
+        timeout=PROVIDER_SILENCE_SECONDS,
+    )
+    return AnthropicModel(choice.model, provider=AnthropicProvider(anthropic_client=client)), client
+
+
+def _with_instructions(messages: Sequence[ModelMessage], instructions: str | None) -> list[ModelMessage]:
+    """The conversation with the instructions on its last request, where the adapters look for them."""
+    sent = list(messages)
+    if instructions is not None and isinstance(sent[-1], ModelRequest):
+        sent[-1] = dataclasses.replace(sent[-1], instructions=instructions)
+    return sent
+
+
+def _text_of(event: Any) -> str:
+    if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+        return event.part.content
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+        return event.delta.content_delta
+    return ""
+
+
+def _broke_off(choice: ModelChoice) -> ToolError:
+    message = "the provider's answer ended before it was complete; send the message again"
+    return ToolError("provider_stream_broken", message, retryable=True, model=f"{choice.provider}:{choice.model}")

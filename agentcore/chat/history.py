@@ -1,0 +1,113 @@
+"""Messages of a session: as they are stored, and as a model takes them."""
+
+from base64 import b64decode
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
+)
+
+from agentcore.chat.texts import Locale, text
+from agentcore.chat.told import Told
+
+_ONE: TypeAdapter[list[ModelMessage]] = ModelMessagesTypeAdapter
+
+
+def dump(message: ModelMessage) -> str:
+    """One message as it is stored."""
+    return _ONE.dump_json([message]).decode()
+
+
+def load(stored: Iterable[str]) -> list[ModelMessage]:
+    """Stored messages."""
+    return [message for each in stored for message in _ONE.validate_json(each)]
+
+
+def request(results: Sequence[tuple[str, str, Told]], message: str | None = None) -> ModelRequest:
+    """What is sent to a model: results of calls (tool, id, what it is told), then a person's message."""
+    parts: list[ModelRequestPart] = [
+        ToolReturnPart(tool, _contents(told), tool_id, outcome="success" if told["ok"] else "failed")
+        for tool, tool_id, told in results
+    ]
+    if message is not None:
+        parts.append(UserPromptPart(message))
+    return ModelRequest(parts=parts)
+
+
+def _contents(told: Told) -> Any:
+    contents: list[str | BinaryContent] = [
+        block["text"]
+        if block["type"] == "text"
+        else BinaryContent(data=b64decode(block["base64"]), media_type=block["mime"])
+        for block in told["blocks"]
+    ]
+    return contents[0] if len(contents) == 1 else contents
+
+
+def for_model(
+    messages: Sequence[ModelMessage], locale: Locale, *, images: bool, is_prompted: bool
+) -> list[ModelMessage]:
+    """The history as one model can take it: without images, or with calls and results as text, where it must be."""
+    adapted = list(messages)
+    if not images:
+        adapted = [_without_images(each, locale) if isinstance(each, ModelRequest) else each for each in adapted]
+    if is_prompted:
+        adapted = [_as_text(each, locale) for each in adapted]
+    return adapted
+
+
+def _without_images(message: ModelRequest, locale: Locale) -> ModelRequest:
+    parts = [
+        ToolReturnPart(
+            part.tool_name,
+            [_seen(content, locale) for content in part.content],
+            part.tool_call_id,
+            outcome=part.outcome,
+        )
+        if isinstance(part, ToolReturnPart) and isinstance(part.content, list)
+        else part
+        for part in message.parts
+    ]
+    return replace(message, parts=parts)
+
+
+def _seen(content: Any, locale: Locale) -> Any:
+    return text(locale, "no_images", mime=content.media_type) if isinstance(content, BinaryContent) else content
+
+
+def _as_text(message: ModelMessage, locale: Locale) -> ModelMessage:
+    if isinstance(message, ModelResponse):
+        spoken: list[ModelResponsePart] = [
+            TextPart(_written(part)) if isinstance(part, ToolCallPart) else part for part in message.parts
+        ]
+        return replace(message, parts=spoken)
+    asked: list[ModelRequestPart] = [
+        UserPromptPart(_result_as_text(part, locale)) if isinstance(part, ToolReturnPart) else part
+        for part in message.parts
+    ]
+    return replace(message, parts=asked)
+
+
+def _written(part: ToolCallPart) -> str:
+    call = {"tool_name": part.tool_name, "arguments": part.args_as_json_str()}
+    return TypeAdapter(dict[str, Any]).dump_json({"tool_call": call}).decode()
+
+
+def _result_as_text(part: ToolReturnPart, locale: Locale) -> list[UserContent]:
+    head = text(locale, "tool_result", tool=part.tool_name, id=part.tool_call_id)
+    contents: list[Any] = part.content if isinstance(part.content, list) else [part.content]
+    return [head, *contents]

@@ -1,0 +1,119 @@
+"""Tool calls that a model writes into its text, for models without tool calling of their own."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from agentcore.chat.limits import CALLS_IN_A_TURN
+
+_OPENING = re.compile(r'\{\s{0,64}"tool_call"')
+_FENCE_BEFORE = re.compile(r"```[A-Za-z0-9_-]{0,32}\s{0,64}\Z")
+_FENCE_AFTER = re.compile(r"\s*```")
+_DECODER = json.JSONDecoder()
+# what could still become the beginning of a call, at the end of a text that goes on
+_BEGINNING = re.compile(
+    r"(?:`{1,2}|```[A-Za-z0-9_-]{0,32}\s{0,64}(?:\{\s{0,64}(?P<fenced>\"[a-z_]*\"?)?)?|\{\s{0,64}(?P<bare>\"[a-z_]*\"?)?)\Z"
+)
+_KEY = '"tool_call"'
+
+
+class WrittenCall(NamedTuple):
+    """One call as the model wrote it: the name, and the arguments as JSON text."""
+
+    tool_name: str
+    arguments: str
+
+
+class Written(NamedTuple):
+    """A model's text, taken apart.
+
+    Args:
+        text: What is left of it without the calls.
+        calls: The calls in their order.
+        fault: Why a call could not be read; None: all could.
+    """
+
+    text: str
+    calls: list[WrittenCall]
+    fault: str | None
+
+
+def parse_written(content: str) -> Written:
+    """Find the calls in a text: with or without a code fence, with text around, arguments as object or as text.
+
+    Never raises, whatever the text.
+    """
+    rest: list[str] = []
+    calls: list[WrittenCall] = []
+    position = 0
+    while opening := _OPENING.search(content, position):
+        before = content[position : opening.start()]
+        try:
+            value, end = _DECODER.raw_decode(content, opening.start())
+            calls.append(_read(value))
+        except (ValueError, RecursionError) as exc:
+            return Written(content, [], f"{exc}.")
+        fence = _FENCE_BEFORE.search(before)
+        if fence is not None and (after := _FENCE_AFTER.match(content, end)):
+            before, end = before[: fence.start()], after.end()
+        rest.append(before)
+        position = end
+    if len(calls) > CALLS_IN_A_TURN:
+        return Written(content, [], f"there are {len(calls)} calls, and {CALLS_IN_A_TURN} are the bound.")
+    rest.append(content[position:])
+    return Written("".join(rest).strip() if calls else content, calls, None)
+
+
+def _read(value: dict[str, Any]) -> WrittenCall:
+    call = value["tool_call"]
+    if not isinstance(call, dict) or not isinstance(call.get("tool_name"), str):
+        raise ValueError("tool_call needs a tool_name that is text")
+    arguments = call.get("arguments", {})
+    if isinstance(arguments, str):
+        arguments = json.loads(arguments or "{}")
+    if not isinstance(arguments, dict):
+        raise ValueError("arguments must be a JSON object, or the JSON text of one")
+    return WrittenCall(call["tool_name"], json.dumps(arguments, ensure_ascii=False))
+
+
+class Holder:
+    """Passes a stream of text on, but for what is, or may become, a call."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._passed = 0
+        self._is_holding = False
+
+    def add(self, piece: str) -> str:
+        """Take a piece; gives what can be shown now."""
+        self._text += piece
+        if self._is_holding:
+            return ""
+        # looked for once: arguments may be long, and come in very many pieces
+        self._is_holding = _OPENING.search(self._text, self._passed) is not None
+        return self._pass(_safe_end(self._text, self._passed))
+
+    def rest(self, written: Written) -> str:
+        """What is left to show when the text has ended."""
+        if not written.calls:
+            return self._pass(len(self._text))
+        shown = self._text[: self._passed].strip()
+        return written.text[len(shown) :] if written.text.startswith(shown) else ""
+
+    def _pass(self, end: int) -> str:
+        passed, self._passed = self._text[self._passed : end], max(end, self._passed)
+        return passed
+
+
+def _safe_end(content: str, start: int) -> int:
+    """Up to where a text holds nothing that is, or may become, a call."""
+    opening = _OPENING.search(content, start)
+    head = content if opening is None else content[: opening.start()]
+    if opening is not None:
+        fence = _FENCE_BEFORE.search(head, start)
+        return opening.start() if fence is None else fence.start()
+    for match in _BEGINNING.finditer(head, start):
+        key = match["fenced"] or match["bare"] or ""
+        if _KEY.startswith(key):
+            return match.start()
+    return len(head)

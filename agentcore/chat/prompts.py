@@ -1,0 +1,96 @@
+"""What the model is told before the conversation: instructions, tools, the page – each only if there is one."""
+
+import json
+from collections.abc import Sequence
+
+from agentcore.chat.limits import PAGE_BYTES
+from agentcore.chat.offer import OfferedTool
+from agentcore.chat.texts import Locale, text
+from agentcore.chat.told import mark_untrusted
+from agentcore.chat.wire import PageInfo
+
+_ASK_FOR_MORE = "request_more_elements"
+_ACT = "page_action"
+
+
+def instructions(
+    own: str, tools: Sequence[OfferedTool], page: PageInfo | None, locale: Locale, *, is_prompted: bool
+) -> str | None:
+    """The system prompt; None when there is nothing to say.
+
+    Args:
+        own: The agent's instructions.
+        tools: What the model may call.
+        page: The page that the person looks at.
+        locale: Language.
+        is_prompted: Whether the model has to be told how to call tools.
+    """
+    parts = [own.strip()]
+    if is_prompted and tools:
+        parts.append(_tools(tools, locale))
+    if page is not None:
+        parts.append(_page(page, locale, can_ask=any(tool.name == _ASK_FOR_MORE for tool in tools)))
+    return "\n\n".join(part for part in parts if part) or None
+
+
+def _tools(tools: Sequence[OfferedTool], locale: Locale) -> str:
+    names = {tool.name for tool in tools if tool.kind == "client"}
+    listed = [
+        f"- {tool.name}: {tool.description}\n  {json.dumps(tool.parameters, ensure_ascii=False)}" for tool in tools
+    ]
+    parts = [text(locale, "tools"), text(locale, "tools_listed"), *listed]
+    if examples := [example for tool, example in _EXAMPLES if tool in names]:
+        parts += [text(locale, "examples"), *examples]
+    if _ACT in names:
+        parts.append(text(locale, "page_rules"))
+    return "\n".join(parts)
+
+
+def _call(tool: str, arguments: object) -> str:
+    inner = json.dumps(arguments, ensure_ascii=False)
+    return json.dumps({"tool_call": {"tool_name": tool, "arguments": inner}}, ensure_ascii=False)
+
+
+_EXAMPLES = (
+    (
+        _ACT,
+        _call(
+            _ACT,
+            {
+                "actions": [
+                    {"action": "fill", "target": {"elementId": "e_1_a"}, "params": {"value": "…"}},
+                    {"action": "click", "target": {"elementId": "e_1_b"}},
+                ]
+            },
+        ),
+    ),
+    (_ASK_FOR_MORE, _call(_ASK_FOR_MORE, {"region": "form", "elementType": "button"})),
+    (_ACT, _call(_ACT, {"actions": [{"action": "highlight", "target": {}, "params": {"color": "yellow"}}]})),
+)
+"""Fill then click; ask for more elements; highlight the selection with an empty target."""
+
+
+def _page(page: PageInfo, locale: Locale, *, can_ask: bool) -> str:
+    unknown = text(locale, "unknown")
+    lines = [
+        f"{text(locale, 'url')}: {page.url or unknown}",
+        f"{text(locale, 'title')}: {page.title or unknown}",
+        *_elements(page, locale, can_ask=can_ask),
+    ]
+    if page.selectedText:
+        lines += [text(locale, "selected"), page.selectedText[:PAGE_BYTES]]
+    return f"{text(locale, 'page')}\n{mark_untrusted(chr(10).join(lines), locale, page.url or unknown)}"
+
+
+def _elements(page: PageInfo, locale: Locale, *, can_ask: bool) -> list[str]:
+    if not page.elements:
+        said = text(locale, "no_elements")
+        return [f"{said} {text(locale, 'more')}" if can_ask else said]
+    lines, left = [text(locale, "elements")], PAGE_BYTES
+    for number, element in enumerate(page.elements):
+        line = f"{element.id} | {element.desc}"
+        left -= len(line.encode("utf-8", "replace"))
+        if left < 0:
+            return [*lines, text(locale, "cut", count=len(page.elements) - number)]
+        lines.append(line)
+    return lines

@@ -1,0 +1,76 @@
+"""What went wrong at a provider, said as what it is."""
+
+from typing import Any
+
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelTimeoutError,
+    UserError,
+)
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.settings import ModelChoice
+
+_SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
+    (ModelContextWindowExceededError, "context_too_long", "the session is too long for the model's context", False),
+    (
+        ModelAuthenticationError,
+        "provider_unauthorized",
+        "the provider refused the key; look at it and at base_url",
+        False,
+    ),
+    (ModelQuotaExceededError, "provider_quota_exceeded", "the account of the provider has no quota left", False),
+    (ModelRateLimitError, "provider_rate_limited", "the provider takes no more requests now; try again later", True),
+    (ModelNotFoundError, "model_not_found", "the provider knows no such model", False),
+    (ContentFilterError, "provider_refused", "the provider's filter stopped the answer", False),
+    (ModelRequestRejectedError, "provider_refused", "the provider refused the request", False),
+    (ModelTimeoutError, "provider_timeout", "the provider did not answer in time; try again", True),
+)
+
+
+def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> ToolError:
+    """The error object of a failed request to a model.
+
+    Args:
+        exc: What the SDK raised.
+        choice: The model that was asked.
+        has_begun: Whether a part of the answer had come.
+    """
+    status = exc.status_code if isinstance(exc, ModelHTTPError) else None
+    context: dict[str, Any] = {"model": f"{choice.provider}:{choice.model}"}
+    if status is not None:
+        context["status"] = status
+    for kind, error_type, message, is_retryable in _SAID:
+        if isinstance(exc, kind):
+            said = f"{message}: {_detail(exc, choice)}"
+            return ToolError(error_type, said, retryable=is_retryable, **context)
+    if has_begun:
+        message = f"the provider's answer broke off: {_detail(exc, choice)}; send the message again"
+        return ToolError("provider_stream_broken", message, retryable=True, **context)
+    if isinstance(exc, ModelConnectionError):
+        message = f"the provider cannot be reached: {_detail(exc, choice)}; look at base_url"
+        return ToolError("provider_unreachable", message, retryable=True, **context)
+    if isinstance(exc, UserError):
+        return ToolError("model_not_configured", f"the model cannot be asked: {_detail(exc, choice)}", **context)
+    message = f"the provider failed: {_detail(exc, choice)}; try again"
+    return ToolError("provider_failed", message, retryable=isinstance(exc, ModelAPIError), **context)
+
+
+def _detail(exc: Exception, choice: ModelChoice) -> str:
+    """What the provider said, short, and without the key, which some of them repeat."""
+    body = exc.body if isinstance(exc, ModelHTTPError) else None
+    said = body.get("message") if isinstance(body, dict) else None
+    if said is None and isinstance(body, dict) and isinstance(body.get("error"), dict):
+        said = body["error"].get("message")
+    shown = str(said or exc)
+    key = choice.api_key.get_secret_value()
+    return (shown.replace(key, "…") if key else shown)[:300]

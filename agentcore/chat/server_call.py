@@ -1,0 +1,128 @@
+"""One call of a server tool: handed to the host, shown to a person, run once."""
+
+import json
+
+from agentcore.api.context import Principal
+from agentcore.api.errors import ToolError
+from agentcore.chat.offer import definition_digest
+from agentcore.chat.stream import Stream
+from agentcore.chat.texts import text
+from agentcore.chat.told import Told, tell_error, tell_outcome
+from agentcore.host import CallRequest, Host
+from agentcore.host.approvals import Verdict
+from agentcore.host.call import CallOutcome
+from agentcore.store.chat_rows import ChatCallRow, ChatCallState
+
+
+class ServerCalls:
+    """Brings the calls of one session through the host; each state is committed before the next step is taken."""
+
+    def __init__(self, host: Host, stream: Stream) -> None:
+        self._host, self._chats, self._stream = host, host.store.chats, stream
+
+    async def submit(self, call: ChatCallRow) -> None:
+        """Hand a new call to the host: it runs, fails, or waits for a person."""
+        # committed first, for the policy may let it run at once
+        if not await self._move(call, "new", "running"):
+            return
+        outcome = await self._host.call(self._request(call))
+        if not _needs_approval(outcome):
+            await self._end(call, outcome)
+            return
+        assert outcome.error is not None  # noqa: S101 - it says that approval is needed
+        await self._chats.move(
+            call.session_id,
+            call.tool_id,
+            "running",
+            "waiting",
+            call_id=outcome.call_id,
+            definition_digest=self._digest(call.tool_name),
+            expires_at_ms=_expiry(outcome.error),
+        )
+        # a person at the terminal may have been faster than the disk
+        verdict = self._host.approvals.verdict_of(outcome.call_id)
+        if verdict is not None:
+            after: ChatCallState = "approved" if verdict.approved else "rejected"
+            await self._chats.move(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
+
+    async def run(self, call: ChatCallRow) -> None:
+        """Run an approved call, once: who finds it `running` after a restart does not run it again."""
+        if not await self._move(call, "approved", "running"):
+            return
+        desk = self._host.approvals
+        call_id: str | None = call.call_id
+        if desk.find(call.call_id) is None:
+            outcome = await self._host.call(self._request(call))
+            if not _needs_approval(outcome):
+                await self._end(call, outcome)
+                return
+            call_id = outcome.call_id
+            if self._digest(call.tool_name) != call.definition_digest:
+                desk.withdraw(call_id)
+                error = ToolError("approval_denied", "the tool changed after the call was approved; call it again")
+                await self._end(call, CallOutcome(call_id, error=error))
+                return
+        assert call_id is not None  # noqa: S101 - one of the two
+        if desk.verdict_of(call_id) is None:
+            desk.decide(call_id, Verdict(approved=True, by=call.answered_by))
+        # what the tool calls in turn waits for a person as well
+        await self._end(call, await self._host.call(self._request(call, call_id, waits=True)))
+
+    async def reject(self, call: ChatCallRow, why: str) -> None:
+        """Have the host record that a person rejected the call, and tell the model why it did not run."""
+        desk = self._host.approvals
+        if desk.find(call.call_id) is not None:
+            if desk.verdict_of(call.call_id) is None:
+                desk.decide(call.call_id, Verdict(approved=False, by=call.answered_by))
+            await self._host.call(self._request(call, call.call_id))
+        error = ToolError("approval_denied", text(self._stream.locale, why))
+        await self._store(call, "rejected", tell_error(error, self._stream.locale))
+
+    async def interrupt(self, call: ChatCallRow) -> None:
+        """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
+        locale = self._stream.locale
+        error = ToolError("interrupted", text(locale, "interrupted"))
+        self._stream.tool_result(call.tool_name, call.tool_id, {"ok": False, "error": error.to_json()})
+        await self._store(call, "running", tell_error(error, locale))
+
+    async def _end(self, call: ChatCallRow, outcome: CallOutcome) -> None:
+        self._stream.tool_result(call.tool_name, call.tool_id, json.loads(outcome.encoded()))
+        tool = self._host.registry.tools.get(call.tool_name)
+        told = tell_outcome(
+            outcome,
+            self._stream.locale,
+            source=call.tool_name,
+            is_untrusted=tool is not None and tool.definition.annotations.open_world is True,
+        )
+        await self._store(call, "running", told)
+
+    async def _store(self, call: ChatCallRow, before: ChatCallState, told: Told) -> None:
+        result = json.dumps(told, ensure_ascii=False)
+        await self._chats.move(call.session_id, call.tool_id, before, "done", result=result)
+
+    async def _move(self, call: ChatCallRow, before: ChatCallState, after: ChatCallState) -> bool:
+        return await self._chats.move(call.session_id, call.tool_id, before, after)
+
+    def _request(self, call: ChatCallRow, call_id: str | None = None, *, waits: bool = False) -> CallRequest:
+        return CallRequest(
+            call.tool_name,
+            json.loads(call.arguments),
+            Principal("chat", call.session_id),
+            session_id=call.session_id,
+            call_id=call_id,
+            waits_for_approval=waits,
+        )
+
+    def _digest(self, tool_name: str) -> str:
+        tool = self._host.registry.tools.get(tool_name)
+        return "" if tool is None else definition_digest(tool.definition)
+
+
+def _needs_approval(outcome: CallOutcome) -> bool:
+    return outcome.error is not None and outcome.error.type == "approval_required"
+
+
+def _expiry(error: ToolError) -> int:
+    expires_at = error.context["expiresAt"]
+    assert isinstance(expires_at, int)  # noqa: S101 - the host's own word
+    return expires_at

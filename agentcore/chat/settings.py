@@ -1,0 +1,200 @@
+"""Which models and agents there are: `models` and `agents` of app.json, and the environment's keys."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.limits import STEPS, TURN_TOKENS
+
+Provider = Literal["openai", "anthropic"]
+PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
+_KEY = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+_BASE_URL = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelConfig(_Settings):
+    """One model of app.json's `models`, by the name that people use for it."""
+
+    provider: Annotated[Provider | None, Field(description="Whose protocol; else by the name before a colon.")] = None
+    model: Annotated[str | None, Field(description="The provider's name of it; else the name here.")] = None
+    base_url: Annotated[str | None, Field(description="Address of the API; else the environment's.")] = None
+    api_key_env: Annotated[str | None, Field(description="The environment variable that holds the key.")] = None
+    tools: Annotated[
+        Literal["native", "prompted"], Field(description="`prompted`: for a model that knows no tool calling.")
+    ] = "native"
+    images: Annotated[bool, Field(description="Whether it sees images.")] = True
+    context_tokens: Annotated[int | None, Field(ge=1024, description="Size of its context.")] = None
+    max_retries: Annotated[int, Field(ge=0, le=10, description="How often a refused request is sent again.")] = 2
+
+
+class AgentConfig(_Settings):
+    """One agent of app.json's `agents`."""
+
+    instructions: Annotated[str, Field(description="What the model is told first.")] = ""
+    model: Annotated[str | None, Field(description="Its model, unless the request names one.")] = None
+    tools: Annotated[
+        tuple[str, ...], Field(description="Patterns of the tools it is offered; `!pattern` leaves some out.")
+    ] = ("*",)
+    max_steps: Annotated[int, Field(ge=1, le=1000, description="Requests to the model in one turn.")] = STEPS
+    max_tokens: Annotated[int, Field(ge=1, description="Tokens of one turn.")] = TURN_TOKENS
+
+    def offers(self, tool: str) -> bool:
+        """Whether this agent is offered a tool; a pattern with `!` beats those without."""
+        if any(fnmatchcase(tool, pattern[1:]) for pattern in self.tools if pattern.startswith("!")):
+            return False
+        return any(fnmatchcase(tool, pattern) for pattern in self.tools if not pattern.startswith("!"))
+
+
+class ModelChoice(_Settings):
+    """A model that can be asked.
+
+    Args:
+        provider: Whose protocol it speaks.
+        model: The provider's name of it.
+        base_url: Address of the API; None: the provider's own.
+        api_key: The key; empty where a local server wants none.
+        tools: How it calls tools.
+        images: Whether it sees images.
+        max_retries: How often a refused request is sent again.
+    """
+
+    provider: Provider
+    model: str
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    tools: Literal["native", "prompted"] = "native"
+    images: bool = True
+    max_retries: int = 2
+
+
+_MODELS = TypeAdapter(dict[str, ModelConfig])
+_AGENTS = TypeAdapter(dict[str, AgentConfig])
+
+
+class ChatSettings:
+    """Finds agents and models by name.
+
+    Args:
+        models: By name, in the order of app.json.
+        agents: By id; `default` always exists.
+        environ: Where keys and addresses of providers stand.
+    """
+
+    def __init__(
+        self, models: Mapping[str, ModelConfig], agents: Mapping[str, AgentConfig], environ: Mapping[str, str]
+    ) -> None:
+        self.models = dict(models)
+        self.agents = {"default": AgentConfig(), **agents}
+        self._environ = environ
+
+    @classmethod
+    def read(cls, models: Any, agents: Any, environ: Mapping[str, str]) -> Self:
+        """Validate what app.json says.
+
+        Raises:
+            ToolError: `invalid_settings`, with one entry for each wrong key.
+        """
+        try:
+            return cls(_MODELS.validate_python(models or {}), _AGENTS.validate_python(agents or {}), environ)
+        except ValidationError as exc:
+            # not chained: pydantic's text quotes the values, and one may be a secret
+            errors = [
+                {"path": ".".join(map(str, error["loc"])), "message": error["msg"]}
+                for error in exc.errors(include_url=False, include_context=False, include_input=False)
+            ]
+            said = "; ".join(f"{error['path']}: {error['message']}" for error in errors[:3])
+            message = f"models or agents of app.json are not as expected: {said}"
+            raise ToolError("invalid_settings", message, errors=errors[:20]) from None
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is any model to ask."""
+        return bool(self.models) or any(self._is_reachable(provider) for provider in PROVIDERS)
+
+    def agent(self, agent_id: str) -> AgentConfig:
+        """The agent of this id.
+
+        Raises:
+            ToolError: `agent_not_found`.
+        """
+        agent = self.agents.get(agent_id)
+        if agent is None:
+            known = sorted(self.agents)
+            message = f"there is no agent {agent_id!r}; app.json has: {', '.join(known)}"
+            raise ToolError("agent_not_found", message, agents=known)
+        return agent
+
+    def choose(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
+        """The model to ask: the one that is wanted, else the agent's, the first of `models`, the one with a key.
+
+        Raises:
+            ToolError: `model_not_found` with the names there are; `model_not_configured`: there is none at all.
+        """
+        name = wanted or agent.model or next(iter(self.models), None)
+        if name is None:
+            raise self._missing()
+        config = self.models.get(name)
+        if config is not None:
+            return self._configured(name, config)
+        provider, model = _split(name)
+        if provider is None:
+            provider = "anthropic" if model.startswith("claude-") else "openai"
+        if not self._is_reachable(provider):
+            raise self._unknown(name) if self.is_set_up else self._missing()
+        return self._choice(provider, model, ModelConfig())
+
+    def _configured(self, name: str, config: ModelConfig) -> ModelChoice:
+        provider, model = _split(name)
+        if config.provider is not None:
+            provider = config.provider
+        elif provider is None:
+            provider = "anthropic" if model.startswith("claude-") else "openai"
+        return self._choice(provider, config.model or model, config)
+
+    def _choice(self, provider: Provider, model: str, config: ModelConfig) -> ModelChoice:
+        key = self._environ.get(config.api_key_env or _KEY[provider], "")
+        return ModelChoice(
+            provider=provider,
+            model=model,
+            base_url=config.base_url or self._environ.get(_BASE_URL[provider]) or None,
+            # a key of the environment goes only where the environment, or a setting that names it, says
+            api_key=SecretStr(key if config.base_url is None or config.api_key_env else ""),
+            tools=config.tools,
+            images=config.images,
+            max_retries=config.max_retries,
+        )
+
+    def _is_reachable(self, provider: Provider) -> bool:
+        return bool(self._environ.get(_KEY[provider]) or self._environ.get(_BASE_URL[provider]))
+
+    def _unknown(self, name: str) -> ToolError:
+        known = list(self.models)
+        said = ", ".join(known) or "none in app.json; write provider:model"
+        return ToolError("model_not_found", f"there is no model {name!r}; there are: {said}", models=known)
+
+    def _missing(self) -> ToolError:
+        providers = [provider for provider in PROVIDERS if self._is_reachable(provider)]
+        if providers:
+            message = f"no model was named; name one as {providers[0]}:MODEL, or list one under models in app.json"
+        else:
+            message = (
+                "no model is set up: set OPENAI_API_KEY, OPENAI_BASE_URL (a local server) or ANTHROPIC_API_KEY, "
+                "or list one under models in app.json"
+            )
+        return ToolError("model_not_configured", message, providers=providers)
+
+
+def _split(name: str) -> tuple[Provider | None, str]:
+    """Provider and model of a name; names of local models have colons of their own."""
+    head, colon, rest = name.partition(":")
+    for provider in PROVIDERS:
+        if colon and head == provider:
+            return provider, rest
+    return None, name

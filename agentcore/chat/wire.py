@@ -1,0 +1,96 @@
+"""What a client sends to the chat: the request, a client tool's result, a person's answer."""
+
+import re
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+
+from agentcore.api.errors import ToolError
+
+TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
+_RESULT = re.compile(
+    r"\A(?:浏览器工具 (?P<zh>[a-zA-Z0-9_-]{1,64}) 执行结果|Browser tool (?P<en>[a-zA-Z0-9_-]{1,64}) result)[:：] ?"
+    r"(?P<result>.+)\Z",
+    re.DOTALL,
+)
+
+
+class _Foreign(BaseModel):
+    """A format of others: what is not known is ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class PageElement(_Foreign):
+    """One element of a page, by its id."""
+
+    id: str
+    desc: str = ""
+
+
+class PageInfo(_Foreign):
+    """The page that the person looks at."""
+
+    url: str | None = None
+    title: str | None = None
+    elements: list[PageElement] = []
+    selectedText: str | None = None  # noqa: N815 - the name on the wire
+
+
+class ClientTool(_Foreign):
+    """A tool that runs in the client."""
+
+    name: Annotated[str, Field(pattern=TOOL_NAME)]
+    description: str = ""
+    parameters: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+class ChatBody(_Foreign):
+    """One message of a client."""
+
+    message: Annotated[str, Field(description="Text; a result of a client tool; or `{toolId, approved}`.")]
+    role: Literal["user", "function"] = "user"
+    model: Annotated[str | None, Field(max_length=200, description="`provider:model`, or a name of app.json.")] = None
+    agent_id: Annotated[str, Field(max_length=64)] = "default"
+    session_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    user_id: Annotated[str, Field(max_length=256)] = ""
+    toolId: Annotated[  # noqa: N815 - the name on the wire
+        str | None, Field(max_length=64, description="The call whose result the message is.")
+    ] = None
+    current_page_info: PageInfo | None = None
+    browser_tools: list[ClientTool] | None = None
+
+
+class Answer(_Foreign):
+    """A person's answer to one call."""
+
+    toolId: str  # noqa: N815 - the name on the wire
+    approved: StrictBool
+
+
+class ClientResult(NamedTuple):
+    """What a client says of a tool that it ran: the tool, and the result, as a rule JSON text."""
+
+    tool_name: str
+    result: str
+
+
+def read_answer(message: str) -> Answer:
+    """A person's answer.
+
+    Raises:
+        ToolError: `invalid_message`.
+    """
+    try:
+        return Answer.model_validate_json(message)
+    except ValidationError:
+        example = '{"toolId": "…", "approved": true}'
+        raise ToolError("invalid_message", f"with role function, the message must be {example}") from None
+
+
+def read_client_result(message: str) -> ClientResult | None:
+    """The result of a client tool, in either language's form; None: it is an ordinary message."""
+    match = _RESULT.match(message)
+    if match is None:
+        return None
+    return ClientResult(match["zh"] or match["en"], match["result"])
