@@ -1,0 +1,3 @@
+"""HTTP over the host: who comes in, what is read, how it is answered. It translates and decides nothing."""
+
+import agentcore.plain_structlog  # noqa: F401

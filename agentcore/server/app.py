@@ -1,0 +1,221 @@
+"""The application: from a request to its answer. Routes are found here, and every error becomes an answer here."""
+
+import asyncio
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote
+
+import structlog
+from aiohttp import hdrs, web
+
+from agentcore.api.errors import ToolError
+from agentcore.chat import Chat
+from agentcore.host import Host
+from agentcore.host.policy import authorise
+from agentcore.server.addresses import Addresses
+from agentcore.server.answer import Answer, Sent
+from agentcore.server.bounds import Hits, TimeLimits
+from agentcore.server.connection import ConnectionFactory
+from agentcore.server.descriptors import connection_limit
+from agentcore.server.event_streams import EventStreams
+from agentcore.server.exchange import Exchange, ServerParts
+from agentcore.server.gate import ANYBODY, Gate
+from agentcore.server.module_routes import serve_module_route
+from agentcore.server.module_switch import ModuleSwitch
+from agentcore.server.reader import BodyReader, validate_body, validate_query
+from agentcore.server.refusal import Refusal, answer_error
+from agentcore.server.route_table import ServerRoute, ServerRoutes
+from agentcore.server.routes import ROUTES
+
+log = structlog.get_logger(__name__)
+
+Reply = Answer | Sent | web.WebSocketResponse
+
+with warnings.catch_warnings():
+    # aiohttp discourages subclasses, because its own additions may collide with theirs. Two methods are replaced here:
+    # how a request is answered (its router costs more than a small tool), and how a connection is made (its limits).
+    warnings.simplefilter("ignore", DeprecationWarning)
+
+    class ServerApplication(web.Application):
+        """aiohttp's application over our dispatcher and our connections."""
+
+        def __init__(self, dispatcher: "Dispatcher", max_connections: int) -> None:
+            super().__init__()
+            self._state["agentcore"] = dispatcher
+            self._max_connections = max_connections
+            self.on_startup.append(_warm_chat)
+            self.on_shutdown.append(_end_streams)
+
+        @property
+        def dispatcher(self) -> "Dispatcher":
+            """Answers requests."""
+            dispatcher = self._state["agentcore"]
+            assert isinstance(dispatcher, Dispatcher)  # noqa: S101 - set above
+            return dispatcher
+
+        async def _handle(self, request: web.Request) -> Any:
+            return await self.dispatcher.answer(request)
+
+        def _make_handler(self, **_: Any) -> ConnectionFactory:
+            self._set_loop(None)
+            self.freeze()
+            dispatcher = self.dispatcher
+            factory = ConnectionFactory(
+                dispatcher.answer,
+                limit=self._max_connections,
+                limits=dispatcher.parts.limits,
+                hits=dispatcher.parts.hits,
+            )
+            dispatcher.connections = factory
+            return factory
+
+
+class Dispatcher:
+    """Answers every request of a server.
+
+    Attributes:
+        parts: What handlers share.
+        connections: The open connections, once the server listens.
+    """
+
+    def __init__(
+        self, host: Host, addresses: Addresses, limits: TimeLimits, routes: Sequence[ServerRoute] = ROUTES
+    ) -> None:
+        hits = Hits()
+        self.connections: ConnectionFactory | None = None
+        self._routes = ServerRoutes(routes)
+        self.parts = ServerParts(
+            host=host,
+            addresses=addresses,
+            gate=Gate(addresses, host.state.token, host.store.page_sessions, hits),
+            reader=BodyReader(limits, hits),
+            events=EventStreams(host.events, limits.heartbeat, hits),
+            switch=ModuleSwitch(host),
+            chat=Chat(host),
+            limits=limits,
+            hits=hits,
+            routes=tuple(routes),
+            connections=lambda: 0 if self.connections is None else self.connections.open_connections,
+        )
+
+    async def answer(self, request: web.BaseRequest) -> Reply:
+        """The answer to a request, whatever happens."""
+        try:
+            if self.parts.addresses.port == 0:
+                self._learn_port(request)
+            return await self._answer(request)
+        except Refusal as exc:
+            return exc.answer()
+        except ToolError as exc:
+            return answer_error(exc)
+        except (asyncio.CancelledError, ConnectionError):
+            raise
+        except web.HTTPException as exc:  # aiohttp's own: a malformed wish for a WebSocket
+            return Refusal(exc.status, "invalid_request", exc.reason, closes=True).answer()
+        except Exception:
+            log.exception("request_failed", method=request.method, path=request.path)
+            return answer_error(ToolError("internal_error", "the server failed; its log has the traceback"))
+
+    def _learn_port(self, request: web.BaseRequest) -> None:
+        """Somebody else has bound any free port: the first connection tells which one."""
+        name = request.get_extra_info("sockname")
+        if name is None:
+            return
+        host, hits = self.parts.host, self.parts.hits
+        addresses = Addresses(name[1], self.parts.addresses.hosts)
+        gate = Gate(addresses, host.state.token, host.store.page_sessions, hits)
+        self.parts = replace(self.parts, addresses=addresses, gate=gate)
+
+    async def _answer(self, request: web.BaseRequest) -> Reply:
+        path, _, raw_query = request.raw_path.partition("?")
+        if not path.startswith("/"):
+            raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_request", "the target must be a path", closes=True)
+        gate = self.parts.gate
+        gate.check_origin(request, is_api=not _is_document(path))
+        found = self._routes.find(request.method, path)
+        if found is None:
+            return await self._answer_other(request, path, raw_query)
+        route, values = found
+        if route.action is None:
+            principal = ANYBODY
+        else:
+            principal = await gate.identify(request)
+            authorise(principal, route.action)
+        exchange = Exchange(self.parts, request, principal, path, values, raw_query)
+        if route.query is not None:
+            exchange.query = validate_query(route.query, raw_query)
+        if route.body is not None:
+            reader = self.parts.reader
+            document = await (
+                reader.read_json(request, route.limit_bytes) if route.limit_bytes else reader.read_json(request)
+            )
+            exchange.body = validate_body(route.body, document)
+        return await route.handler(exchange)
+
+    async def _answer_other(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
+        """What is no route of the server's own: a module's, or nothing. Nobody learns which without a credential."""
+        principal = await self.parts.gate.identify(request)
+        table = self.parts.host.routes
+        found = table.find(request.method, path)
+        if found is not None:
+            authorise(principal, "call" if request.method not in ("GET", "HEAD") else "read")
+            exchange = Exchange(self.parts, request, principal, path, {}, raw_query)
+            values = {name: unquote(value, errors="replace") for name, value in found[1].items()}
+            return await serve_module_route(exchange, found[0], values)
+        methods = sorted({*self._routes.methods(path), *table.methods(path)})
+        if methods:
+            raise Refusal(
+                HTTPStatus.METHOD_NOT_ALLOWED,
+                "method_not_allowed",
+                f"{path[:200]} is served for {', '.join(methods)}",
+                headers={hdrs.ALLOW: ", ".join(methods)},
+                allowed=methods,
+            )
+        raise Refusal(
+            HTTPStatus.NOT_FOUND,
+            "not_found",
+            f"there is nothing at {path[:200]!r}; GET /api/openapi.json lists the routes",
+        )
+
+
+def create_app(
+    host: Host,
+    *,
+    addresses: Addresses | None = None,
+    limits: TimeLimits | None = None,
+    max_connections: int | None = None,
+) -> ServerApplication:
+    """The application that serves a host. Made inside of the running event loop.
+
+    Args:
+        host: Open, and kept open by the caller for as long as the application serves.
+        addresses: What it answers to; None: the configured port on loopback.
+        limits: Time limits.
+        max_connections: Connections at one time; None: as many as the process has descriptors for, within the bound.
+    """
+    server = host.config.server
+    own = addresses or Addresses(server.port, server.hosts)
+    return ServerApplication(Dispatcher(host, own, limits or TimeLimits()), max_connections or connection_limit())
+
+
+def _is_document(path: str) -> bool:
+    """Whether a path is opened by navigation or loaded by a document, and not by the page's own scripts."""
+    return path == "/" or path.startswith(("/static/", "/modules/"))
+
+
+async def _end_streams(app: web.Application) -> None:
+    assert isinstance(app, ServerApplication)  # noqa: S101 - registered by itself
+    parts = app.dispatcher.parts
+    parts.events.close()
+    for end in tuple(parts.streams):
+        end()
+    # before the host rejects what waits: these calls wait again after a restart
+    await parts.chat.close()
+
+
+async def _warm_chat(app: web.Application) -> None:
+    assert isinstance(app, ServerApplication)  # noqa: S101 - registered by itself
+    app.dispatcher.parts.chat.warm()

@@ -1,0 +1,66 @@
+"""One constant for each bound of the server, and a count of how often each was hit."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+BODY_BYTES = 4 * 1024 * 1024
+"""Body of one request."""
+
+BODY_IN_THREAD_BYTES = 256 * 1024
+"""Larger bodies are parsed in a thread, so that the event loop goes on meanwhile."""
+
+LOGIN_BODY_BYTES = 4 * 1024
+"""Body of the one request that is read before anybody has shown a credential."""
+
+JSON_DEPTH = 100
+"""Objects and lists of a body inside one another."""
+
+CONNECTIONS = 4096
+"""Connections at one time; fewer where the process may open fewer descriptors."""
+
+DESCRIPTORS_RESERVED = 256
+"""Descriptors that connections leave to files, databases and child processes."""
+
+WEBSOCKET_BYTES = 1024 * 1024
+"""One message of a WebSocket."""
+
+STREAM_BUFFER_BYTES = 1024 * 1024
+"""What may wait in memory for one slow reader of a stream; beyond it the reader is skipped or waited for."""
+
+QUERY_FIELDS = 32
+"""Fields of one query."""
+
+STATIC_FILE_BYTES = 16 * 1024 * 1024
+"""One file of the page or of a module's component."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Time limits of the server in seconds.
+
+    Args:
+        headers: From the first byte of a request (or from the connection) to the end of its headers.
+        body: From the end of the headers to the end of the body.
+        idle: A kept-alive connection without a request.
+        linger: How long the rest of a refused body is read and thrown away, so that the refusal arrives.
+        module_answer: A module's route, until its answer begins; above the longest long poll of 30 s.
+        heartbeat: Between signs of life on an event stream.
+    """
+
+    headers: float = 20.0
+    body: float = 20.0
+    idle: float = 75.0
+    linger: float = 5.0
+    module_answer: float = 35.0
+    heartbeat: float = 15.0
+
+
+@dataclass(slots=True)
+class Hits:
+    """How often each bound was hit since the start, by its name; shown in the metrics."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, bound: str) -> None:
+        """Count one hit."""
+        self.counts[bound] += 1

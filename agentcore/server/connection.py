@@ -1,0 +1,203 @@
+"""Connections with the limits that aiohttp lacks: a time for headers, a bound on their number, faults as JSON."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Any, TypeVar, cast
+
+from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
+from aiohttp.streams import StreamReader
+
+from agentcore.server.answer import Answer
+from agentcore.server.bounds import Hits, TimeLimits
+from agentcore.server.refusal import Refusal
+
+T = TypeVar("T")
+
+
+class Connection(web.RequestHandler):
+    """One connection of a client.
+
+    A client that sends headers too slowly is cut off with `request_timeout`; malformed HTTP gets `invalid_request`.
+
+    Attributes:
+        on_drained: Called when what waited to be sent has mostly gone.
+        on_lost: Called when the connection has ended.
+    """
+
+    __slots__ = ("_hits", "_is_refused", "_limits", "_newest_body", "_timer", "on_drained", "on_lost")
+
+    def __init__(
+        self, manager: "ConnectionFactory", limits: TimeLimits, hits: Hits, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        super().__init__(
+            manager,
+            loop=loop,
+            keepalive_timeout=limits.idle,
+            lingering_time=limits.linger,
+            auto_decompress=False,  # a small body must not become a large one; the reader refuses compressed ones
+            access_log=None,  # type: ignore[arg-type]  # None is what turns it off
+        )
+        self._limits, self._hits = limits, hits
+        self._timer: asyncio.TimerHandle | None = None
+        self._newest_body: StreamReader | None = None
+        self._is_refused = False
+        self.on_drained: Callable[[], None] | None = None
+        self.on_lost: Callable[[], None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, or turn it away when there are too many."""
+        manager = self._manager
+        if isinstance(manager, ConnectionFactory) and manager.is_full and isinstance(transport, asyncio.Transport):
+            self._is_refused = self._force_close = True
+            self._hits.add("connections")
+            transport.write(_raw(_too_many(manager.limit)))
+            transport.close()
+            return
+        super().connection_made(transport)
+        if sys.version_info < (3, 12):
+            self._loop = cast(asyncio.AbstractEventLoop, _InlineLoop(self._loop))
+        self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came; headers that have begun must be complete in time."""
+        if not data:  # aiohttp goes on with what it has kept
+            super().data_received(data)
+            return
+        requests = self._request_count
+        newest = self._newest_body
+        is_between_requests = newest is None or newest.is_eof()
+        super().data_received(data)
+        if self._request_count != requests:
+            if newest is not None and not newest.is_eof():
+                # the "request" is a fault of the parser inside of a body: whoever reads that need not wait for more
+                newest.set_exception(web.RequestPayloadError("the body is malformed"))
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._messages:
+                self._newest_body = self._messages[-1][1]
+        elif is_between_requests and self._timer is None and not self._upgraded:
+            self._expect_headers()
+
+    def resume_writing(self) -> None:
+        """Tell whoever writes that there is room again."""
+        super().resume_writing()
+        if self.on_drained is not None:
+            self.on_drained()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Tell whoever writes that nobody reads any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._is_refused:
+            return
+        super().connection_lost(exc)
+        if self.on_lost is not None:
+            self.on_lost()
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> Any:
+        """The answer to what is no HTTP; nothing else reaches this, for the application answers all errors itself."""
+        self._hits.add("invalid_request")
+        if isinstance(exc, LineTooLong):
+            return Refusal(
+                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "headers_too_large",
+                f"the request line and each header may have {self.max_field_size:,} bytes",
+                closes=True,
+            ).answer()
+        said = (message or "").partition("\n")[0].strip().rstrip(":")[:200]
+        return Refusal(
+            HTTPStatus.BAD_REQUEST, "invalid_request", f"this is not valid HTTP: {said}", closes=True
+        ).answer()
+
+    def _expect_headers(self) -> None:
+        self._timer = self._loop.call_later(self._limits.headers, self._headers_late)
+
+    def _headers_late(self) -> None:
+        self._timer = None
+        if self._request_in_progress:  # an answer is on its way: another one must not be written into it
+            self._expect_headers()
+            return
+        self._hits.add("header_timeout")
+        if self.transport is not None:
+            refusal = Refusal(
+                HTTPStatus.REQUEST_TIMEOUT,
+                "request_timeout",
+                f"the headers were not complete within {self._limits.headers:g} s",
+                retryable=True,
+                closes=True,
+            )
+            self.transport.write(_raw(refusal.answer()))
+        self.force_close()
+
+
+class _InlineLoop:
+    """The event loop, but for one thing: what is to become a task of its own is awaited where it stands.
+
+    aiohttp answers each request in a new task, which costs two rounds of the event loop, a sixth of a small call.
+    Its reason is that context variables set by one request are not seen by the next; here whatever sets some runs in
+    a task of the host. From Python 3.12 on, aiohttp starts these tasks eagerly, and they cost next to nothing.
+    """
+
+    __slots__ = ("_loop", "call_at", "call_later", "call_soon", "create_future", "time")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.call_at, self.call_later, self.call_soon = loop.call_at, loop.call_later, loop.call_soon
+        self.create_future, self.time = loop.create_future, loop.time
+
+    def create_task(self, coro: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        return coro
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+
+class ConnectionFactory(web.Server):
+    """Makes connections, and counts them.
+
+    Args:
+        handler: Answers requests.
+        limit: Connections at one time.
+    """
+
+    def __init__(
+        self, handler: Callable[[web.BaseRequest], Any], *, limit: int, limits: TimeLimits, hits: Hits
+    ) -> None:
+        super().__init__(handler)
+        self.limit, self._limits, self._hits = limit, limits, hits
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many connections as there may be."""
+        return len(self._connections) >= self.limit
+
+    @property
+    def open_connections(self) -> int:
+        """Connections at this moment."""
+        return len(self._connections)
+
+    def __call__(self) -> Connection:
+        """A connection for a client that was accepted."""
+        return Connection(self, self._limits, self._hits, self._loop)
+
+
+def _too_many(limit: int) -> Answer:
+    return Refusal(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "too_many_connections",
+        f"{limit} connections are open; close some, or try again later",
+        retryable=True,
+        closes=True,
+        limit=limit,
+    ).answer()
+
+
+def _raw(answer: Answer) -> bytes:
+    return answer.raw_head() + answer.body

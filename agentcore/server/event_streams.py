@@ -1,0 +1,214 @@
+"""Events to many pages at once: encoded once, framed once for all that want the same, written once a tick.
+
+No reader has a queue or a task of its own. A reader that is too slow is skipped; when it has taken what waits for it,
+it goes on with what the event bus has kept, or is told by `events.reset` that something is missing.
+"""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass, field
+
+from agentcore.host.events import Event, EventBus, matches
+from agentcore.server.bounds import STREAM_BUFFER_BYTES, Hits
+from agentcore.server.connection import Connection
+from agentcore.server.raw_stream import RawStream, chunk, frame
+
+_CATCH_UP_BYTES = 256 * 1024
+_RETRY_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events a reader wants.
+
+    Args:
+        types: Patterns such as `call.*`; none: all.
+        session_id: Only events of this session.
+    """
+
+    types: tuple[str, ...] = ()
+    session_id: str | None = None
+
+    def wants(self, event: Event) -> bool:
+        """Whether an event passes."""
+        if self.session_id is not None and event.session_id != self.session_id:
+            return False
+        return not self.types or any(matches(pattern, event.type) for pattern in self.types)
+
+
+@dataclass(eq=False, slots=True)
+class _Reader:
+    stream: RawStream
+    connection: Connection
+    filter: EventFilter
+    ended: asyncio.Future[None]
+    behind_since: str | None = None
+    """Id of the last event it got; set while it is skipped."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """Readers that get the same bytes."""
+
+    filter: EventFilter
+    is_chunked: bool
+    readers: set[_Reader] = field(default_factory=set)
+
+    def payload(self, events: list[tuple[Event, bytes]]) -> bytes:
+        data = b"".join([framed for event, framed in events if self.filter.wants(event)])
+        return chunk(data) if data and self.is_chunked else data
+
+
+class EventStreams:
+    """Passes the events of a bus on to readers.
+
+    Args:
+        bus: Where the events come from.
+        heartbeat_s: Seconds between signs of life.
+        hits: Counts readers that were skipped.
+    """
+
+    def __init__(self, bus: EventBus, heartbeat_s: float, hits: Hits) -> None:
+        self._bus, self._heartbeat_s, self._hits = bus, heartbeat_s, hits
+        self._loop = asyncio.get_running_loop()
+        self._groups: dict[tuple[EventFilter, bool], _Group] = {}
+        self._pending: list[Event] = []
+        self._written_id = bus.last_id
+        self._timer: asyncio.TimerHandle | None = None
+        self._unsubscribe = bus.subscribe("*", self._take)
+        self.is_closed = False
+
+    @property
+    def readers(self) -> int:
+        """How many read at this moment."""
+        return sum(len(group.readers) for group in self._groups.values())
+
+    async def serve(self, stream: RawStream, connection: Connection, wanted: EventFilter, after: str | None) -> None:
+        """Keep a reader supplied until it goes or the server ends.
+
+        Args:
+            stream: Has begun.
+            connection: The reader's connection.
+            wanted: Which events.
+            after: Id of the last event that the reader has; None: begin with what comes next.
+        """
+        if self.is_closed:
+            return
+        reader = _Reader(stream, connection, wanted, self._loop.create_future())
+        connection.on_lost = lambda: self._drop(reader)
+        connection.on_drained = lambda: self._catch_up(reader)
+        self._flush()  # what this reader did not ask for is not for it
+        # where it begins, so that it can resume before the first event; who resumes knows already where it was
+        begun = f"id: {self._bus.last_id}\n" if after is None else ""
+        stream.write(f"retry: {_RETRY_MS}\n{begun}\n".encode())
+        key = (wanted, stream.is_chunked)
+        self._groups.setdefault(key, _Group(*key)).readers.add(reader)
+        if after is not None:
+            reader.behind_since = after
+            self._catch_up(reader)
+        self._beat_later()
+        try:
+            await reader.ended
+        finally:
+            self._drop(reader)
+            connection.on_lost = connection.on_drained = None
+
+    def close(self) -> None:
+        """End all streams; may be called twice."""
+        self._unsubscribe()
+        self.is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for group in tuple(self._groups.values()):
+            for reader in tuple(group.readers):
+                self._drop(reader)
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def _take(self, event: Event) -> None:
+        if not self._groups:
+            self._written_id = event.id
+            return
+        if not self._pending:
+            self._loop.call_soon(self._flush)
+        self._pending.append(event)
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        events = [(event, frame(event.type, event.encoded(), event.id)) for event in self._pending]
+        self._pending = []
+        for group in self._groups.values():
+            if payload := group.payload(events):
+                self._write(group, payload)
+        self._written_id = events[-1][0].id
+
+    def _write(self, group: _Group, payload: bytes) -> None:
+        for reader in group.readers:
+            if reader.behind_since is not None:
+                continue
+            transport = reader.stream.transport
+            if transport.get_write_buffer_size() > STREAM_BUFFER_BYTES:
+                reader.behind_since = self._written_id
+                self._hits.add("slow_event_reader")
+            else:
+                transport.write(payload)
+
+    def _catch_up(self, reader: _Reader) -> None:
+        """Give a reader what it has missed, as much as it takes at a time."""
+        if reader.behind_since is None or reader.ended.done():
+            return
+        self._flush()
+        while not reader.connection.writing_paused:
+            missed = self._bus.since(reader.behind_since)
+            if missed is None:
+                reader.stream.write(self._reset())
+                reader.behind_since = None
+                return
+            if self._write_missed(reader, missed):
+                return
+
+    def _write_missed(self, reader: _Reader, missed: list[Event]) -> bool:
+        """Write the first of the events that a reader has missed; says whether that was all."""
+        size, parts = 0, []
+        for event in missed:
+            reader.behind_since = event.id
+            if reader.filter.wants(event):
+                parts.append(frame(event.type, event.encoded(), event.id))
+                size += len(parts[-1])
+                if size > _CATCH_UP_BYTES:
+                    break
+        else:
+            reader.behind_since = None
+        reader.stream.write(b"".join(parts))
+        return reader.behind_since is None
+
+    def _reset(self) -> bytes:
+        last_id = self._bus.last_id
+        told = {"id": last_id, "type": "events.reset", "time": time.time_ns() // 1_000_000}
+        return frame("events.reset", json.dumps(told).encode(), last_id)
+
+    def _drop(self, reader: _Reader) -> None:
+        key = (reader.filter, reader.stream.is_chunked)
+        group = self._groups.get(key)
+        if group is not None:
+            group.readers.discard(reader)
+            if not group.readers:
+                del self._groups[key]
+        if not reader.ended.done():
+            reader.ended.set_result(None)
+
+    def _beat_later(self) -> None:
+        if self._timer is None and not self.is_closed:
+            self._timer = self._loop.call_later(self._heartbeat_s, self._beat)
+
+    def _beat(self) -> None:
+        """Tell readers that the stream is alive, and where it is: an id without data moves their `Last-Event-ID`."""
+        self._timer = None
+        self._flush()
+        data = b": alive\nid: %b\n\n" % self._bus.last_id.encode()
+        for group in self._groups.values():
+            self._write(group, chunk(data) if group.is_chunked else data)
+        if self._groups:
+            self._beat_later()

@@ -1,0 +1,93 @@
+"""One request on its way through the server, as handlers see it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from agentcore.api.context import Principal
+from agentcore.chat import Chat
+from agentcore.host import Host
+from agentcore.server.addresses import Addresses
+from agentcore.server.bounds import Hits, TimeLimits
+from agentcore.server.connection import Connection
+from agentcore.server.gate import Gate
+from agentcore.server.module_switch import ModuleSwitch
+from agentcore.server.reader import BodyReader
+
+if TYPE_CHECKING:
+    from agentcore.server.event_streams import EventStreams
+    from agentcore.server.route_table import ServerRoute
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    """What the handlers of one server share.
+
+    Args:
+        host: Carries out what is asked.
+        addresses: What the server answers to.
+        gate: Decides who comes in.
+        reader: Reads bodies.
+        events: Event streams of pages.
+        switch: Turns modules on and off.
+        chat: Chat sessions.
+        connections: How many connections are open.
+        streams: Ends the open streams and WebSockets of modules, one by one.
+        cache: What was made once: the description of the API, hashes of the list of tools.
+        limits: Time limits.
+        hits: Counts the bounds that were hit.
+        routes: All routes of the server, for its description.
+    """
+
+    host: Host
+    addresses: Addresses
+    gate: Gate
+    reader: BodyReader
+    events: "EventStreams"
+    switch: ModuleSwitch
+    chat: Chat
+    limits: TimeLimits
+    hits: Hits
+    routes: tuple["ServerRoute", ...]
+    connections: Callable[[], int]
+    streams: set[Callable[[], None]] = field(default_factory=set)
+    cache: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request that has passed the gate.
+
+    Args:
+        parts: The server's parts.
+        request: aiohttp's request.
+        principal: Who asks.
+        path: The path without the query, as it was sent.
+        path_values: Values of the placeholders in the route's path.
+        raw_query: The query as it was sent.
+        query: The query as the route's model, or None.
+        body: The body as the route's model, or None.
+    """
+
+    parts: ServerParts
+    request: web.BaseRequest
+    principal: Principal
+    path: str
+    path_values: dict[str, str]
+    raw_query: str = ""
+    query: Any = None
+    body: Any = None
+
+    @property
+    def host(self) -> Host:
+        """Carries out what is asked."""
+        return self.parts.host
+
+    @property
+    def connection(self) -> Connection:
+        """The connection that it came by."""
+        connection = self.request.protocol
+        assert isinstance(connection, Connection)  # noqa: S101 - the application makes no others
+        return connection

@@ -1,0 +1,129 @@
+"""Log lines for programs, made by hand where structlog's chain of processors would cost more than a small tool.
+
+Written by the event loop's thread, quiet lines wait up to 20 ms for others and leave in one write; warnings, errors and
+lines of other threads leave at once.
+"""
+
+import asyncio
+import atexit
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+import pydantic_core
+import structlog
+
+from agentcore.server.secret_keys import MASK, is_secret_key
+
+_WAIT_S = 0.02
+
+
+class LineWriter:
+    """Writes lines of bytes to one stream; a broken pipe ends no call."""
+
+    def __init__(self, stream: TextIO) -> None:
+        buffer = getattr(stream, "buffer", None)
+        self._write: Callable[[bytes], object] = (
+            buffer.write if buffer is not None else lambda data: stream.write(data.decode())
+        )
+        self._flush: Callable[[], object] = (buffer or stream).flush
+        self._waiting: list[bytes] = []
+        self._lock = threading.Lock()
+        atexit.register(self.flush)
+
+    def write(self, line: bytes, *, is_urgent: bool) -> None:
+        """Write one line, which ends with a line end."""
+        self._waiting.append(line)
+        if is_urgent:
+            self.flush()
+        elif len(self._waiting) == 1:
+            try:
+                asyncio.get_running_loop().call_later(_WAIT_S, self.flush)
+            except RuntimeError:  # no event loop here: nobody would come back to it
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what waits; may be called at any time, from any thread."""
+        with self._lock:
+            lines, self._waiting = self._waiting, []
+            if not lines:
+                return
+            try:
+                self._write(b"".join(lines))
+                self._flush()
+            except (OSError, ValueError):
+                pass  # nobody reads the log (any more); the record of calls is kept elsewhere
+
+
+def line_logger(level: int) -> type[structlog.BoundLoggerBase]:
+    """The class of loggers that write JSON lines from a level on.
+
+    Args:
+        level: One of the standard library's numbers, such as `logging.INFO`.
+    """
+    names = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "critical": 50, "fatal": 50}
+    members: dict[str, Any] = {
+        name: _method(name, number) if number >= level else _nothing for name, number in names.items()
+    }
+    members |= {"exception": _exception, "log": _log, "level": level}
+    return type("LineLogger", (structlog.BoundLoggerBase,), members)
+
+
+def _method(name: str, number: int) -> Callable[..., None]:
+    level = {"warn": "warning", "fatal": "critical"}.get(name, name)
+    is_urgent = number > logging.INFO
+
+    def write(self: structlog.BoundLoggerBase, event: str = "", **fields: Any) -> None:
+        self._logger.write(_line(self, level, event, fields), is_urgent=is_urgent)
+
+    return write
+
+
+def _nothing(_self: structlog.BoundLoggerBase, _event: str = "", **_fields: Any) -> None:
+    """The level is not wanted."""
+
+
+def _exception(self: Any, event: str = "", **fields: Any) -> None:
+    fields.setdefault("exc_info", True)
+    self.error(event, **fields)
+
+
+def _log(self: Any, level: int, event: str = "", **fields: Any) -> None:
+    if level >= self.level:
+        getattr(self, logging.getLevelName(min(level, logging.CRITICAL)).lower())(event, **fields)
+
+
+def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dict[str, Any]) -> bytes:
+    line = {"time": _now(), "level": level, "event": event}
+    line |= structlog.contextvars.get_contextvars()
+    line |= logger._context  # noqa: SLF001 - structlog's way to add methods is a subclass, and its context is protected
+    line |= fields
+    if "exc_info" in line:
+        line = dict(structlog.processors.format_exc_info(logger._logger, level, line))  # noqa: SLF001
+    for key in line:
+        if is_secret_key(key):
+            line[key] = MASK
+    try:
+        return pydantic_core.to_json(line, inf_nan_mode="null", serialize_unknown=True) + b"\n"
+    except pydantic_core.PydanticSerializationError:  # text that is no valid Unicode
+        return pydantic_core.to_json({key: _valid(value) for key, value in line.items()}) + b"\n"
+
+
+def _valid(value: object) -> str:
+    return str(value).encode("utf-8", "backslashreplace").decode()
+
+
+_second = 0
+_second_text = ""
+
+
+def _now() -> str:
+    global _second, _second_text
+    now = time.time()
+    whole = int(now)
+    if whole != _second:
+        _second, _second_text = whole, datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
+    return f"{_second_text}{int((now - whole) * 1000):03d}Z"

@@ -1,0 +1,120 @@
+"""JSON text from outside: strict, bounded, and with the place of a fault.
+
+Stricter than `json.loads` (RFC 8259, and I-JSON of RFC 7493 where that is silent): a repeated key, NaN, a number out
+of range, half of a surrogate pair, and nesting beyond `JSON_DEPTH` are faults.
+"""
+
+import json
+import math
+import sys
+from typing import Any, NoReturn
+
+from agentcore.api.errors import AgentcoreError
+from agentcore.host.json_source import JsonSource, JsonSyntaxError
+from agentcore.server.bounds import JSON_DEPTH
+
+_LOCATED_CHARS = 64 * 1024  # beyond it, a fault that the fast parser does not place is reported without its place
+
+
+class JsonTextError(AgentcoreError):
+    """The text is not JSON, or not of the kind that is taken.
+
+    Args:
+        message: What is wrong.
+        line: Counted from 1; None: not known.
+        column: Counted from 1, in code points.
+        offset: Counted from 0, in code points; in bytes where the bytes are no text.
+    """
+
+    def __init__(
+        self, message: str, /, *, line: int | None = None, column: int | None = None, offset: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message, self.line, self.column, self.offset = message, line, column, offset
+
+
+class _Unplaced(Exception):  # noqa: N818 - becomes a JsonTextError as soon as its place is known
+    """A fault that the parser's hooks found; they do not know where they are."""
+
+
+def parse_json(data: bytes) -> Any:
+    """The document that a JSON text in UTF-8 means.
+
+    Raises:
+        JsonTextError: It is not taken, and why.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as exc:
+        raise JsonTextError(f"byte {data[exc.start]:#04x} is not UTF-8", offset=exc.start) from exc
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as exc:
+        message = f"{exc.msg[:1].lower()}{exc.msg[1:]}" if text else "the body is empty; expected JSON"
+        raise JsonTextError(message, line=exc.lineno, column=exc.colno, offset=exc.pos) from exc
+    except RecursionError as exc:
+        raise _too_deep() from exc
+    except _Unplaced as exc:
+        raise _placed(text, str(exc)) from exc
+    except ValueError as exc:  # int() takes no more digits than this
+        raise _placed(text, f"a number has more than {sys.get_int_max_str_digits()} digits") from exc
+    if text.count("[") + text.count("{") > JSON_DEPTH:
+        _refuse_depth(value)
+    if "\\u" in text:
+        _refuse_surrogates(text, value)
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _Unplaced(f"the key {twice[:100]!r} stands twice in one object")
+    return values
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _Unplaced(f"the number {text[:40]} is out of range")
+    return number
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _Unplaced(f"{name} is not JSON")
+
+
+def _refuse_depth(value: Any) -> None:
+    """Look level by level: the cheap count of brackets before it says that there may be too many."""
+    level, depth = [value], 0
+    while level := [part for part in level if type(part) in (dict, list)]:
+        depth += 1
+        if depth > JSON_DEPTH:
+            raise _too_deep()
+        level = [child for part in level for child in (part.values() if type(part) is dict else part)]
+
+
+def _refuse_surrogates(text: str, value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as exc:
+        raise _placed(text, "a \\u escape is half of a surrogate pair") from exc
+
+
+def _placed(text: str, message: str) -> JsonTextError:
+    if len(text) <= _LOCATED_CHARS:
+        try:
+            JsonSource(text)
+        except JsonSyntaxError as exc:
+            lines = text.split("\n")
+            offset = sum(len(line) + 1 for line in lines[: exc.line - 1]) + exc.column - 1
+            return JsonTextError(message, line=exc.line, column=exc.column, offset=offset)
+    return JsonTextError(message)
+
+
+def _too_deep() -> JsonTextError:
+    return JsonTextError(f"objects and lists are nested more than {JSON_DEPTH} deep")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)

@@ -1,0 +1,87 @@
+"""The socket that the server listens on: loopback, unless somebody said otherwise in so many words."""
+
+import errno
+import ipaddress
+import os
+import socket
+from collections.abc import Sequence
+
+from agentcore.api.errors import AgentcoreError
+
+_BACKLOG = 512
+
+
+class ListenError(AgentcoreError):
+    """The server cannot listen where it was told to; the message says what to change."""
+
+
+def listen(host: str, port: int, *, allow_remote: bool = False, declared_hosts: Sequence[str] = ()) -> socket.socket:
+    """A listening socket.
+
+    Args:
+        host: Name or address to bind. Whatever is not loopback, every spelling of the wildcard address included,
+            needs `allow_remote` and the names under which a proxy with TLS makes it known.
+        port: Port; 0: any that is free.
+        allow_remote: Whether other machines may connect.
+        declared_hosts: `server.hosts` of app.json.
+    Raises:
+        ListenError: The address must not or cannot be bound.
+    """
+    family, place = _resolve(host, port)
+    if not ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback:
+        _check_remote(host, allow_remote=allow_remote, declared_hosts=declared_hosts)
+    listener = socket.socket(family, socket.SOCK_STREAM | getattr(socket, "SOCK_CLOEXEC", 0))
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(place)
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
+    except OSError as exc:
+        listener.close()
+        raise _cannot_bind(host, port, exc) from exc
+    return listener
+
+
+def own_name(listener: socket.socket) -> str:
+    """How the server spells itself in addresses: the loopback address that is bound, else `127.0.0.1`."""
+    address = ipaddress.ip_address(listener.getsockname()[0].partition("%")[0])
+    if not address.is_loopback:
+        return "127.0.0.1"
+    return f"[{address}]" if address.version == 6 else str(address)  # noqa: PLR2004 - the version of the protocol
+
+
+def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[object, ...]]:
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    try:
+        found = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as exc:
+        raise ListenError(f"cannot listen on {host!r}: it is no address of this machine ({exc})") from exc
+    # `localhost` is both: the server spells itself 127.0.0.1
+    family, _, _, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    return family, place
+
+
+def _check_remote(host: str, *, allow_remote: bool, declared_hosts: Sequence[str]) -> None:
+    if not allow_remote:
+        raise ListenError(
+            f"{host!r} can be reached from other machines; tools run commands on this one, so that needs "
+            '--allow-remote, and a proxy with TLS in front, named in app.json under "server": {"hosts": […]}'
+        )
+    if not declared_hosts:
+        raise ListenError(
+            f"{host!r} can be reached from other machines, and the server speaks no TLS itself: put a proxy with TLS "
+            'in front and name the address it serves in app.json under "server": {"hosts": ["agent.example.com"]}'
+        )
+
+
+def _cannot_bind(host: str, port: int, exc: OSError) -> ListenError:
+    place = f"{host}:{port}"
+    if exc.errno == errno.EADDRINUSE:
+        return ListenError(f"{place} is taken by another program; end it, or choose another port with --port (0: any)")
+    if exc.errno in (errno.EACCES, errno.EPERM):
+        return ListenError(f"{place} needs more rights; choose a port from 1024 on with --port")
+    if exc.errno == errno.EADDRNOTAVAIL:
+        return ListenError(f"{host!r} is no address of this machine; choose another with --host")
+    return ListenError(f"cannot listen on {place}: {os.strerror(exc.errno or 0)}")

@@ -1,0 +1,230 @@
+"""Routes that modules serve: our request in, our response out, and the module contained between them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+import structlog
+from aiohttp import web
+
+from agentcore.api.errors import ToolError
+from agentcore.api.web import Request, Response
+from agentcore.host.containment import Contained
+from agentcore.host.routes import ModuleRoute
+from agentcore.server.answer import JSON, Answer, Sent
+from agentcore.server.exchange import Exchange
+from agentcore.server.module_socket import ModuleSocket
+from agentcore.server.raw_stream import RawStream
+from agentcore.server.reader import parse_query, validate_body, validate_query
+from agentcore.server.refusal import Refusal, answer_error, to_json
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+
+_CREDENTIALS = frozenset(
+    ("authorization", "cookie", "proxy-authorization", "x-agentcore-session", "sec-websocket-protocol")
+)
+# what the gate has said stands; and no module opens the server to other origins or sets cookies of our name
+_NOT_FOR_MODULES = frozenset(("content-security-policy", "cache-control", "set-cookie"))
+_CORS = "access-control-"
+_LEAVE_SECONDS = 1.0
+_METHODS_WITH_BODY = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+
+
+async def serve_module_route(
+    exchange: Exchange, route: ModuleRoute, path_values: dict[str, str]
+) -> Answer | Sent | web.WebSocketResponse:
+    """Answer a request by a module's route.
+
+    Raises:
+        Refusal: Query or body are not what the route's models say, or it is no WebSocket where one is expected.
+    """
+    request = await _request(exchange, route, path_values)
+    try:
+        if route.kind == "websocket":
+            return await _talk(exchange, route, request)
+        response = await _run(
+            exchange, route, lambda: _call(route, request), limit_s=exchange.parts.limits.module_answer
+        )
+        if route.kind == "stream" and isinstance(response.body, AsyncIterator):
+            return await _stream(exchange, route, response)
+        return _answer(response)
+    except ToolError as exc:
+        return answer_error(exc)
+    except TimeoutError:
+        exchange.parts.hits.add("module_route_timeout")
+        limit_s = exchange.parts.limits.module_answer
+        return answer_error(
+            ToolError(
+                "timeout",
+                f"module {route.module!r} did not answer within {limit_s:g} s",
+                module=route.module,
+                retryable=True,
+            )
+        )
+    except (asyncio.CancelledError, ConnectionError, Refusal):
+        raise
+    except BaseException:
+        log.exception("module_route_failed", module=route.module, method=route.method, path=route.path)
+        return answer_error(_defect(route))
+
+
+async def _request(exchange: Exchange, route: ModuleRoute, path_values: dict[str, str]) -> Request:
+    principal = exchange.principal
+    return Request(
+        method=exchange.request.method,
+        path=exchange.path,
+        path_values=path_values,
+        query=_query(exchange, route),
+        headers={
+            name.lower(): value for name, value in exchange.request.headers.items() if name.lower() not in _CREDENTIALS
+        },
+        body=await _body(exchange, route),
+        principal=principal,
+        page_session=principal.id if principal.kind == "page" else None,
+    )
+
+
+def _query(exchange: Exchange, route: ModuleRoute) -> Any:
+    if route.query is not None:
+        return validate_query(route.query, exchange.raw_query)
+    return parse_query(exchange.raw_query)
+
+
+async def _body(exchange: Exchange, route: ModuleRoute) -> Any:
+    request, reader = exchange.request, exchange.parts.reader
+    if request.method not in _METHODS_WITH_BODY:
+        return None
+    if route.body is not None:
+        return validate_body(route.body, await reader.read_json(request))
+    if not request.can_read_body:
+        return None
+    is_json = request.content_type == JSON
+    return await (reader.read_json(request) if is_json else reader.read_bytes(request))
+
+
+async def _call(route: ModuleRoute, request: Request) -> Response:
+    response = await route.handler(request)
+    if not isinstance(response, Response):
+        raise TypeError(f"the handler of {route.method} {route.path} gave {type(response).__name__}, not a Response")
+    return response
+
+
+async def _run(
+    exchange: Exchange, route: ModuleRoute, work: Callable[[], Coroutine[Any, Any, T]], *, limit_s: float | None = None
+) -> T:
+    """Run a module's code so that its end, the client's going, or the limit ends it."""
+    loop = asyncio.get_running_loop()
+    contained = Contained(work(), f"route:{route.module}")
+    stopping = ToolError("module_stopping", f"module {route.module!r} is stopping", module=route.module, retryable=True)
+
+    def end() -> None:
+        contained.cut(stopping)
+
+    route.enders.add(end)
+    if limit_s is None:
+        exchange.parts.streams.add(end)
+    if limit_s is None:
+        exchange.connection.on_lost = lambda: contained.cut_at(
+            loop.time() + _LEAVE_SECONDS, ConnectionResetError("the client has gone")
+        )
+    else:
+        contained.cut_at(loop.time() + limit_s, TimeoutError())
+    try:
+        return await contained.wait()
+    finally:
+        exchange.connection.on_lost = None
+        route.enders.discard(end)
+        exchange.parts.streams.discard(end)
+
+
+def _answer(response: Response) -> Answer:
+    status, headers = _status(response), _headers(response)
+    if isinstance(response.body, bytes | bytearray | memoryview):
+        return Answer(bytes(response.body), status, response.mime, headers)
+    if status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
+        return Answer(b"", status, "", headers)
+    return Answer(to_json(response.body), status, JSON, headers)
+
+
+async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) -> Sent:
+    stream = RawStream(exchange.request, response.mime, _status(response), _headers(response))
+
+    async def pump() -> None:
+        try:
+            async for piece in response.body:
+                stream.write(piece)
+                await stream.drain()
+        finally:
+            if isinstance(response.body, AsyncGenerator):
+                await response.body.aclose()  # what it has opened is closed now, not when it is collected
+
+    try:
+        await _run(exchange, route, pump)
+    except ConnectionError:
+        return stream.break_off()
+    except ToolError as exc:  # the status is sent already: an end that is no end is all that can be said
+        log.info("module_stream_ended", module=route.module, path=route.path, reason=exc.type)
+        return stream.end() if exc.type == "module_stopping" else stream.break_off()
+    except asyncio.CancelledError:
+        raise
+    except BaseException:
+        log.exception("module_route_failed", module=route.module, method=route.method, path=route.path)
+        return stream.break_off()
+    return stream.end()
+
+
+async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web.WebSocketResponse:
+    socket = await ModuleSocket.open(exchange)
+    talk = Request(
+        request.method,
+        request.path,
+        request.path_values,
+        request.query,
+        request.headers,
+        None,
+        request.principal,
+        request.page_session,
+        socket,
+    )
+
+    async def handle() -> None:
+        await route.handler(talk)
+
+    code, reason = 1000, ""
+    try:
+        await _run(exchange, route, handle)
+    except ConnectionError:
+        pass  # the other side left: that is how most of them end
+    except ToolError as exc:
+        code, reason = (1001 if exc.type == "module_stopping" else 1008), exc.type
+    except asyncio.CancelledError:
+        raise
+    except BaseException:
+        log.exception("module_route_failed", module=route.module, method=route.method, path=route.path)
+        code, reason = 1011, "internal_error"
+    await socket.close(code, reason)
+    return socket.response
+
+
+def _status(response: Response) -> int:
+    if not HTTPStatus.OK <= response.status < 600:  # noqa: PLR2004 - the end of what HTTP defines
+        raise ValueError(f"a response cannot have status {response.status}")
+    return int(response.status)
+
+
+def _headers(response: Response) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in response.headers.items()
+        if name.lower() not in _NOT_FOR_MODULES and not name.lower().startswith(_CORS)
+    }
+
+
+def _defect(route: ModuleRoute) -> ToolError:
+    return ToolError(
+        "internal_error",
+        f"module {route.module!r} failed at {route.method} {route.path}; the server's log has the traceback",
+        module=route.module,
+    )

@@ -1,0 +1,71 @@
+"""The server's end of a WebSocket, as modules see it: text and bytes, bounded, without a framework."""
+
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+
+from aiohttp import WSMsgType, web
+
+from agentcore.server.answer import SECURITY_HEADERS
+from agentcore.server.bounds import WEBSOCKET_BYTES, Hits
+from agentcore.server.exchange import Exchange
+from agentcore.server.gate import SOCKET_PROTOCOL
+from agentcore.server.refusal import Refusal
+
+_HEARTBEAT_SECONDS = 30.0
+_CLOSE_SECONDS = 2.0
+_REASON_BYTES = 120
+
+
+class ModuleSocket:
+    """Implements `agentcore.api.web.Socket`.
+
+    Attributes:
+        response: What aiohttp is given when the conversation is over.
+    """
+
+    def __init__(self, response: web.WebSocketResponse, hits: Hits) -> None:
+        self.response, self._hits = response, hits
+
+    @classmethod
+    async def open(cls, exchange: Exchange) -> "ModuleSocket":
+        """Take the other side's wish for a WebSocket.
+
+        Raises:
+            Refusal: `upgrade_required`: it wishes for none.
+        """
+        response = web.WebSocketResponse(
+            max_msg_size=WEBSOCKET_BYTES,
+            heartbeat=_HEARTBEAT_SECONDS,
+            timeout=_CLOSE_SECONDS,
+            protocols=(SOCKET_PROTOCOL,),
+        )
+        response.headers.update(SECURITY_HEADERS)
+        if not response.can_prepare(exchange.request):
+            raise Refusal(
+                HTTPStatus.UPGRADE_REQUIRED,
+                "upgrade_required",
+                "this address talks over a WebSocket only",
+                headers={"Upgrade": "websocket"},
+            )
+        await response.prepare(exchange.request)
+        return cls(response, exchange.parts.hits)
+
+    async def send(self, message: str | bytes) -> None:
+        """See `agentcore.api.web.Socket`."""
+        if isinstance(message, str):
+            await self.response.send_str(message)
+        else:
+            await self.response.send_bytes(message)
+
+    async def __aiter__(self) -> AsyncIterator[str | bytes]:
+        """See `agentcore.api.web.Socket`."""
+        async for message in self.response:
+            if message.type in (WSMsgType.TEXT, WSMsgType.BINARY):
+                yield message.data
+            elif message.type is WSMsgType.ERROR:
+                self._hits.add("websocket_message")
+                return
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """See `agentcore.api.web.Socket`."""
+        await self.response.close(code=code, message=reason.encode()[:_REASON_BYTES])

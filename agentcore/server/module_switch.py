@@ -1,0 +1,92 @@
+"""Turning modules on and off while the server runs, in app.json as well as in the host."""
+
+import asyncio
+from http import HTTPStatus
+from pathlib import Path
+
+from agentcore.api.errors import ToolError
+from agentcore.host.config import set_modules
+from agentcore.host.config_error import ConfigError
+from agentcore.host.config_file import ConfigFile
+from agentcore.host.discovery import installed_names
+from agentcore.host.host import Host
+from agentcore.host.modules import ModuleRecord
+from agentcore.server.refusal import Refusal
+
+
+class ModuleSwitch:
+    """Enables and disables modules, one change at a time: app.json first, so that a restart finds what was said."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._change = asyncio.Lock()
+
+    async def enable(self, name: str) -> None:
+        """List a module and start it; whether it got ready is in its state.
+
+        Raises:
+            ToolError: `module_not_found`: it is neither listed nor installed.
+            Refusal: `setting_read_only`, `config_not_written`.
+        """
+        if name not in self._host.modules.records:
+            installed = await asyncio.to_thread(installed_names, self._host.config.modules_folder)
+            if name not in installed:
+                raise ToolError(
+                    "module_not_found",
+                    f"module {name!r} is not installed; installed are {list(installed)}",
+                    modules=list(installed),
+                )
+        if not is_given(self._host.modules.records.get(name)):
+            await self._list(name, is_on=True)
+        await self._host.modules.enable(name)
+
+    async def disable(self, name: str) -> None:
+        """Take a module off the list and stop it, with those that require it.
+
+        Raises:
+            ToolError: `module_not_found`.
+            Refusal: `setting_read_only`, `config_not_written`.
+        """
+        if not is_given(self._host.modules.get(name)):
+            await self._list(name, is_on=False)
+        await self._host.modules.disable(name)
+
+    async def _list(self, name: str, *, is_on: bool) -> None:
+        origin = self._host.config.origin_of(("modules",))
+        if origin.is_read_only:
+            raise Refusal(
+                HTTPStatus.CONFLICT,
+                "setting_read_only",
+                f'"modules" comes from {origin}, which wins over app.json; change it there and restart',
+                setting="modules",
+            )
+        async with self._change:
+            try:
+                await asyncio.to_thread(_rewrite, self._host.config.file, name, is_on)
+            except ConfigError as exc:
+                raise Refusal(
+                    HTTPStatus.CONFLICT, "config_not_written", f"{exc}; nothing was changed", retryable=True
+                ) from exc
+
+
+def is_given(record: ModuleRecord | None) -> bool:
+    """Whether a module was handed to the host as an object: then app.json has nothing to do with it."""
+    return record is not None and record.plugin is not None and not record.origin
+
+
+def listed_names(file: Path) -> tuple[str, ...]:
+    """The modules that app.json lists now; none where it does not exist.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    names = ConfigFile.read(file).source.value.get("modules", [])
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+
+
+def _rewrite(file: Path, name: str, is_on: bool) -> None:
+    names = listed_names(file)
+    if is_on and name not in names:
+        set_modules(file, (*names, name))
+    elif not is_on and name in names:
+        set_modules(file, tuple(other for other in names if other != name))

@@ -1,0 +1,117 @@
+"""The description of the API (OpenAPI 3.1), made from the route table."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from agentcore import __version__
+from agentcore.server.answer import JSON
+from agentcore.server.route_table import ServerRoute
+
+_REF = "#/components/schemas/{model}"
+_ERROR = {
+    "type": "object",
+    "required": ["ok", "error"],
+    "properties": {
+        "ok": {"const": False},
+        "error": {
+            "type": "object",
+            "required": ["type", "message", "context", "retryable"],
+            "properties": {
+                "type": {"type": "string"},
+                "message": {"type": "string"},
+                "context": {"type": "object"},
+                "retryable": {"type": "boolean"},
+            },
+        },
+    },
+}
+_SECURITY_SCHEMES = {
+    "token": {"type": "http", "scheme": "bearer", "description": "The API token."},
+    "pageCookie": {"type": "apiKey", "in": "cookie", "name": "agentcore_PORT"},
+    "pageHeader": {"type": "apiKey", "in": "header", "name": "X-Agentcore-Session"},
+}
+_SIGNED_IN: list[dict[str, list[str]]] = [{"token": []}, {"pageCookie": [], "pageHeader": []}]
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)(?:\.\.\.)?\}")
+
+
+def describe(routes: Iterable[ServerRoute]) -> dict[str, Any]:
+    """The description of these routes."""
+    listed = list(routes)
+    schemas, definitions = models_json_schema(_models(listed), ref_template=_REF, by_alias=True)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in listed:
+        path = _PLACEHOLDER.sub(r"{\1}", route.path)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "agentcore",
+            "version": __version__,
+            "description": "Routes of modules stand beside these, below /api/modules/NAME/.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": _ERROR, **definitions.get("$defs", {})},
+            "securitySchemes": _SECURITY_SCHEMES,
+        },
+    }
+
+
+def _models(routes: list[ServerRoute]) -> list[tuple[type[BaseModel], JsonSchemaMode]]:
+    found: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {}
+    for route in routes:
+        if route.body is not None:
+            found[route.body, "validation"] = None
+        if route.answer is not None:
+            found[route.answer, "serialization"] = None
+    return list(found)
+
+
+def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": route.handler.__name__,
+        "tags": [route.group],
+        "summary": route.summary.partition(". ")[0].rstrip("."),
+        "description": route.summary,
+        "security": [] if route.action is None else _SIGNED_IN,
+        "responses": {
+            "200": {"description": "Done.", "content": {route.content_type: {"schema": _answer(route, schemas)}}},
+            "4XX": {
+                "description": "Refused, with the reason.",
+                "content": {JSON: {"schema": {"$ref": _REF.format(model="Error")}}},
+            },
+        },
+    }
+    if parameters := [*_path_parameters(route), *_query_parameters(route)]:
+        operation["parameters"] = parameters
+    if route.body is not None:
+        schema = schemas[route.body, "validation"]
+        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
+    return operation
+
+
+def _answer(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
+    if route.answer is not None:
+        schema: dict[str, Any] = schemas[route.answer, "serialization"]
+        return schema
+    return {"type": "object"} if route.content_type == JSON else {"type": "string"}
+
+
+def _path_parameters(route: ServerRoute) -> list[dict[str, Any]]:
+    names = _PLACEHOLDER.findall(route.path)
+    return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+
+
+def _query_parameters(route: ServerRoute) -> list[dict[str, Any]]:
+    if route.query is None:
+        return []
+    schema = route.query.model_json_schema(by_alias=True)
+    required = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": field}
+        for name, field in schema["properties"].items()
+    ]

@@ -1,0 +1,85 @@
+"""The page's document: its policy, and the scripts of modules that come before its own."""
+
+import html
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from agentcore.host.host import Host
+from agentcore.server.addresses import Addresses
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_SCRIPTS_MARK = "<!-- scripts of modules -->"
+_VERSION_MARK = "PAGE_VERSION"
+_INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_DIRECTIVE = re.compile(r"[a-z]+(-[a-z]+)*-src(-elem|-attr)?")
+_SOURCE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x7e]+")  # no spaces, commas or semicolons
+
+
+@cache
+def page_folder() -> Path:
+    """The folder of the page's files: in the package when it is installed, beside it in a checkout."""
+    inside, beside = _PACKAGE / "webui", _PACKAGE.parent / "webui"
+    return inside if (inside / "index.html").is_file() else beside
+
+
+def document(host: Host) -> str:
+    """The document as HTML.
+
+    Raises:
+        OSError: The page's files are not there.
+    """
+    text = (page_folder() / "index.html").read_text(encoding="utf-8")
+    scripts = "\n    ".join(
+        f'<script type="module" src="{html.escape(path)}"></script>' for path in _page_scripts(host)
+    )
+    return text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, page_version(host))
+
+
+def policy(host: Host, addresses: Addresses, text: str) -> str:
+    """The Content-Security-Policy of the document: own sources, its inline scripts by hash, what modules add."""
+    hashes = [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in _INLINE_SCRIPT.findall(text)]
+    directives: dict[str, list[str]] = {
+        "default-src": ["'none'"],
+        "script-src": ["'self'", *hashes],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "font-src": ["'self'"],
+        "media-src": ["'self'", "blob:"],
+        "connect-src": ["'self'", *addresses.socket_sources],
+        "manifest-src": ["'self'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+    for directive, sources in _additions(host):
+        present = directives.setdefault(directive, [])
+        present.extend(source for source in sources if source not in present)
+    return "; ".join(f"{directive} {' '.join(sources)}" for directive, sources in directives.items())
+
+
+def page_version(host: Host) -> str:
+    """Names the scripts and the policy that a page opened now would get; another value: pages reload once."""
+    parts = [*_page_scripts(host), *(f"{directive} {' '.join(sources)}" for directive, sources in _additions(host))]
+    return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _page_scripts(host: Host) -> list[str]:
+    return [
+        f"/modules/{record.name}/{record.component.page_script}"
+        for record in host.modules.records.values()
+        if record.component is not None and record.component.page_script is not None
+    ]
+
+
+def _additions(host: Host) -> list[tuple[str, list[str]]]:
+    """What components of ready modules add to the policy: fetch directives and well-formed sources only."""
+    return [
+        (directive, [source for source in sources if _SOURCE.fullmatch(source)])
+        for record in host.modules.records.values()
+        if record.component is not None
+        for directive, sources in record.component.csp.items()
+        if _DIRECTIVE.fullmatch(directive) and directive != "default-src"
+    ]

@@ -1,0 +1,94 @@
+"""An answer without a known end, written piece by piece straight to the connection."""
+
+import asyncio
+from collections.abc import Mapping
+
+from aiohttp import web
+
+from agentcore.server.answer import Sent, head_bytes
+from agentcore.server.bounds import STREAM_BUFFER_BYTES
+
+EVENT_STREAM = "text/event-stream"
+_HTTP_1_1 = (1, 1)
+_LAST_CHUNK = b"0\r\n\r\n"
+
+
+class RawStream:
+    """An answer that is chunked, unless its length is known (to HTTP/1.0: one that ends with the connection).
+
+    Args:
+        request: What it answers.
+        content_type: Media type.
+        status: HTTP status.
+        headers: Further headers.
+        length: Bytes that will be sent, if that is known.
+    Raises:
+        ConnectionError: The other side is gone.
+    """
+
+    __slots__ = ("_keep_alive", "_request", "is_chunked", "transport")
+
+    def __init__(
+        self,
+        request: web.BaseRequest,
+        content_type: str = EVENT_STREAM,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        length: int | None = None,
+    ) -> None:
+        transport = request.transport
+        if transport is None or transport.is_closing():
+            raise ConnectionResetError("the client has gone")
+        self.transport: asyncio.Transport = transport
+        self.is_chunked = length is None and request.version >= _HTTP_1_1
+        self._keep_alive = request.version >= _HTTP_1_1 and request.keep_alive
+        self._request = request
+        framing = b"Transfer-Encoding: chunked\r\n" if self.is_chunked else b""
+        if length is not None:
+            framing = b"Content-Length: %d\r\n" % length
+        closing = b"" if self._keep_alive else b"Connection: close\r\n"
+        transport.write(head_bytes(status, content_type, headers) + framing + closing + b"\r\n")
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be read that more would fill the memory."""
+        return self.transport.get_write_buffer_size() > STREAM_BUFFER_BYTES
+
+    def write(self, data: bytes) -> None:
+        """Send a piece; an empty one is no piece. Never waits, never fails."""
+        if data and not self.transport.is_closing():
+            self.transport.write(chunk(data) if self.is_chunked else data)
+
+    async def drain(self) -> None:
+        """Wait until the reader has taken most of what was sent.
+
+        Raises:
+            ConnectionError: The other side is gone.
+        """
+        if self.transport.is_closing():
+            raise ConnectionResetError("the client has gone")
+        await self._request.writer.drain()
+
+    def end(self) -> Sent:
+        """Say that this was all."""
+        if self.is_chunked and not self.transport.is_closing():
+            self.transport.write(_LAST_CHUNK)
+        return Sent(keep_alive=self._keep_alive)
+
+    def break_off(self) -> Sent:
+        """End without saying that this was all, so that the reader sees that something is missing."""
+        return Sent(keep_alive=False)
+
+
+def chunk(data: bytes) -> bytes:
+    """One chunk of the chunked transfer coding (RFC 9112, 7.1)."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def frame(event: str, data: bytes, event_id: str = "") -> bytes:
+    """One event of an event stream; `data` holds no line end.
+
+    Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
+    """
+    head = f"id: {event_id}\nevent: {event}\n" if event_id else f"event: {event}\n"
+    return b"%bdata: %b\n\n" % (head.encode(), data)

@@ -1,0 +1,205 @@
+"""The one place where bodies of requests are read: bounded in bytes and in time, JSON only, validated by a model."""
+
+import asyncio
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+from aiohttp import hdrs, web
+from pydantic import BaseModel, ValidationError
+
+from agentcore.server.answer import JSON
+from agentcore.server.bounds import BODY_BYTES, BODY_IN_THREAD_BYTES, QUERY_FIELDS, Hits, TimeLimits
+from agentcore.server.json_text import JsonTextError, parse_json
+from agentcore.server.refusal import Refusal
+
+Model = TypeVar("Model", bound=BaseModel)
+_ERRORS_SHOWN = 20
+
+
+class BodyReader:
+    """Reads bodies under the server's bounds; every fault is a `Refusal` with a 4xx status."""
+
+    def __init__(self, limits: TimeLimits, hits: Hits) -> None:
+        self._limits, self._hits = limits, hits
+
+    async def read_json(self, request: web.BaseRequest, limit_bytes: int = BODY_BYTES) -> Any:
+        """The JSON document of a request's body.
+
+        Raises:
+            Refusal: `unsupported_media_type`, `body_too_large`, `request_timeout`, `incomplete_body`, `invalid_json`.
+        """
+        _require_json(request)
+        data = await self.read_bytes(request, limit_bytes)
+        try:
+            if len(data) > BODY_IN_THREAD_BYTES:
+                return await asyncio.to_thread(parse_json, data)
+            return parse_json(data)
+        except JsonTextError as exc:
+            raise _invalid_json(exc) from exc
+
+    async def read_bytes(self, request: web.BaseRequest, limit_bytes: int = BODY_BYTES) -> bytes:
+        """The bytes of a request's body.
+
+        Raises:
+            Refusal: `unsupported_media_type` (it is compressed), `body_too_large`, `request_timeout`,
+                `incomplete_body`.
+        """
+        headers = request.headers
+        if hdrs.CONTENT_ENCODING in headers:
+            raise Refusal(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                "compressed bodies are not taken; send it as it is, without Content-Encoding",
+            )
+        declared = request.content_length
+        if declared is not None and declared > limit_bytes:
+            raise self._too_large(limit_bytes)
+        content = request.content
+        if content.is_eof():
+            data = content.read_nowait(-1)
+            if len(data) > limit_bytes:
+                raise self._too_large(limit_bytes)
+            return data
+        try:
+            async with asyncio.timeout(self._limits.body):
+                _encourage(request)
+                return await self._collect(content, limit_bytes)
+        except TimeoutError as exc:
+            self._hits.add("body_timeout")
+            raise Refusal(
+                HTTPStatus.REQUEST_TIMEOUT,
+                "request_timeout",
+                f"the body was not complete within {self._limits.body:g} s",
+                retryable=True,
+                closes=True,
+            ) from exc
+        except (web.RequestPayloadError, web.PayloadAccessError) as exc:
+            raise Refusal(
+                HTTPStatus.BAD_REQUEST, "incomplete_body", "the body ended early or is malformed", closes=True
+            ) from exc
+
+    async def _collect(self, content: Any, limit_bytes: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while part := await content.readany():
+            size += len(part)
+            if size > limit_bytes:
+                raise self._too_large(limit_bytes)
+            parts.append(part)
+        return b"".join(parts)
+
+    def _too_large(self, limit_bytes: int) -> Refusal:
+        self._hits.add("body_too_large")
+        return Refusal(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            "body_too_large",
+            f"the body has more than {limit_bytes:,} bytes; send less",
+            closes=True,
+            limit_bytes=limit_bytes,
+        )
+
+
+def validate_body(model: type[Model], value: Any) -> Model:
+    """The body as its model.
+
+    Raises:
+        Refusal: `invalid_body` with one entry for each wrong field.
+    """
+    body: Model = _validate(model.__pydantic_validator__.validate_python, value, "invalid_body", "the body")
+    return body
+
+
+def validate_query(model: type[Model], raw_query: str) -> Model:
+    """The query of a URL as its model.
+
+    Raises:
+        Refusal: `invalid_query` with one entry for each wrong field.
+    """
+    values = parse_query(raw_query)
+    query: Model = _validate(model.__pydantic_validator__.validate_strings, values, "invalid_query", "the query")
+    return query
+
+
+def parse_query(raw_query: str) -> dict[str, str]:
+    """The fields of a URL's query.
+
+    Raises:
+        Refusal: `invalid_query`: it is malformed, too long, or gives a field twice.
+    """
+    if not raw_query:
+        return {}
+    try:
+        pairs = parse_qsl(
+            raw_query, keep_blank_values=True, max_num_fields=QUERY_FIELDS, encoding="utf-8", errors="strict"
+        )
+    except ValueError as exc:
+        raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_query", f"the query cannot be read: {exc}") from exc
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_query", "a field stands twice in the query; give it once")
+    return values
+
+
+def _validate(validate: Callable[[Any], Any], value: Any, error_type: str, what: str) -> Any:
+    try:
+        return validate(value)
+    except ValidationError as exc:
+        errors = [
+            {"path": _path(error["loc"]), "message": _message(error["type"], error["msg"])}
+            for error in exc.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        said = "; ".join(f"{error['path'] or what}: {error['message']}" for error in errors[:3])
+        raise Refusal(
+            HTTPStatus.BAD_REQUEST, error_type, f"{what} is not as expected: {said}", errors=errors[:_ERRORS_SHOWN]
+        ) from None
+
+
+def _path(parts: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _message(kind: str, message: str) -> str:
+    if kind == "missing":
+        return "is required"
+    if kind == "extra_forbidden":
+        return "is not known here"
+    return f"{message[:1].lower()}{message[1:]}"
+
+
+def _require_json(request: web.BaseRequest) -> None:
+    said = request.headers.get(hdrs.CONTENT_TYPE, "")
+    if said == JSON:
+        return
+    media_type, _, parameters = said.partition(";")
+    charset = parameters.strip().lower().replace('"', "").replace(" ", "")
+    if media_type.strip().lower() == JSON and charset in ("", "charset=utf-8"):
+        return
+    raise Refusal(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_media_type",
+        f"the body must be application/json in UTF-8, and its Content-Type is {said[:100]!r}",
+        headers={"Accept-Post": JSON},
+    )
+
+
+def _encourage(request: web.BaseRequest) -> None:
+    """Ask for the body where the client waits to be asked (RFC 9110, 10.1.1)."""
+    if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.transport is not None:
+        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def _invalid_json(fault: JsonTextError) -> Refusal:
+    where = f" (line {fault.line}, column {fault.column})" if fault.line is not None else ""
+    return Refusal(
+        HTTPStatus.BAD_REQUEST,
+        "invalid_json",
+        f"the body is not JSON: {fault.message}{where}",
+        line=fault.line,
+        column=fault.column,
+        offset=fault.offset,
+    )

@@ -1,0 +1,81 @@
+"""What the server refuses before, or instead of, passing it on: a status and an error object."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import pydantic_core
+
+from agentcore.api.errors import AgentcoreError, ToolError
+from agentcore.server.answer import JSON, Answer
+
+_STATUS = {
+    "approval_not_found": HTTPStatus.NOT_FOUND,
+    "artifact_not_found": HTTPStatus.NOT_FOUND,
+    "call_not_found": HTTPStatus.NOT_FOUND,
+    "config_changed": HTTPStatus.CONFLICT,
+    "forbidden": HTTPStatus.FORBIDDEN,
+    "internal_error": HTTPStatus.FAILED_DEPENDENCY,
+    "module_failed": HTTPStatus.FAILED_DEPENDENCY,
+    "module_not_found": HTTPStatus.NOT_FOUND,
+    "module_stopping": HTTPStatus.CONFLICT,
+    "resource_busy": HTTPStatus.CONFLICT,
+    "resource_not_found": HTTPStatus.NOT_FOUND,
+    "session_not_found": HTTPStatus.NOT_FOUND,
+    "timeout": HTTPStatus.FAILED_DEPENDENCY,
+    "too_many_attempts": HTTPStatus.TOO_MANY_REQUESTS,
+    "unknown_tool": HTTPStatus.NOT_FOUND,
+}
+"""Statuses of errors that do not come from a call (those of calls are 200). What is not here is 400: all are 4xx,
+because the caller gets an error object to act on, and a status of 500 would say that nobody thought of it."""
+
+
+class Refusal(AgentcoreError):  # noqa: N818 - it is an answer more than a failure
+    """Ends a request with a status and an error object.
+
+    Args:
+        status: HTTP status, 4xx.
+        type: snake_case.
+        message: What is wrong and what to do.
+        headers: Further headers of the answer.
+        closes: Whether the connection ends with it.
+        context: JSON values that help to act.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        type: str,  # noqa: A002 - the name on the wire
+        message: str,
+        /,
+        *,
+        retryable: bool = False,
+        headers: Mapping[str, str] | None = None,
+        closes: bool = False,
+        **context: object,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.type, self.message = status, type, message
+        self.retryable, self.headers, self.closes, self.context = retryable, headers, closes, context
+
+    def answer(self) -> Answer:
+        """The answer that says so."""
+        error = {"type": self.type, "message": self.message, "context": self.context, "retryable": self.retryable}
+        return Answer(error_body(error), self.status, JSON, self.headers, closes=self.closes)
+
+
+def answer_error(error: ToolError, headers: Mapping[str, str] | None = None) -> Answer:
+    """The answer to a request that ended with an error which is no result of a call."""
+    return Answer(error_body(error.to_json()), _STATUS.get(error.type, HTTPStatus.BAD_REQUEST), JSON, headers)
+
+
+def error_body(error: Mapping[str, object]) -> bytes:
+    """`{"ok": false, "error": …}` as JSON text."""
+    try:
+        return to_json({"ok": False, "error": error})
+    except pydantic_core.PydanticSerializationError:  # text that is no valid Unicode
+        return to_json({"ok": False, "error": {**error, "message": ascii(error["message"]), "context": {}}})
+
+
+def to_json(value: object) -> bytes:
+    """JSON text of any value; what is no JSON value becomes its text, NaN becomes null."""
+    return pydantic_core.to_json(value, by_alias=True, inf_nan_mode="null", serialize_unknown=True)

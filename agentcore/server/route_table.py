@@ -1,0 +1,122 @@
+"""The server's own routes: described once, found by a dictionary, and described to others by the same table."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from http import HTTPMethod
+from urllib.parse import unquote
+
+from pydantic import BaseModel
+
+from agentcore.host.policy import Action
+from agentcore.server.answer import JSON, Answer, Sent
+from agentcore.server.exchange import Exchange
+
+Handler = Callable[[Exchange], Awaitable[Answer | Sent]]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRoute:
+    """One route.
+
+    Args:
+        method: `GET`, `POST`, `DELETE`.
+        path: Begins with a slash; `{name}` stands for one segment, a final `{name...}` for one or more.
+        handler: Answers.
+        summary: What it does, in a sentence.
+        action: The right that is needed; None: open to anybody who passes the checks of host and origin.
+        query: Model of the query; without one the query is ignored.
+        body: Model of the JSON body; without one the body is not read.
+        answer: Model of the JSON that it answers with, where a model says more than the summary.
+        content_type: Media type of the answer.
+        limit_bytes: Bound of the body; None: the server's.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    action: Action | None = "read"
+    query: type[BaseModel] | None = None
+    body: type[BaseModel] | None = None
+    answer: type[BaseModel] | None = None
+    content_type: str = JSON
+    limit_bytes: int | None = None
+
+    @property
+    def group(self) -> str:
+        """The first segment that says something: `tools`, `modules`."""
+        segments = [segment for segment in self.path.split("/") if segment not in ("", "api")]
+        return segments[0] if segments and "{" not in segments[0] else "page"
+
+
+Found = tuple[ServerRoute, dict[str, str]]
+_Pattern = tuple[ServerRoute, tuple[str, ...]]
+
+
+class ServerRoutes:
+    """Finds the route for a method and a path.
+
+    Args:
+        routes: All of them; no two may match the same request.
+    """
+
+    def __init__(self, routes: Iterable[ServerRoute]) -> None:
+        self._exact: dict[str, dict[str, ServerRoute]] = {}
+        self._patterns: dict[tuple[int, str], list[_Pattern]] = {}
+        self._prefixes: list[_Pattern] = []
+        for route in routes:
+            self._add(route)
+
+    def find(self, method: str, path: str) -> Found | None:
+        """The route for a request, with the decoded values of its placeholders; `HEAD` is served as `GET`."""
+        wanted = HTTPMethod.GET if method == HTTPMethod.HEAD else method
+        at_path = self._exact.get(path)
+        if at_path is not None and wanted in at_path:
+            return at_path[wanted], {}
+        for route, values in self._matches(path):
+            if route.method == wanted:
+                return route, values
+        return None
+
+    def methods(self, path: str) -> set[str]:
+        """Methods that are served at a path."""
+        found = set(self._exact.get(path, ())) | {route.method for route, _ in self._matches(path)}
+        return found | {"HEAD"} if "GET" in found else found
+
+    def _add(self, route: ServerRoute) -> None:
+        segments = tuple(route.path.split("/"))
+        if "{" not in route.path:
+            self._exact.setdefault(route.path, {})[route.method] = route
+        elif segments[-1].endswith("...}"):
+            self._prefixes.append((route, segments))
+        else:
+            self._patterns.setdefault(_group(segments), []).append((route, segments))
+
+    def _matches(self, path: str) -> Iterable[Found]:
+        segments = path.split("/")
+        for route, pattern in self._patterns.get(_group(segments), ()):
+            if (values := _match(pattern, segments)) is not None:
+                yield route, values
+        for route, pattern in self._prefixes:
+            if len(segments) >= len(pattern):
+                joined = [*segments[: len(pattern) - 1], "/".join(segments[len(pattern) - 1 :])]
+                if (values := _match(pattern, joined)) is not None:
+                    yield route, values
+
+
+def _group(segments: Sequence[str]) -> tuple[int, str]:
+    """Routes with placeholders are told apart by their length and by what follows `/api/`."""
+    return len(segments), segments[2] if len(segments) > 2 else ""  # noqa: PLR2004 - the place of the first name
+
+
+def _match(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:
+    values: dict[str, str] = {}
+    for part, segment in zip(pattern, segments, strict=True):
+        if not part.startswith("{"):
+            if part != segment:
+                return None
+            continue
+        if not segment:
+            return None
+        values[part.strip("{.}")] = unquote(segment, errors="replace") if "%" in segment else segment
+    return values

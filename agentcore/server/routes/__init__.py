@@ -1,0 +1,33 @@
+"""The server's routes, one file a group; all of them are in `ROUTES`."""
+
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.routes import (
+    artifacts,
+    calls,
+    chat,
+    events,
+    metrics,
+    modules,
+    page,
+    resources,
+    session,
+    settings,
+    system,
+    tools,
+)
+
+ROUTES: tuple[ServerRoute, ...] = (
+    *page.ROUTES,
+    *system.ROUTES,
+    *session.ROUTES,
+    *tools.ROUTES,
+    *calls.ROUTES,
+    *chat.ROUTES,
+    *modules.ROUTES,
+    *settings.ROUTES,
+    *resources.ROUTES,
+    *artifacts.ROUTES,
+    *events.ROUTES,
+    *metrics.ROUTES,
+)
+"""Every route of the server; those of modules are in the host's table."""

@@ -1,0 +1,118 @@
+"""Artifacts: their bytes, whole or in part, and lines of a text that hold something."""
+
+import dataclasses
+import re
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from aiohttp import hdrs
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentcore.api.errors import ToolError
+from agentcore.server.answer import Answer, Sent
+from agentcore.server.exchange import Exchange
+from agentcore.server.raw_stream import RawStream
+from agentcore.server.refusal import Refusal, to_json
+from agentcore.server.route_table import ServerRoute
+from agentcore.store.artifacts import MATCHES, Artifact
+from agentcore.store.text_search import QUERY_CHARS
+
+# one range, as RFC 9110, 14.2 writes it; several at once are answered with the whole
+_RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")
+
+
+class SearchQuery(BaseModel):
+    """What is looked for in a text, literally."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    q: Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]
+    ignore_case: bool = False
+    limit: Annotated[int, Field(ge=1, le=MATCHES)] = 100
+
+
+class Matches(BaseModel):
+    """Lines that hold the query: `{line, offset, text}`, offset in bytes; `isCut` when there may be more."""
+
+    matches: list[dict[str, Any]]
+    isCut: bool  # noqa: N815 - the name on the wire
+
+
+async def send_artifact(exchange: Exchange) -> Answer | Sent:
+    """Send the bytes, always as a file to save: what a tool fetched must not run as a page of ours."""
+    artifact = await exchange.host.store.artifacts.describe(exchange.path_values["id"])
+    start, end = _asked_range(exchange.request.headers.get(hdrs.RANGE), artifact.size_bytes)
+    is_part = (start, end) != (0, None)
+    try:
+        async with exchange.host.store.artifacts.open_range(artifact.artifact_id, start, end) as opened:
+            headers = _headers(artifact)
+            if is_part:
+                headers[hdrs.CONTENT_RANGE] = f"bytes {opened.start}-{opened.end - 1}/{artifact.size_bytes}"
+            if exchange.request.method == "HEAD":
+                return Answer(b"", 200, artifact.mime, headers, length=opened.end - opened.start)
+            stream = RawStream(
+                exchange.request, artifact.mime, 206 if is_part else 200, headers, opened.end - opened.start
+            )
+            async for chunk in opened.chunks():
+                stream.write(chunk)
+                await stream.drain()
+            return stream.end()
+    except ToolError as exc:
+        if exc.type != "invalid_range":
+            raise
+        raise Refusal(
+            416,
+            exc.type,
+            exc.message,
+            headers={hdrs.CONTENT_RANGE: f"bytes */{artifact.size_bytes}"},
+            size_bytes=artifact.size_bytes,
+        ) from exc
+
+
+async def search_artifact(exchange: Exchange) -> Answer:
+    """Send the lines of a text that hold the query."""
+    query: SearchQuery = exchange.query
+    found = await exchange.host.store.artifacts.search(
+        exchange.path_values["id"], query.q, ignore_case=query.ignore_case, limit=query.limit
+    )
+    matches = [dataclasses.asdict(match) for match in found]
+    return Answer(to_json({"matches": matches, "isCut": len(matches) == query.limit}))
+
+
+def _asked_range(header: str | None, size_bytes: int) -> tuple[int, int | None]:
+    asked = _RANGE.fullmatch(header.strip()) if header is not None else None
+    if asked is None:
+        return 0, None
+    first, last, tail = asked.groups()
+    if tail is not None:
+        return (size_bytes - min(int(tail), size_bytes), size_bytes) if int(tail) else (size_bytes, size_bytes)
+    if last is not None and int(last) < int(first):
+        return 0, None  # not a valid range: it counts as not given
+    return int(first), None if last is None else int(last) + 1
+
+
+def _headers(artifact: Artifact) -> dict[str, str]:
+    plain = re.sub(r"[^A-Za-z0-9._ -]", "_", artifact.name)
+    return {
+        hdrs.CONTENT_DISPOSITION: f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(artifact.name, safe='')}",
+        hdrs.ACCEPT_RANGES: "bytes",
+    }
+
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        "/api/artifacts/{id}",
+        send_artifact,
+        "The bytes of an artifact; one range can be asked for.",
+        content_type="*/*",
+    ),
+    ServerRoute(
+        "GET",
+        "/api/artifacts/{id}/search",
+        search_artifact,
+        "Lines of a text artifact that hold a text.",
+        query=SearchQuery,
+        answer=Matches,
+    ),
+)

@@ -1,0 +1,118 @@
+"""Calls: the record of those that were, and the end of one that goes on."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentcore.host.call import Call
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+from agentcore.store import RecordFilter
+
+
+class CallsQuery(BaseModel):
+    """Which rows of the record are wanted; newest first, `before` is the `next` of the page before.
+
+    With `before` and `skip` together, a list can show any part of the record while rows are added at its top.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool: str | None = None
+    module: str | None = None
+    session_id: str | None = None
+    outcome: Annotated[str | None, Field(description="`ok`, the type of an error, or `failed` for any.")] = None
+    kind: Literal["call", "decision", "notice"] | None = None
+    q: Annotated[str | None, Field(max_length=200, description="Stands in the tool's name or the arguments.")] = None
+    call_id: Annotated[str | None, Field(description="A call, with the decisions about it.")] = None
+    parent_call_id: Annotated[str | None, Field(description="The call that made them.")] = None
+    after: Annotated[int | None, Field(ge=0, description="Only rows whose `seq` is above this one.")] = None
+    before: Annotated[int | None, Field(ge=1, description="Only rows whose `seq` is below this one.")] = None
+    skip: Annotated[int, Field(ge=0, description="Leave out so many of the newest.")] = 0
+    total: Annotated[bool, Field(description="Whether to count all rows that match, but for `skip` and `limit`.")] = (
+        False
+    )
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class CallsPage(BaseModel):
+    """A page of the record; `next` is null on the last one, `total` where it was not asked for."""
+
+    calls: list[dict[str, Any]]
+    next: int | None
+    total: int | None = None
+
+
+class CallsOnTheWay(BaseModel):
+    """Calls that have not ended, the newest first; `state` is `waiting` while a person is asked about one."""
+
+    calls: list[dict[str, Any]]
+
+
+async def list_calls(exchange: Exchange) -> Answer:
+    """Send one page of the record."""
+    query: CallsQuery = exchange.query
+    wanted = RecordFilter(
+        tool=query.tool,
+        module=query.module,
+        session_id=query.session_id,
+        outcome=query.outcome,
+        kind=query.kind,
+        text=query.q,
+        call_id=query.call_id,
+        parent_call_id=query.parent_call_id,
+        after_seq=query.after,
+        before_seq=query.before,
+    )
+    record = exchange.host.store.record
+    rows = await record.page(wanted, skip=query.skip, limit=query.limit)
+    calls = [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in rows]
+    following = rows[-1].seq if len(rows) == query.limit else None
+    total = await record.count(wanted) if query.total else None
+    return Answer(to_json({"calls": calls, "next": following, "total": total}))
+
+
+async def list_calls_on_the_way(exchange: Exchange) -> Answer:
+    """Send the calls that have not ended."""
+    waiting = {request.call_id for request in exchange.host.approvals.waiting}
+    calls = [_on_the_way(call, is_waiting=call.id in waiting) for call in exchange.host.calls.in_flight.values()]
+    return Answer(to_json({"calls": calls[::-1]}))
+
+
+def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
+    request = call.request
+    return {
+        "call_id": call.id,
+        "parent_call_id": request.parent_call_id,
+        "time_ms": call.started_ms,
+        "tool": request.tool,
+        "module": "" if call.tool is None else call.tool.module.name,
+        "session_id": call.session_id,
+        "principal_kind": request.principal.kind,
+        "arguments": call.shown_arguments,
+        "state": "waiting" if is_waiting else "running",
+    }
+
+
+async def cancel_call(exchange: Exchange) -> Answer:
+    """End a call that is on its way; whoever made it gets `cancelled`."""
+    exchange.host.calls.cancel(exchange.path_values["id"], exchange.principal)
+    return Answer(to_json({"ok": True}))
+
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        "/api/calls",
+        list_calls,
+        "The record of calls and decisions, newest first, filtered and in pages.",
+        query=CallsQuery,
+        answer=CallsPage,
+    ),
+    ServerRoute(
+        "GET", "/api/calls/on-the-way", list_calls_on_the_way, "Calls that have not ended.", answer=CallsOnTheWay
+    ),
+    ServerRoute("POST", "/api/calls/{id}/cancel", cancel_call, "End a call that is on its way.", action="call"),
+)

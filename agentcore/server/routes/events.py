@@ -1,0 +1,60 @@
+"""Events, as they happen."""
+
+from typing import Annotated
+
+from aiohttp import hdrs
+from multidict import istr
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentcore.server.answer import Answer, Sent
+from agentcore.server.event_streams import EventFilter
+from agentcore.server.exchange import Exchange
+from agentcore.server.raw_stream import EVENT_STREAM, RawStream
+from agentcore.server.refusal import Refusal
+from agentcore.server.route_table import ServerRoute
+
+_LAST_EVENT_ID = istr("Last-Event-ID")
+_PATTERNS = 32
+
+
+class EventsQuery(BaseModel):
+    """Which events are wanted, and from where on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    types: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[A-Za-z0-9_.*,]{1,1000}$", description="Types with commas between; a final `*` stands for any."
+        ),
+    ] = None
+    session_id: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = None
+    after: Annotated[str | None, Field(max_length=64, description="Id of the last event that the client has.")] = None
+
+
+async def stream_events(exchange: Exchange) -> Answer | Sent:
+    """Send events until the client goes or the server ends."""
+    query: EventsQuery = exchange.query
+    types = tuple(sorted(set(query.types.split(",")) - {""})) if query.types else ()
+    if len(types) > _PATTERNS:
+        raise Refusal(400, "invalid_query", f"types: at most {_PATTERNS} patterns", limit=_PATTERNS)
+    if exchange.request.method == "HEAD":
+        return Answer(b"", content_type=EVENT_STREAM)
+    after = exchange.request.headers.get(_LAST_EVENT_ID) or query.after
+    stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
+    wanted = EventFilter(types, query.session_id)
+    await exchange.parts.events.serve(stream, exchange.connection, wanted, after)
+    return stream.end()
+
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        "/api/events",
+        stream_events,
+        "Events as they happen: `{id, type, time, sessionId?, …}`. With `Last-Event-ID` or `after` the stream begins "
+        "with those that were missed, or with `events.reset` when they cannot be given any more.",
+        query=EventsQuery,
+        content_type=EVENT_STREAM,
+    ),
+)

@@ -1,0 +1,85 @@
+"""Modules: their state, and turning them on and off."""
+
+from pydantic import BaseModel
+
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.module_view import ModuleView, list_modules, show_module
+from agentcore.server.page_document import page_version
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class ModuleList(BaseModel):
+    """All modules that are listed or installed, the listed ones first.
+
+    `pageVersion` names the scripts and the policy that the page was opened with; a page of another version reloads.
+    """
+
+    modules: list[ModuleView]
+    pageVersion: str  # noqa: N815 - the name on the wire
+
+
+async def get_modules(exchange: Exchange) -> Answer:
+    """Send all modules."""
+    modules = await list_modules(exchange.host)
+    return Answer(to_json({"modules": modules, "pageVersion": page_version(exchange.host)}))
+
+
+async def get_module(exchange: Exchange) -> Answer:
+    """Send one module."""
+    return await _show(exchange)
+
+
+async def enable_module(exchange: Exchange) -> Answer:
+    """List a module in app.json and start it."""
+    await exchange.parts.switch.enable(exchange.path_values["name"])
+    return await _show(exchange)
+
+
+async def disable_module(exchange: Exchange) -> Answer:
+    """Stop a module, and those that require it, and take it out of app.json."""
+    await exchange.parts.switch.disable(exchange.path_values["name"])
+    return await _show(exchange)
+
+
+async def reload_module(exchange: Exchange) -> Answer:
+    """Stop the modules of one distribution, import their code afresh, and start them again."""
+    await exchange.host.modules.reload(exchange.path_values["name"])
+    return await _show(exchange)
+
+
+async def _show(exchange: Exchange) -> Answer:
+    return Answer(to_json(await show_module(exchange.host, exchange.path_values["name"])))
+
+
+_BASE = "/api/modules/{name}"
+
+ROUTES = (
+    ServerRoute("GET", "/api/modules", get_modules, "All modules, listed and installed.", answer=ModuleList),
+    ServerRoute("GET", _BASE, get_module, "One module.", answer=ModuleView),
+    ServerRoute(
+        "POST",
+        f"{_BASE}/enable",
+        enable_module,
+        "List a module in app.json and start it; its state says whether it is ready.",
+        action="manage_modules",
+        answer=ModuleView,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_BASE}/disable",
+        disable_module,
+        "Stop a module, and those that require it, and take it out of app.json.",
+        action="manage_modules",
+        answer=ModuleView,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_BASE}/reload",
+        reload_module,
+        "Import a module's code afresh, with the other modules of its distribution.",
+        action="manage_modules",
+        answer=ModuleView,
+    ),
+)

@@ -1,0 +1,66 @@
+"""The page: its document, its files, and those of modules' components. Open to anybody, for they hold no secrets."""
+
+import asyncio
+import re
+
+from aiohttp import hdrs
+
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.page_document import document, page_folder, policy
+from agentcore.server.refusal import Refusal
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.static_files import answer_file
+
+_GENERATION = re.compile(r"^~[^/]*/")
+_HTML = "text/html; charset=utf-8"
+
+
+async def show_page(exchange: Exchange) -> Answer:
+    """Send the document; whoever asks at another name of this machine is sent to the one that sessions belong to."""
+    if exchange.parts.gate.wants_redirect(exchange.request):
+        return Answer(b"", 307, _HTML, {hdrs.LOCATION: f"{exchange.parts.addresses.base_url}/"})
+    try:
+        text = await asyncio.to_thread(document, exchange.host)
+    except OSError as exc:
+        raise Refusal(
+            404, "not_found", "the page's files are not installed; the API works, and a full installation has the page"
+        ) from exc
+    csp = policy(exchange.host, exchange.parts.addresses, text)
+    return Answer(text.encode(), 200, _HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
+
+
+async def page_file(exchange: Exchange) -> Answer:
+    """Send a file of the page."""
+    return await answer_file(page_folder(), exchange.path_values["path"], _known(exchange))
+
+
+async def component_file(exchange: Exchange) -> Answer:
+    """Send a file of a module's component, as long as the module is ready.
+
+    A first segment `~ANYTHING` names the same files: a browser runs each address of a script once, so a page that
+    takes up the new code of a reloaded module asks at a new address, and what this script imports follows.
+    """
+    record = exchange.host.modules.records.get(exchange.path_values["name"])
+    if record is None or record.component is None:
+        raise Refusal(404, "not_found", "there is no such file here; the module is not ready or has no page component")
+    path = _GENERATION.sub("", exchange.path_values["path"])
+    return await answer_file(record.component.folder, path, _known(exchange))
+
+
+def _known(exchange: Exchange) -> str | None:
+    return exchange.request.headers.get(hdrs.IF_NONE_MATCH)
+
+
+ROUTES = (
+    ServerRoute("GET", "/", show_page, "The page.", action=None, content_type=_HTML),
+    ServerRoute("GET", "/static/{path...}", page_file, "A file of the page.", action=None, content_type="*/*"),
+    ServerRoute(
+        "GET",
+        "/modules/{name}/{path...}",
+        component_file,
+        "A file of a module's page component.",
+        action=None,
+        content_type="*/*",
+    ),
+)

@@ -1,0 +1,44 @@
+"""Resources: those that live, and the end of one."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class ResourcesQuery(BaseModel):
+    """Which resources are wanted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    resource_type: Annotated[str | None, Field(max_length=64)] = None
+    chat_session_id: Annotated[str | None, Field(max_length=64)] = None
+
+
+async def list_resources(exchange: Exchange) -> Answer:
+    """Send the resources in the order they were made."""
+    query: ResourcesQuery = exchange.query
+    found = exchange.host.resources.list(session_id=query.chat_session_id, resource_type=query.resource_type)
+    return Answer(to_json({"resources": [resource.to_json() for resource in found]}))
+
+
+async def release_resource(exchange: Exchange) -> Answer:
+    """End a resource; calls that wait for it end with `resource_not_found`."""
+    resource = exchange.host.resources.get(exchange.path_values["id"])
+    await exchange.host.resources.release(resource.resource_id)
+    return Answer(to_json({"ok": True}))
+
+
+ROUTES = (
+    ServerRoute(
+        "GET", "/api/resources", list_resources, "Living resources: browsers, terminals.", query=ResourcesQuery
+    ),
+    ServerRoute(
+        "DELETE", "/api/resources/{id}", release_resource, "End a resource and what stands behind it.", action="call"
+    ),
+)

@@ -1,0 +1,69 @@
+"""The server itself: is it there, what can it do, and the emergency stop."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.openapi import describe
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class Health(BaseModel):
+    """The server answers."""
+
+    status: Literal["ok"]
+
+
+class Stopped(BaseModel):
+    """What the emergency stop ended."""
+
+    calls: int
+    resources: int
+    rejected: int
+
+
+class StopState(BaseModel):
+    """Whether calls are refused since an emergency stop."""
+
+    stopped: bool
+
+
+async def health(exchange: Exchange) -> Answer:
+    """Say that the server answers, and nothing else: anybody may ask."""
+    return Answer(b'{"status":"ok"}')
+
+
+async def openapi(exchange: Exchange) -> Answer:
+    """Describe the routes; made once."""
+    cache = exchange.parts.cache
+    if "openapi" not in cache:
+        cache["openapi"] = to_json(describe(exchange.parts.routes))
+    return Answer(cache["openapi"])
+
+
+async def show_stop(exchange: Exchange) -> Answer:
+    """Say whether calls are refused; `stop.changed` tells of changes."""
+    return Answer(to_json({"stopped": exchange.host.calls.stopped is not None}))
+
+
+async def stop(exchange: Exchange) -> Answer:
+    """End all calls and resources and take no more calls, until a person resumes at the server's terminal."""
+    return Answer(to_json(await exchange.host.emergency_stop(exchange.principal)))
+
+
+ROUTES = (
+    ServerRoute("GET", "/api/health", health, "Whether the server answers.", action=None, answer=Health),
+    ServerRoute("GET", "/api/openapi.json", openapi, "This description."),
+    ServerRoute("GET", "/api/stop", show_stop, "Whether everything was stopped.", answer=StopState),
+    ServerRoute(
+        "POST",
+        "/api/stop",
+        stop,
+        "Emergency stop: end all calls and resources, reject what waits, take no more calls.",
+        action="stop",
+        answer=Stopped,
+    ),
+)

@@ -1,0 +1,134 @@
+"""Tools: the list, and one call."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+
+from aiohttp import hdrs
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentcore.host import CallRequest
+from agentcore.host.registry import ToolFormat
+from agentcore.server.answer import JSON, Answer, Sent
+from agentcore.server.exchange import Exchange
+from agentcore.server.raw_stream import EVENT_STREAM, RawStream, frame
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class ToolsQuery(BaseModel):
+    """The form in which tools are wanted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: ToolFormat = "agentcore"
+
+
+class CallBody(BaseModel):
+    """One call of a tool."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    arguments: dict[str, Any] = Field(default_factory=dict, description="What the tool's schema asks for.")
+    session_id: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = None
+    timeout_ms: Annotated[int | None, Field(ge=1, description="Time limit of queue and execution.")] = None
+    resource_id: Annotated[str | None, Field(max_length=256, description="The resource to act on.")] = None
+    call_id: Annotated[
+        str | None, Field(max_length=64, description="Id of a call that waited for approval and is sent again.")
+    ] = None
+
+
+class ErrorObject(BaseModel):
+    """Why something failed, and what to do."""
+
+    type: str
+    message: str
+    context: dict[str, Any]
+    retryable: bool
+
+
+class CallEnvelope(BaseModel):
+    """How a call ended: `content` and `data` of a success, `error` of a failure."""
+
+    ok: bool
+    callId: str  # noqa: N815 - the name on the wire
+    resourceId: str | None = None  # noqa: N815
+    content: list[dict[str, Any]] | None = None
+    data: Any = None
+    truncated: Literal[True] | None = None
+    error: ErrorObject | None = None
+
+
+async def list_tools(exchange: Exchange) -> Answer:
+    """Send the list that the registry keeps encoded, or say that the client has it already."""
+    body = exchange.host.registry.encoded(exchange.query.format)
+    etag = _etag(exchange, exchange.query.format, body)
+    if exchange.request.headers.get(hdrs.IF_NONE_MATCH) == etag:
+        return Answer(b"", 304, JSON, {hdrs.ETAG: etag, hdrs.CACHE_CONTROL: "no-cache"})
+    return Answer(body, 200, JSON, {hdrs.ETAG: etag, hdrs.CACHE_CONTROL: "no-cache"})
+
+
+async def call_tool(exchange: Exchange) -> Answer | Sent:
+    """Carry out one call; a client that goes away does not end it, `POST /api/calls/{id}/cancel` does."""
+    body: CallBody = exchange.body
+    request = CallRequest(
+        exchange.path_values["name"],
+        body.arguments,
+        exchange.principal,
+        body.session_id,
+        body.resource_id,
+        body.timeout_ms,
+        body.call_id,
+    )
+    accept = exchange.request.headers.get(hdrs.ACCEPT)
+    if accept is not None and EVENT_STREAM in accept:
+        return await _call_with_events(exchange, request)
+    outcome = await exchange.host.call(request)
+    return Answer(outcome.encoded())
+
+
+async def _call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
+    """Send what happens on the way as events, and the envelope as the last one, `result`."""
+    request.waits_for_approval = True
+    stream = RawStream(exchange.request)
+
+    def notify(kind: str, told: Mapping[str, Any]) -> None:
+        if not (kind == "progress" and stream.is_behind):  # the newest progress makes older ones worthless
+            stream.write(frame(kind, to_json(told)))
+
+    outcome = await exchange.host.call(request, notify)
+    stream.write(frame("result", outcome.encoded()))
+    await stream.drain()
+    return stream.end()
+
+
+def _etag(exchange: Exchange, form: ToolFormat, body: bytes) -> str:
+    key = f"etag:{form}:{exchange.host.registry.version}"
+    etag = exchange.parts.cache.get(key)
+    if etag is None:
+        for old in [name for name in exchange.parts.cache if name.startswith(f"etag:{form}:")]:
+            del exchange.parts.cache[old]
+        etag = exchange.parts.cache[key] = f'"{sha256(body).hexdigest()[:32]}"'.encode()
+    return etag.decode()
+
+
+ROUTES = (
+    ServerRoute(
+        "GET",
+        "/api/tools",
+        list_tools,
+        "All tools that can be called, in agentcore's form or that of OpenAI, Anthropic or MCP.",
+        query=ToolsQuery,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/tools/{name}/call",
+        call_tool,
+        "Call a tool. The status is 200 however the call ends. With `Accept: text/event-stream` the answer is a "
+        "stream of the events `accepted` (with the `callId` to cancel it by), `progress` and `approval`, and at last "
+        "`result` with the envelope. A client that goes away does not end the call.",
+        action="call",
+        body=CallBody,
+        answer=CallEnvelope,
+    ),
+)

@@ -1,0 +1,83 @@
+"""Files of the page and of modules' components: found without leaving their folder, sent with their type and a hash."""
+
+import asyncio
+import os
+import stat
+from contextlib import ExitStack
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path
+
+from agentcore.server.answer import Answer
+from agentcore.server.bounds import STATIC_FILE_BYTES
+from agentcore.server.refusal import Refusal
+
+# our own table: what the system's registry of types says differs from machine to machine, and a module script with a
+# wrong type does not run
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".gif": "image/gif",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/vnd.microsoft.icon",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".md": "text/markdown; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".wasm": "application/wasm",
+    ".webmanifest": "application/manifest+json",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+}
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+async def answer_file(folder: Path, path: str, known_etag: str | None) -> Answer:
+    """The answer with a file.
+
+    Args:
+        folder: The folder that is served.
+        path: The decoded path below it, with slashes.
+        known_etag: What the client has already (`If-None-Match`).
+    Raises:
+        Refusal: `not_found`; also for whatever is no regular file below the folder, links included.
+    """
+    media_type = _TYPES.get(Path(path).suffix.lower())
+    data = await asyncio.to_thread(_read, folder, path) if media_type is not None else None
+    if data is None or media_type is None:
+        raise Refusal(HTTPStatus.NOT_FOUND, "not_found", f"there is no file {path[:200]!r} here")
+    headers = {"ETag": f'"{sha256(data).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
+    if known_etag == headers["ETag"]:
+        return Answer(b"", HTTPStatus.NOT_MODIFIED, media_type, headers)
+    return Answer(data, HTTPStatus.OK, media_type, headers)
+
+
+def _read(folder: Path, path: str) -> bytes | None:
+    segments = path.split("/")
+    if any(segment in ("", ".", "..") or segment.startswith(".") or "\0" in segment for segment in segments):
+        return None
+    with ExitStack() as opened:
+        try:
+            folder_descriptor = _open(opened, folder, _FOLDER_FLAGS & ~os.O_NOFOLLOW, None)
+            for segment in segments[:-1]:
+                folder_descriptor = _open(opened, segment, _FOLDER_FLAGS, folder_descriptor)
+            descriptor = _open(opened, segments[-1], _FILE_FLAGS, folder_descriptor)
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > STATIC_FILE_BYTES:
+                return None
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read(STATIC_FILE_BYTES)
+        except (OSError, UnicodeEncodeError):
+            return None
+
+
+def _open(opened: ExitStack, name: str | Path, flags: int, folder: int | None) -> int:
+    descriptor = os.open(name, flags, dir_fd=folder)
+    opened.callback(os.close, descriptor)
+    return descriptor

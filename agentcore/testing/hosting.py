@@ -1,0 +1,192 @@
+"""The real host for tests of modules: real files, a real store, the one path of a call."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentcore.api.context import Principal
+from agentcore.api.module import Module
+from agentcore.api.result import ToolResult
+from agentcore.host.approvals import ApprovalRequest, Verdict
+from agentcore.host.call import CallOutcome, CallRequest
+from agentcore.host.config import AppConfig, load_config
+from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.host import Host
+from agentcore.store.state_dir import STATE_DIR_VARIABLE, StateDir
+from agentcore.testing.events import EventLog
+
+ModuleLike = Module | type[Module] | str
+"""A module for a test: an object, its class, or the name of an installed one."""
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+PERSON = Principal("cli")
+"""Who calls, unless a test says otherwise: a person, whose own calls need no approval."""
+
+
+class HostFactory(Protocol):
+    """Starts hosts; what the fixture `agentcore_host` gives."""
+
+    async def __call__(
+        self,
+        modules: Sequence[ModuleLike] = (),
+        *,
+        config: Mapping[str, Any] | None = None,
+        roots: Sequence[Path] = (),
+        environ: Mapping[str, str] | None = None,
+        is_failure_expected: bool = False,
+    ) -> "RunningHost":
+        """Start a host, and stop it when the test ends.
+
+        Args:
+            modules: What it loads.
+            config: What app.json says besides, such as `{"config": {"weather": {"api_key": "x"}}}`.
+            roots: Workspace roots; none: a new folder.
+            environ: Environment variables that are settings.
+            is_failure_expected: Whether the test wants a module that does not get ready.
+        Raises:
+            ModuleNotReadyError: A module did not get ready, with its traceback.
+            ConfigError: `config` is not valid.
+        """
+        ...
+
+
+class ModuleNotReadyError(AssertionError):
+    """A module of a test did not start; the message holds the reason and the traceback."""
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """What a test wants of a host.
+
+    Args:
+        modules: What it loads.
+        config: What app.json says besides.
+        roots: Workspace roots; none: a new folder.
+        environ: Environment variables that are settings.
+        is_failure_expected: Whether the test wants a module that does not get ready.
+    """
+
+    modules: Sequence[ModuleLike] = ()
+    config: Mapping[str, Any] | None = None
+    roots: Sequence[Path] = ()
+    environ: Mapping[str, str] | None = None
+    is_failure_expected: bool = False
+
+    def given(self) -> list[Module]:
+        """The modules that are handed over as objects, each with its name."""
+        return [_named(module) for module in self.modules if not isinstance(module, str)]
+
+    def write(self, folder: Path) -> tuple[AppConfig, dict[str, str]]:
+        """Write app.json into a folder, and load it.
+
+        Returns:
+            The configuration, and the environment with the place of the state folder.
+        """
+        listed = [module for module in self.modules if isinstance(module, str)]
+        document: dict[str, Any] = {"modules": listed, **(self.config or {})}
+        if self.roots:
+            document["workspace"] = {**document.get("workspace", {}), "roots": [str(root) for root in self.roots]}
+        path = folder / "app.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        environ = {STATE_DIR_VARIABLE: str(folder / "state"), **(self.environ or {})}
+        return load_config(path, environ), environ
+
+
+class RunningHost:
+    """A host with its modules started, and short ways for what tests do most.
+
+    Attributes:
+        host: The host itself.
+        events: What it published since it began.
+        workspace: The first workspace root.
+        asked: Calls that a person was asked about, once `answer_approvals` was called.
+    """
+
+    def __init__(self, host: Host, workspace: Path) -> None:
+        self.host, self.workspace = host, workspace
+        self.events = EventLog(host.events)
+        self.asked: list[ApprovalRequest] = []
+
+    async def call(self, tool: str, /, **arguments: Any) -> ToolResult:
+        """Call a tool as a person does.
+
+        Raises:
+            ToolError: What ended the call instead.
+        """
+        return (await self.outcome(tool, arguments)).unwrap()
+
+    async def outcome(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal = PERSON,
+        session_id: str | None = None,
+        resource_id: str | None = None,
+        timeout_ms: int | None = None,
+    ) -> CallOutcome:
+        """Call a tool as anybody; the outcome holds the result or the error, and gives the envelope of the wire."""
+        request = CallRequest(tool, dict(arguments or {}), principal, session_id, resource_id, timeout_ms)
+        return await self.host.call(request)
+
+    def answer_approvals(self, *, approve: bool) -> None:
+        """Let a person approve, or reject, every call that is asked about from now on; `asked` keeps them."""
+
+        async def answer(request: ApprovalRequest) -> Verdict:
+            self.asked.append(request)
+            return Verdict(approve, "test")
+
+        self.host.approvals.approver = answer
+
+    def problems(self) -> list[str]:
+        """What is wrong with modules and their definitions, one text each."""
+        found: list[str] = []
+        for record in self.host.modules.records.values():
+            if record.state != "ready":
+                found.append(f"module {record.name} is {record.state}: {record.reason}\n{record.traceback}".rstrip())
+            found += [f"module {record.name}: {text}" for text in (*record.tool_errors, *record.conflicts)]
+        return found
+
+
+@asynccontextmanager
+async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHost]:
+    """Run a host whose app.json and state lie in a folder.
+
+    Raises:
+        ModuleNotReadyError: A module did not get ready, and that was not expected.
+    """
+    config, environ = plan.write(folder)
+    roots = prepare_roots(config)
+    with StateDir.open(config.file, roots, environ=environ) as state:
+        async with Host.open(config, state, plan.given()) as host:
+            running = RunningHost(host, roots[0])
+            if not plan.is_failure_expected and (problems := running.problems()):
+                raise ModuleNotReadyError("\n".join(problems))
+            yield running
+
+
+def _named(module: Module | type[Module]) -> Module:
+    """The module as an object that knows its name: its own, its entry point's, else its class's in snake_case."""
+    made = module() if isinstance(module, type) else module
+    if made.name is None:
+        # the instance's, for the class may be registered under several names
+        vars(made)["name"] = _entry_point_name(type(made)) or _snake_case(type(made).__name__)
+    return made
+
+
+def _entry_point_name(cls: type[Module]) -> str | None:
+    names: Iterable[str] = (
+        point.name
+        for point in entry_points(group="agentcore.modules")
+        if point.attr == cls.__qualname__ and cls.__module__.split(".")[0] == point.module.split(".")[0]
+    )
+    return next(iter(names), None)
+
+
+def _snake_case(name: str) -> str:
+    return _CAPITAL.sub("_", name.removesuffix("Module") or name).lower()

@@ -1,0 +1,121 @@
+"""A real server over a real host, on loopback, at a port that the system chose."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp.test_utils import TestServer
+
+from agentcore.api import Module
+from agentcore.api.context import Principal
+from agentcore.host import Host, load_config
+from agentcore.host.held import Held
+from agentcore.server.app import ServerApplication, create_app
+from agentcore.store import StateDir
+
+PERSON = Principal("cli")
+
+
+@dataclass
+class Running:
+    """A server that runs, and a client that shows the token."""
+
+    host: Host
+    app: ServerApplication
+    port: int
+    client: aiohttp.ClientSession
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def token(self) -> str:
+        """The API token."""
+        return self.host.state.token.get_secret_value()
+
+    async def get(self, path: str, **kwargs: Any) -> tuple[int, Any]:
+        """Status and JSON of a GET."""
+        async with self.client.get(self.url + path, **kwargs) as response:
+            return response.status, await response.json()
+
+    async def post(self, path: str, body: Any = None, **kwargs: Any) -> tuple[int, Any]:
+        """Status and JSON of a POST."""
+        async with self.client.post(self.url + path, json={} if body is None else body, **kwargs) as response:
+            return response.status, await response.json()
+
+    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None, **body: Any) -> Any:
+        """The envelope of a call."""
+        status, envelope = await self.post(f"/api/tools/{tool}/call", {"arguments": arguments or {}, **body})
+        assert status == 200
+        return envelope
+
+    async def raw(self, data: bytes) -> bytes:
+        """Everything that comes back for bytes on a fresh connection, until the server closes it."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            writer.write(data)
+            async with asyncio.timeout(5):
+                return await reader.read()
+        finally:
+            writer.close()
+            await writer.wait_closed()
+
+    async def answer_to(self, request: bytes) -> tuple[int, Any]:
+        """Status and JSON of a request given as bytes, whose connection the server closes or is asked to close."""
+        head, _, body = (await self.raw(request)).partition(b"\r\n\r\n")
+        return int(head.split(b" ")[1]), json.loads(body)
+
+    def head(self, *lines: str, start: str = "GET /api/tools HTTP/1.1", token: bool = True) -> bytes:
+        """The head of a request with the right host and token, closing the connection."""
+        shown = [start, f"Host: 127.0.0.1:{self.port}", "Connection: close", *lines]
+        if token:
+            shown.append(f"Authorization: Bearer {self.token}")
+        return ("\r\n".join(shown) + "\r\n\r\n").encode()
+
+
+MakeServer = Callable[..., Awaitable[Running]]
+
+
+@pytest.fixture
+async def make_server(tmp_path: Path) -> AsyncIterator[MakeServer]:
+    """Start a server over modules given as objects and local modules given as name and source.
+
+    Keyword arguments: `files` (name to source), `app` (app.json), `environ`, and whatever `create_app` takes.
+    """
+    async with AsyncExitStack() as stack:
+
+        async def make(
+            *given: Module,
+            files: dict[str, str] | None = None,
+            app: dict[str, Any] | None = None,
+            environ: dict[str, str] | None = None,
+            **options: Any,
+        ) -> Running:
+            folder = tmp_path / "app"
+            (folder / "modules").mkdir(parents=True)
+            for name, source in (files or {}).items():
+                (folder / "modules" / f"{name}.py").write_text(source)
+            (folder / "app.json").write_text(json.dumps({"server": {"port": 0}, **(app or {})}, indent=2))
+            variables = {"AGENTCORE_STATE_DIR": str(tmp_path / "state"), **(environ or {})}
+            config = load_config(folder / "app.json", variables)
+            state = stack.enter_context(StateDir.open(config.file, environ=variables))
+            held = await Held.open(Host.open(config, state, given), "host")
+            stack.push_async_callback(held.close)
+            application = create_app(held.value, **options)
+            server = TestServer(application)
+            await server.start_server(shutdown_timeout=0.5)
+            stack.push_async_callback(server.close)
+            client = aiohttp.ClientSession(headers={"Authorization": f"Bearer {state.token.get_secret_value()}"})
+            stack.push_async_callback(client.close)
+            assert server.port is not None
+            return Running(held.value, application, server.port, client)
+
+        yield make

@@ -1,0 +1,119 @@
+"""The page's log-in: a code, once; then a cookie and a header value, only together."""
+
+import aiohttp
+import pytest
+
+
+class Browser:
+    """A client that keeps what a log-in gave it."""
+
+    def __init__(self, server) -> None:
+        self.server, self.cookie, self.value = server, "", ""
+
+    async def log_in(self, code: str) -> int:
+        async with (
+            aiohttp.ClientSession() as client,
+            client.post(f"{self.server.url}/api/session", json={"code": code}) as response,
+        ):
+            if response.status == 200:
+                self.value = (await response.json())["session"]
+                self.cookie_line = response.headers["Set-Cookie"]
+                self.cookie = self.cookie_line.partition(";")[0]
+            return response.status
+
+    async def ask(self, *, cookie: bool = True, value: bool = True, method: str = "GET", path: str = "/api/session"):
+        headers = ({"Cookie": self.cookie} if cookie else {}) | ({"X-Agentcore-Session": self.value} if value else {})
+        async with (
+            aiohttp.ClientSession() as client,
+            client.request(method, self.server.url + path, headers=headers) as response,
+        ):
+            return response.status, await response.json()
+
+
+@pytest.fixture
+async def server(make_server):
+    return await make_server()
+
+
+@pytest.fixture
+async def browser(server):
+    browser = Browser(server)
+    assert await browser.log_in(server.host.store.page_sessions.create_code()) == 200
+    return browser
+
+
+@pytest.mark.spec("K4")
+@pytest.mark.spec("S1")
+async def test_session_needs_cookie_and_header_value(browser):
+    assert (await browser.ask())[1]["kind"] == "page"
+    assert (await browser.ask(cookie=False))[0] == 401
+    assert (await browser.ask(value=False))[0] == 401
+
+
+async def test_cookie_is_named_for_the_port_and_closed_to_scripts_and_other_sites(browser, server):
+    assert browser.cookie.startswith(f"agentcore_{server.port}=")
+    for attribute in ("HttpOnly", "SameSite=Strict", "Path=/"):
+        assert attribute in browser.cookie_line
+
+
+async def test_cookie_is_found_among_others_and_beside_a_planted_one(browser, server):
+    browser.cookie = f"a=b; agentcore_{server.port}=planted; agentcore_1=x; {browser.cookie}"
+    assert (await browser.ask())[0] == 200
+
+
+@pytest.mark.spec("S1")
+async def test_code_is_valid_once(server):
+    code = server.host.store.page_sessions.create_code()
+    assert await Browser(server).log_in(code) == 200
+    assert await Browser(server).log_in(code) == 401
+
+
+@pytest.mark.spec("S1")
+async def test_guessing_codes_is_stopped(server):
+    code = server.host.store.page_sessions.create_code()
+    statuses = {await Browser(server).log_in(f"guess{number}") for number in range(25)}
+    assert statuses == {401, 429}
+    status, answer = await server.post("/api/session", {"code": code})
+    assert (status, answer["error"]["type"]) == (429, "too_many_attempts")
+
+
+async def test_wrong_code_is_said(server):
+    status, answer = await server.post("/api/session", {"code": "x"})
+    assert (status, answer["error"]["type"]) == (401, "invalid_code")
+
+
+async def test_body_of_a_log_in_is_small(server):
+    status, answer = await server.post("/api/session", {"code": "x" * 10_000})
+    assert (status, answer["error"]["type"]) == (413, "body_too_large")
+
+
+async def test_log_out_ends_the_session(browser):
+    assert (await browser.ask(method="DELETE"))[0] == 200
+    assert (await browser.ask())[0] == 401
+
+
+@pytest.mark.spec("S2")
+async def test_page_cannot_make_codes_and_token_has_no_session(browser, server):
+    status, answer = await browser.ask(method="POST", path="/api/session/code")
+    assert (status, answer["error"]["type"]) == (403, "forbidden")
+    async with server.client.delete(f"{server.url}/api/session") as response:
+        assert (await response.json())["error"]["type"] == "no_session"
+
+
+async def test_token_makes_a_code_that_logs_in(server):
+    status, answer = await server.post("/api/session/code")
+    assert status == 200
+    assert await Browser(server).log_in(answer["code"]) == 200
+
+
+@pytest.mark.spec("K3")
+async def test_call_of_a_page_is_recorded_as_its_own(browser, server):
+    await browser.ask(method="POST", path="/api/stop")
+    assert server.host.calls.stopped is not None
+
+
+async def test_session_survives_a_restart_of_the_application(browser, server):
+    sessions = server.host.store.page_sessions.sessions()
+    status, answer = await browser.ask()
+    assert status == 200
+    assert answer["id"] in {known.session_id for known in sessions}

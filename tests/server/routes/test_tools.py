@@ -1,0 +1,201 @@
+"""`/api/tools`: the list, calls, and calls whose progress is streamed."""
+
+import asyncio
+import json
+
+import pytest
+
+from agentcore.api import CallPreview, Module, ToolContext, ToolError, tool
+from agentcore.host.approvals import Verdict
+
+
+async def protected(module: Module, ctx: ToolContext, arguments: dict[str, str]) -> CallPreview:
+    """Say that the call touches something protected."""
+    return CallPreview(is_protected=True)
+
+
+class Sample(Module):
+    """Tools that end in every way."""
+
+    name = "sample"
+
+    def __init__(self) -> None:
+        self.entered, self.released = asyncio.Event(), asyncio.Event()
+        self.cancelled = False
+
+    @tool(read_only=True)
+    async def sample_say(self, ctx: ToolContext, text: str = "nothing") -> dict[str, str]:
+        """Say something back.
+
+        Args:
+            text: What to say.
+        """
+        return {"said": text}
+
+    @tool(read_only=True)
+    async def sample_fail(self, ctx: ToolContext) -> str:
+        """Fail as foreseen."""
+        raise ToolError("not_today", "ask tomorrow", retryable=True, day="tomorrow")
+
+    @tool(read_only=True)
+    async def sample_break(self, ctx: ToolContext) -> str:
+        """Fail by a defect."""
+        raise ZeroDivisionError("secret detail")
+
+    @tool(read_only=True)
+    async def sample_work(self, ctx: ToolContext) -> str:
+        """Tell how far it is, then wait."""
+        ctx.progress(0.5, "half")
+        self.entered.set()
+        try:
+            await self.released.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return "done"
+
+    @tool(preview=protected)
+    async def sample_write(self, ctx: ToolContext) -> str:
+        """Do what a person has to allow."""
+        return "written"
+
+
+@pytest.fixture
+def module():
+    return Sample()
+
+
+@pytest.fixture
+async def server(make_server, module):
+    return await make_server(module)
+
+
+async def events_of(response) -> list[tuple[str, dict]]:
+    text = (await response.read()).decode()
+    blocks = [dict(line.split(": ", 1) for line in block.splitlines()) for block in text.strip().split("\n\n")]
+    return [(block["event"], json.loads(block["data"])) for block in blocks]
+
+
+STREAMED = {"Accept": "text/event-stream"}
+
+
+@pytest.mark.spec("M6")
+async def test_success_is_an_envelope(server):
+    envelope = await server.call("sample_say", {"text": "你好"})
+    assert envelope.pop("callId").startswith("call_")
+    assert envelope == {
+        "ok": True,
+        "content": [{"type": "text", "text": '{"said":"你好"}'}],
+        "data": {"said": "你好"},
+    }
+
+
+@pytest.mark.spec("M6")
+@pytest.mark.parametrize(
+    ("name", "arguments", "error_type"),
+    [
+        ("sample_fail", {}, "not_today"),
+        ("sample_break", {}, "internal_error"),
+        ("sample_sya", {}, "unknown_tool"),
+        ("sample_say", {"txt": 1}, "invalid_arguments"),
+        ("%2e%2e%2fx", {}, "unknown_tool"),
+    ],
+)
+async def test_failure_is_an_error_object_with_status_200(server, name, arguments, error_type):
+    envelope = await server.call(name, arguments)
+    assert (envelope["ok"], envelope["error"]["type"]) == (False, error_type)
+    assert "secret detail" not in json.dumps(envelope)
+    assert "Traceback" not in json.dumps(envelope)
+
+
+@pytest.mark.spec("K8")
+async def test_list_is_given_in_each_form(server):
+    forms = {}
+    for form in ("agentcore", "openai", "anthropic", "mcp"):
+        _, answer = await server.get(f"/api/tools?format={form}")
+        forms[form] = answer["tools"][0]
+    assert forms["agentcore"]["module"] == "sample"
+    assert forms["openai"]["function"]["name"] == forms["anthropic"]["name"] == forms["mcp"]["name"] == "sample_say"
+
+
+async def test_list_is_sent_again_only_when_it_changed(server):
+    async with server.client.get(f"{server.url}/api/tools") as response:
+        etag = response.headers["ETag"]
+    async with server.client.get(f"{server.url}/api/tools", headers={"If-None-Match": etag}) as response:
+        assert (response.status, await response.read()) == (304, b"")
+    await server.host.modules.disable("sample")
+    async with server.client.get(f"{server.url}/api/tools", headers={"If-None-Match": etag}) as response:
+        assert (response.status, await response.json()) == (200, {"tools": []})
+
+
+async def test_progress_is_streamed_before_the_result(server, module):
+    module.released.set()
+    async with server.client.post(f"{server.url}/api/tools/sample_work/call", json={}, headers=STREAMED) as response:
+        assert response.content_type == "text/event-stream"
+        events = await events_of(response)
+    assert [kind for kind, _ in events] == ["accepted", "progress", "result"]
+    assert events[0][1]["callId"] == events[2][1]["callId"]
+    assert events[1][1]["fraction"] == 0.5
+    assert events[2][1]["content"] == [{"type": "text", "text": "done"}]
+
+
+async def test_call_whose_caller_leaves_goes_on_and_is_recorded(server, module):
+    request = server.client.post(f"{server.url}/api/tools/sample_work/call", json={}, headers=STREAMED)
+    response = await request
+    async with asyncio.timeout(5):
+        await module.entered.wait()
+        response.close()
+        call = next(iter(server.host.calls.in_flight.values()))
+        module.released.set()
+        await call.work.task
+    assert not module.cancelled
+    _, page = await server.get("/api/calls?tool=sample_work")
+    assert [row["outcome"] for row in page["calls"]] == ["ok"]
+
+
+@pytest.mark.spec("M5")
+async def test_call_is_cancelled_by_its_id(server, module):
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        running = group.create_task(server.call("sample_work"))
+        await module.entered.wait()
+        (call_id,) = server.host.calls.in_flight
+        status, _ = await server.post(f"/api/calls/{call_id}/cancel")
+    assert status == 200
+    assert running.result()["error"]["type"] == "cancelled"
+    assert module.cancelled
+
+
+async def test_cancelling_an_unknown_call_is_a_404(server):
+    status, answer = await server.post("/api/calls/call_x/cancel")
+    assert (status, answer["error"]["type"]) == (404, "call_not_found")
+
+
+@pytest.mark.spec("K2")
+async def test_call_that_needs_a_person_is_sent_again_after_approval(server):
+    envelope = await server.call("sample_write")
+    assert envelope["error"]["type"] == "approval_required"
+    call_id = envelope["error"]["context"]["callId"]
+    server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+    assert (await server.call("sample_write", call_id=call_id))["ok"]
+    assert (await server.call("sample_write", call_id=call_id))["error"]["type"] == "approval_not_found"
+
+
+@pytest.mark.spec("K2")
+async def test_stream_stays_open_while_a_person_decides(server):
+    url = f"{server.url}/api/tools/sample_write/call"
+    async with server.client.post(url, json={}, headers=STREAMED) as response:
+        async with asyncio.timeout(5):
+            accepted = await response.content.readuntil(b"\n\n")
+            head = await response.content.readuntil(b"\n\n")
+        call_id = json.loads(head.decode().splitlines()[1].removeprefix("data: "))["callId"]
+        server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+        events = await events_of(response)
+    assert accepted.startswith(b"event: accepted\n")
+    assert head.startswith(b"event: approval\n")
+    assert events[0][0] == "result"
+    assert events[0][1]["ok"]
+
+
+async def test_time_limit_of_the_caller_ends_a_call(server):
+    envelope = await server.call("sample_work", timeout_ms=20)
+    assert envelope["error"]["type"] == "timeout"

@@ -1,0 +1,399 @@
+"""`/api/settings`: what is set and from where, changes in the file that wins, and what nobody may change from here."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import ConfigDict
+
+from agentcore.api import BaseModel, Field, Module, SecretStr, tool
+from agentcore.api.context import Principal
+from agentcore.api.errors import ToolError
+from agentcore.host import load_config
+from agentcore.host.config_error import ConfigChangedError
+from agentcore.host.config_file import FILE_BYTES
+from agentcore.host.settings_change import SettingChange, plan_changes
+from agentcore.host.settings_document import SettingsSubject
+from agentcore.host.settings_shown import diff_of
+
+APP = """{
+    "modules": [],
+    "server": {"port": 0},
+    "limits": {
+        "stop_grace": 1.5
+    },
+    "config": {
+        "weather": {"count": 2, "api_key": "hunter2", "headers": {"Authorization": "Bearer x", "Accept": "*/*"}},
+        "other": {"pat": "ghp_other"}
+    }
+}
+"""
+
+
+class Proxy(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    host: str = "localhost"
+    password: SecretStr | None = None
+
+
+class Weather(Module):
+    """Weather."""
+
+    name = "weather"
+
+    class Settings(Module.Settings):
+        api_key: SecretStr | None = None
+        count: Annotated[int, Field(ge=1)] = 3
+        unit: str = "C"
+        proxy: Proxy = Proxy()
+        headers: dict[str, str] = Field(default_factory=dict)
+        sandbox: Annotated[str, Field(json_schema_extra={"x-policy": True})] = "require"
+
+    @tool(read_only=True)
+    async def weather_count(self) -> int:
+        """Tell the count."""
+        count: int = self.settings.count
+        return count
+
+
+@pytest.fixture
+async def server(make_server, tmp_path):
+    running = await make_server(Weather(), app={})
+    running.folder = tmp_path / "app"
+    (running.folder / "app.json").write_text(APP)
+    return running
+
+
+async def put(server, path: str, changes: list[dict[str, Any]], expected: str | None = None, **query: str):
+    if expected is None:
+        expected = (await server.get(path))[1]["digest"]
+    body = {"expected": expected, "changes": changes}
+    async with server.client.put(server.url + path, json=body, params=query) as response:
+        return response.status, await response.json()
+
+
+WEATHER = "/api/settings/modules/weather"
+
+
+@pytest.mark.spec("K5")
+async def test_each_value_says_which_line_it_comes_from(server):
+    status, view = await server.get("/api/settings")
+    assert status == 200
+    assert view["values"]["limits"] == {"stop_grace": 1.5}
+    origin = view["origins"]["/limits/stop_grace"]
+    assert (origin["kind"], origin["line"], origin["isReadOnly"]) == ("app", 5, False)
+    assert origin["file"] == str(server.folder / "app.json")
+    assert "/limits/init_timeout" not in view["origins"]
+    assert view["schema"]["$defs"]["LimitsConfig"]["properties"]["init_timeout"]["default"] == 30
+    assert view["problems"] == []
+
+
+async def test_modules_and_their_settings_are_not_among_those_of_the_server(server):
+    _, view = await server.get("/api/settings")
+    assert not {"modules", "config", "$schema"} & {*view["values"], *view["schema"]["properties"]}
+    assert "hunter2" not in json.dumps(view)
+    assert not [path for path in view["origins"] if path.startswith(("/config", "/modules", "/$schema"))]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"path": "/config/weather/count", "value": 1},
+        {"path": "/config", "remove": True},
+        {"path": "/modules", "remove": True},
+    ],
+)
+async def test_what_has_routes_of_its_own_is_not_changed_as_a_setting(server, change):
+    status, answer = await put(server, "/api/settings", [change])
+    assert (status, answer["error"]["type"]) == (400, "unknown_setting")
+    assert "routes of their own" in answer["error"]["message"]
+    assert (server.folder / "app.json").read_text() == APP
+
+
+@pytest.mark.spec("K5")
+async def test_change_is_saved_in_place_and_every_other_byte_is_kept(server):
+    status, view = await put(server, "/api/settings", [{"path": "/limits/stop_grace", "value": 2}])
+    assert status == 200
+    assert (server.folder / "app.json").read_text() == APP.replace("1.5", "2")
+    assert view["values"]["limits"]["stop_grace"] == 2
+    assert "/limits/stop_grace" in view["waitsForRestart"]
+
+
+async def test_removed_setting_falls_back_to_its_default(server):
+    status, view = await put(server, "/api/settings", [{"path": "/limits/stop_grace", "remove": True}])
+    assert status == 200
+    assert "/limits/stop_grace" not in view["origins"]
+    assert json.loads((server.folder / "app.json").read_text())["limits"] == {}
+
+
+async def test_preview_shows_a_diff_and_writes_nothing(server):
+    changes = [{"path": "/count", "value": 7}, {"path": "/unit", "value": "F"}]
+    status, answer = await put(server, WEATHER, changes, preview="diff")
+    assert status == 200
+    (diff,) = answer["diff"]
+    assert diff["file"] == str(server.folder / "app.json")
+    changed = [line for line in diff["text"].splitlines() if line[:1] in "+-"][2:]
+    assert [line[0] for line in changed] == ["-", "+"]
+    assert '"count": 7' in changed[1]
+    assert '"unit": "F"' in changed[1]
+    assert (server.folder / "app.json").read_text() == APP
+
+
+@pytest.mark.spec("S1")
+async def test_no_secret_is_in_an_answer_or_a_diff(server):
+    changes = [{"path": "/count", "value": 7}]
+    texts = [
+        json.dumps((await server.get(WEATHER))[1]),
+        json.dumps((await server.get("/api/settings"))[1]),
+        json.dumps((await put(server, WEATHER, changes, preview="diff"))[1]),
+        json.dumps((await put(server, "/api/settings", [{"path": "/locale", "value": "zh"}], preview="diff"))[1]),
+        json.dumps((await put(server, WEATHER, changes))[1]),
+    ]
+    for secret in ("hunter2", "Bearer x", "ghp_other"):
+        assert not [text for text in texts if secret in text]
+    _, view = await server.get(WEATHER)
+    assert view["withheld"] == ["/api_key", "/headers/Authorization"]
+    assert view["values"] == {"count": 7, "headers": {"Accept": "*/*"}}
+
+
+@pytest.mark.spec("K3")
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        (WEATHER, {"path": "/api_key", "value": "new"}),
+        (WEATHER, {"path": "/api_key", "remove": True}),
+        (WEATHER, {"path": "/proxy/password", "value": "new"}),
+        (WEATHER, {"path": "/proxy", "value": {}}),
+        (WEATHER, {"path": "/headers", "value": {"X-Token": "mine"}}),
+        (WEATHER, {"path": "/headers", "value": {"Accept": "*/*"}}),
+        (WEATHER, {"path": "/sandbox", "value": "off"}),
+        ("/api/settings", {"path": "/approvals/mode", "value": "allow"}),
+        ("/api/settings", {"path": "/approvals/api_token", "value": True}),
+        ("/api/settings", {"path": "/agents/default", "value": {}}),
+        ("/api/settings", {"path": "/models/fast", "value": {}}),
+        ("/api/settings", {"path": "/workspace/roots", "value": ["/"]}),
+        ("/api/settings", {"path": "/workspace", "remove": True}),
+        ("/api/settings", {"path": "/workspace/protected", "value": []}),
+        ("/api/settings", {"path": "/server/hosts", "value": ["evil.example"]}),
+        ("/api/settings", {"path": "/server/host", "value": "0.0.0.0"}),
+        ("/api/settings", {"path": "/server", "value": {"host": "0.0.0.0"}}),
+        ("/api/settings", {"path": "/modules_dir", "value": "workspace"}),
+    ],
+)
+@pytest.mark.parametrize("preview", [{}, {"preview": "diff"}])
+async def test_secrets_and_what_is_allowed_are_not_changed_from_here(server, path, change, preview):
+    status, answer = await put(server, path, [change], **preview)
+    assert (status, answer["error"]["type"]) == (403, "forbidden")
+    assert str(server.folder / "app.json") in answer["error"]["message"]
+    assert (server.folder / "app.json").read_text() == APP
+
+
+async def test_view_names_what_is_policy(server):
+    _, view = await server.get("/api/settings")
+    assert {"/approvals", "/approvals/mode", "/workspace/roots", "/server/hosts", "/agents"} <= {*view["policy"]}
+    assert not {"/server/port", "/limits/stop_grace", "/locale"} & {*view["policy"]}
+    assert view["mayChangePolicy"] is False
+
+
+@pytest.mark.spec("M3")
+async def test_value_that_is_not_valid_is_refused_with_its_place(server):
+    status, answer = await put(server, WEATHER, [{"path": "/count", "value": 0}])
+    assert (status, answer["error"]["type"]) == (400, "invalid_settings")
+    (error,) = answer["error"]["context"]["errors"]
+    assert error["path"] == "/count"
+    assert "greater than or equal to 1" in error["message"]
+    assert (server.folder / "app.json").read_text() == APP
+
+
+async def test_what_was_wrong_already_does_not_keep_the_rest_from_being_mended(server):
+    broken = APP.replace('"count": 2', '"cuont": 2').replace('"hunter2"', "[]")
+    (server.folder / "app.json").write_text(broken)
+    _, view = await server.get(WEATHER)
+    assert sorted(problem["path"] for problem in view["problems"]) == ["/api_key", "/cuont"]
+    status, view = await put(server, WEATHER, [{"path": "/cuont", "remove": True}, {"path": "/count", "value": 2}])
+    assert status == 200
+    assert [problem["path"] for problem in view["problems"]] == ["/api_key"]
+    status, answer = await put(server, WEATHER, [{"path": "/count", "value": "many"}])
+    assert answer["error"]["type"] == "invalid_settings"
+
+
+async def test_setting_that_does_not_exist_is_refused(server):
+    status, answer = await put(server, WEATHER, [{"path": "/cuont", "value": 1}])
+    assert (status, answer["error"]["type"]) == (400, "unknown_setting")
+
+
+@pytest.mark.spec("K5")
+async def test_change_goes_to_the_file_that_wins(server):
+    own = server.folder / "modules" / "weather.json"
+    own.write_text('{"unit": "F"}')
+    status, view = await put(server, WEATHER, [{"path": "/unit", "value": "K"}, {"path": "/count", "value": 9}])
+    assert status == 200
+    assert own.read_text() == '{"unit": "K"}'
+    assert (server.folder / "app.json").read_text() == APP.replace('"count": 2', '"count": 9')
+    assert (view["origins"]["/unit"]["kind"], view["origins"]["/count"]["kind"]) == ("module", "app")
+
+
+@pytest.mark.spec("K5")
+async def test_module_with_only_a_file_of_its_own_keeps_new_settings_there(server):
+    (server.folder / "app.json").write_text("{}")
+    own = server.folder / "modules" / "weather.json"
+    own.write_text('{"unit": "F"}')
+    status, _ = await put(server, WEATHER, [{"path": "/proxy/host", "value": "p"}])
+    assert status == 200
+    assert json.loads(own.read_text()) == {"unit": "F", "proxy": {"host": "p"}}
+    assert (server.folder / "app.json").read_text() == "{}"
+
+
+async def test_object_that_two_files_make_is_not_replaced_as_a_whole(server):
+    (server.folder / "app.json").write_text('{"config": {"weather": {"headers": {"Accept": "a"}}}}')
+    (server.folder / "modules" / "weather.json").write_text('{"headers": {"Accept-Language": "b"}}')
+    status, answer = await put(server, WEATHER, [{"path": "/headers", "value": {"Accept": "c"}}])
+    assert (status, answer["error"]["type"]) == (400, "setting_overridden")
+    assert "weather.json" in answer["error"]["message"]
+
+
+@pytest.mark.spec("K5")
+async def test_value_from_the_environment_is_read_only(tmp_path):
+    path = tmp_path / "app.json"
+    path.write_text(APP)
+    environ = {"AGENTCORE_LIMITS__STOP_GRACE": "9", "AGENTCORE_SERVER": '{"approval_port": 1}'}
+    document = SettingsSubject.of_app(load_config(path, environ)).read()
+    assert document.at(("limits", "stop_grace")) == 9
+    with pytest.raises(ToolError, match="environment variable AGENTCORE_LIMITS__STOP_GRACE") as caught:
+        plan_changes(document, [SettingChange(("limits", "stop_grace"), 3)], may_change_policy=True)
+    assert caught.value.type == "setting_read_only"
+    # an object of the environment is laid over those of files, so other keys of it can be set there
+    plan = plan_changes(document, [SettingChange(("server", "port"), 4)], may_change_policy=True)
+    assert plan.write().at(("server",)) == {"approval_port": 1, "port": 4}
+
+
+async def test_change_is_refused_when_the_files_are_no_longer_what_was_looked_at(server):
+    _, view = await server.get("/api/settings")
+    (server.folder / "app.json").write_text("{}")
+    status, answer = await put(server, "/api/settings", [{"path": "/locale", "value": "zh"}], view["digest"])
+    assert (status, answer["error"]["type"]) == (409, "config_changed")
+    assert (server.folder / "app.json").read_text() == "{}"
+
+
+async def test_file_that_changes_between_plan_and_writing_is_not_overwritten(tmp_path):
+    path = tmp_path / "app.json"
+    path.write_text("{}")
+    document = SettingsSubject.of_app(load_config(path, {})).read()
+    plan = plan_changes(document, [SettingChange(("locale",), "zh")], may_change_policy=False)
+    path.write_text('{"locale": "en"}')
+    with pytest.raises(ConfigChangedError):
+        plan.write()
+    assert path.read_text() == '{"locale": "en"}'
+
+
+async def test_file_that_is_not_json_is_an_error_with_line_and_column(server):
+    (server.folder / "app.json").write_text('{\n "server": {,}\n}')
+    for path in ("/api/settings", WEATHER):
+        status, answer = await server.get(path)
+        assert (status, answer["error"]["type"]) == (409, "config_invalid")
+        (problem,) = answer["error"]["context"]["problems"]
+        assert (problem["line"], problem["file"]) == (2, str(server.folder / "app.json"))
+
+
+async def test_file_that_cannot_be_written_is_an_error(server):
+    own = server.folder / "modules" / "weather.json"
+    nearly_too_large = json.dumps({"unit": "F" * (FILE_BYTES - 100)})
+    own.write_text(nearly_too_large)
+    (server.folder / "app.json").write_text("{}")
+    status, answer = await put(server, WEATHER, [{"path": "/proxy/host", "value": "h" * 100}])
+    assert (status, answer["error"]["type"]) == (409, "config_not_written")
+    assert own.read_text() == nearly_too_large
+
+
+async def test_nesting_that_no_file_may_have_is_refused(server):
+    value: Any = "deep"
+    for _ in range(95):
+        value = [value]
+    status, answer = await put(server, WEATHER, [{"path": "/unit", "value": value}])
+    assert (status, answer["error"]["type"]) == (400, "invalid_settings")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"path": "/count"}, {"path": "/count", "value": 1, "remove": True}, {"path": "count", "value": 1}, {"path": ""}],
+)
+async def test_change_that_is_none_is_refused(server, change):
+    status, answer = await put(server, WEATHER, [change])
+    assert (status, answer["error"]["type"]) == (400, "invalid_body")
+
+
+@pytest.mark.spec("M3", "M4")
+async def test_saved_settings_of_a_module_count_once_it_is_reloaded(server):
+    _, view = await put(server, WEATHER, [{"path": "/count", "value": 5}])
+    assert view["waitsForReload"] is True
+    await server.post("/api/modules/weather/reload")
+    assert (await server.call("weather_count"))["data"] == 5
+    assert (await server.get(WEATHER))[1]["waitsForReload"] is False
+
+
+async def test_module_whose_code_was_not_loaded_shows_only_where_its_settings_stand(make_server, tmp_path):
+    app = {"modules": ["broken"], "config": {"broken": {"odd": "hunter2"}}}
+    server = await make_server(files={"broken": "raise RuntimeError('no')"}, app=app)
+    status, view = await server.get("/api/settings/modules/broken")
+    assert (status, view["schema"], view["values"], view["withheld"]) == (200, None, {}, ["/odd"])
+    assert view["origins"]["/odd"]["line"]
+    status, answer = await put(server, "/api/settings/modules/broken", [{"path": "/odd", "value": 1}])
+    assert (status, answer["error"]["type"]) == (400, "settings_unknown")
+
+
+async def test_module_that_fails_by_its_settings_says_the_line_and_shows_no_traceback(make_server, tmp_path):
+    source = "from agentcore.api import Module\n\n\nclass Odd(Module):\n    pass\n"
+    app = {"modules": ["odd"], "config": {"odd": {"cuont": 1}}}
+    server = await make_server(files={"odd": source}, app=app)
+    _, module = await server.get("/api/modules/odd")
+    assert (module["state"], module["traceback"]) == ("failed", "")
+    assert f"{tmp_path / 'app' / 'app.json'}:" in module["reason"]
+    assert "unknown key" in module["reason"]
+
+
+async def test_module_that_is_not_listed_has_no_settings(server):
+    status, answer = await server.get("/api/settings/modules/nobody")
+    assert (status, answer["error"]["type"]) == (404, "module_not_found")
+
+
+@pytest.mark.spec("S7")
+async def test_change_is_in_the_record_and_told_to_pages_without_its_value(server):
+    told: list[dict[str, Any]] = []
+    server.host.events.subscribe("settings.changed", lambda event: told.append(event.to_json()))
+    await put(server, WEATHER, [{"path": "/unit", "value": "Kelvin"}])
+    _, page = await server.get("/api/calls", params={"kind": "notice"})
+    assert (told[0]["module"], told[0]["paths"]) == ("weather", ["/unit"])
+    row = page["calls"][0]
+    assert (row["outcome"], row["module"], row["principal_kind"]) == ("settings_changed", "weather", "token")
+    assert json.loads(row["arguments"]) == {"module": "weather", "paths": ["/unit"]}
+
+
+async def test_who_may_change_policy_sets_secrets_and_the_diff_hides_them(tmp_path):
+    path = tmp_path / "app.json"
+    path.write_text(APP)
+    config = load_config(path, {})
+    record = _record_of(Weather())
+    document = SettingsSubject.of_module(config, record).read()
+    plan = plan_changes(document, [SettingChange(("api_key",), "sesame")], may_change_policy=True)
+    ((_, text),) = diff_of(plan.before, plan.after)
+    assert "sesame" not in text
+    assert "hunter2" not in text
+    assert '+        "weather": {"count": 2, "api_key": "••• (new)"' in text
+    assert plan.write().at(("api_key",)) == "sesame"
+
+
+def _record_of(module: Module) -> Any:
+    from agentcore.host.modules import ModuleRecord
+
+    return ModuleRecord("weather", plugin=module, config_key="weather")
+
+
+async def test_models_and_programs_without_the_right_are_refused(server):
+    from agentcore.host.policy import authorise
+
+    for kind in ("chat", "mcp", "host", "module"):
+        with pytest.raises(ToolError) as caught:
+            authorise(Principal(kind), "change_settings")
+        assert caught.value.type == "forbidden"
+    assert Path(server.folder / "app.json").read_text() == APP
