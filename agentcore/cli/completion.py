@@ -1,0 +1,96 @@
+"""`agentcore completion`, and what is completed: tools, their arguments, modules."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+_VARIABLE = "_AGENTCORE_COMPLETE"
+_CACHE_NAME = "completion.json"
+_CACHE_BYTES = 1024 * 1024
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print a completion script for a shell.
+
+    It completes commands, options, modules, tools and the names of their arguments.
+
+    \b
+    Install:
+      bash   eval "$(agentcore completion bash)"         in ~/.bashrc
+      zsh    eval "$(agentcore completion zsh)"          in ~/.zshrc
+      fish   agentcore completion fish > ~/.config/fish/completions/agentcore.fish
+    """
+    script = get_completion_class(shell)
+    assert script is not None  # noqa: S101 - click has these three
+    click.echo(script(ctx.find_root().command, {}, "agentcore", _VARIABLE).source())
+
+
+def complete_tool(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of tools that were there when a command last looked."""
+    known = _known_tools(ctx)
+    return [
+        CompletionItem(name, help=str(tool.get("help", "")))
+        for name, tool in known.items()
+        if name.startswith(incomplete)
+    ]
+
+
+def complete_argument(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """`key=` for the arguments of the tool that was typed before."""
+    tool = _known_tools(ctx).get(str(ctx.params.get("tool")), {})
+    names = [f"{name}=" for name in tool.get("arguments", [])]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of installed and local modules."""
+    from agentcore.host.config import load_config
+    from agentcore.host.discovery import installed_names
+
+    try:
+        names = installed_names(load_config(_config_path(ctx), {}).modules_folder)
+    except Exception:  # noqa: BLE001 - while somebody types, a broken app.json completes nothing
+        return []
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> None:
+    """Keep names of tools and arguments beside the state of an app.json: completing must not start a host."""
+    from agentcore.store.private_file import write_private_file
+    from agentcore.store.state_dir import locate_state_dir
+
+    text = json.dumps({tool["name"]: _remembered(tool) for tool in tools}).encode("ascii")
+    path = locate_state_dir(config_path) / _CACHE_NAME
+    try:
+        if not path.exists() or path.read_bytes() != text:
+            write_private_file(path, text)
+    except OSError:
+        pass  # completion is a convenience: a full disk must not fail the command that ran
+
+
+def _remembered(tool: Mapping[str, Any]) -> dict[str, Any]:
+    first_line = str(tool.get("description", "")).split("\n", 1)[0]
+    return {"help": first_line[:100], "arguments": list(tool.get("input_schema", {}).get("properties", {}))}
+
+
+def _known_tools(ctx: click.Context) -> dict[str, Any]:
+    from agentcore.store.private_file import read_private_file
+    from agentcore.store.state_dir import locate_state_dir
+
+    try:
+        content = read_private_file(locate_state_dir(_config_path(ctx)) / _CACHE_NAME, _CACHE_BYTES)
+        known = {} if content is None else json.loads(content)
+    except Exception:  # noqa: BLE001 - while somebody types, an unreadable file completes nothing
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _config_path(ctx: click.Context) -> Path:
+    return Path(ctx.params.get("config_path") or "app.json")

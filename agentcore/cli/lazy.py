@@ -1,0 +1,83 @@
+"""A group whose table of commands answers `--help` and completion; a command is imported when it runs."""
+
+import difflib
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class LazyCommand(NamedTuple):
+    """Where a command is found, and what the help of its group says of it.
+
+    Args:
+        target: `package.module:attribute` of a `click.Command`.
+        short_help: One line.
+    """
+
+    target: str
+    short_help: str
+
+
+@contextmanager
+def quick_imports() -> Iterator[None]:
+    """Import many packages in here: without looking for garbage, of which imports make none, they load faster."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+class LazyGroup(click.Group):
+    """A group of commands that are imported one by one, when they are called.
+
+    Args:
+        lazy: Command name to where it is found, in the order of the help.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(self._lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        entry = self._lazy.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.target.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments begin with; the error of an unknown one names near ones."""
+        name = args[0]
+        if name not in self._lazy and not name.startswith("-") and not ctx.resilient_parsing:
+            near = difflib.get_close_matches(name, self._lazy, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help) for name, entry in self._lazy.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete names from the table, and options."""
+        names = [
+            CompletionItem(name, help=entry.short_help)
+            for name, entry in self._lazy.items()
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]

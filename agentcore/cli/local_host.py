@@ -1,0 +1,83 @@
+"""A host in the command line's own process, for when no server runs: it loads app.json and holds the state folder."""
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agentcore.api.context import Principal
+from agentcore.cli.backend import CallWish, Notify
+from agentcore.cli.options import is_verbose
+from agentcore.cli.output import note, warn
+from agentcore.cli.terminal_approval import TerminalApprover
+from agentcore.cli.verbose import set_up_log
+from agentcore.host.call import CallRequest
+from agentcore.host.config import load_config
+from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.held import Held
+from agentcore.host.host import Host
+from agentcore.store.state_dir import StateDir
+
+_PERSON = Principal("cli")
+
+
+@contextmanager
+def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
+    """Start a host for an app.json, and stop it at the end.
+
+    Raises:
+        ConfigError: app.json is wrong.
+        StateLockedError: Another process holds the state folder.
+        StateDirError: The state folder cannot be used.
+    """
+    set_up_log(is_verbose=is_verbose())
+    config = load_config(config_path, os.environ)
+    for notice in config.notices:
+        note(notice)
+    with StateDir.open(config.file, prepare_roots(config)) as state, asyncio.Runner() as runner:
+        held = runner.run(Held.open(Host.open(config, state), "host"))
+        try:
+            held.value.approvals.approver = TerminalApprover.if_there_is_a_terminal()
+            yield LocalHost(runner, held.value)
+        finally:
+            runner.run(held.close())
+
+
+class LocalHost:
+    """A backend whose host runs in this process; the event loop runs only while something is asked of it."""
+
+    def __init__(self, runner: asyncio.Runner, host: Host) -> None:
+        self._runner, self._host = runner, host
+
+    def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.Backend.tools`."""
+        tools: list[dict[str, Any]] = json.loads(self._host.registry.encoded(form))["tools"]  # type: ignore[arg-type]
+        return tools
+
+    def call(self, wish: CallWish, notify: Notify) -> bytes:
+        """See `agentcore.cli.backend.Backend.call`."""
+        request = CallRequest(
+            wish.tool, wish.arguments, _PERSON, session_id=wish.session_id, timeout_ms=wish.timeout_ms
+        )
+        return self._runner.run(self._host.call(request, notify)).encoded()
+
+    def modules(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.Backend.modules`."""
+        from agentcore.server.module_view import list_modules  # it brings the HTTP server along
+
+        return self._runner.run(list_modules(self._host))
+
+    def module(self, name: str) -> dict[str, Any]:
+        """See `agentcore.cli.backend.Backend.module`."""
+        from agentcore.server.module_view import show_module
+
+        return self._runner.run(show_module(self._host, name))
+
+    def warn_of_modules(self) -> None:
+        """Say on stderr which modules do not run, and why."""
+        for record in self._host.modules.records.values():
+            if record.state in ("failed", "missing"):
+                warn(f"module {record.name} is {record.state}: {record.reason}")

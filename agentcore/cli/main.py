@@ -1,0 +1,78 @@
+"""The root of the command line: its table of commands, and how a run of it ends."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from agentcore import __version__
+from agentcore.cli.exits import ExitCode, explained
+from agentcore.cli.lazy import LazyCommand, LazyGroup
+
+_COMMANDS = {
+    "serve": LazyCommand("agentcore.cli.serve:serve", "Start the server."),
+    "open": LazyCommand("agentcore.cli.open_page:open_page", "Open the page of the running server."),
+    "init": LazyCommand("agentcore.cli.init:init", "Write an app.json that lists the installed modules."),
+    "call": LazyCommand("agentcore.cli.call:call", "Call a tool."),
+    "tools": LazyCommand("agentcore.cli.tools:tools", "List tools, or show one."),
+    "modules": LazyCommand("agentcore.cli.modules:modules", "List, enable, disable and reload modules."),
+    "config": LazyCommand("agentcore.cli.config:config", "Show the configuration, or its JSON Schema."),
+    "audit": LazyCommand("agentcore.cli.audit:audit", "Verify the record of calls."),
+    "doctor": LazyCommand("agentcore.cli.doctor:doctor", "Look for what is missing or wrong."),
+    "stop": LazyCommand("agentcore.cli.stop:stop", "Emergency stop: end all calls of the running server."),
+    "completion": LazyCommand("agentcore.cli.completion:completion", "Print a shell's completion script."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done · 1 the call failed · 2 usage or configuration · 3 no server, or its state is locked"
+    " · 130 interrupted.",
+)
+@click.version_option(__version__, message="agentcore %(version)s")
+@click.option("-v", "--verbose", is_flag=True, help="Show the log of a host in this process, with tracebacks.")
+def root(verbose: bool) -> None:
+    """A tool runtime for AI agents: modules bring tools, every surface offers them.
+
+    With a server running for the app.json in this folder, commands go to it; else they run on their own.
+
+    \b
+    Examples:
+      agentcore init                                write an app.json here
+      agentcore serve --open                        start the server and open its page
+      agentcore tools                               see what can be called
+      agentcore call weather_now city=Bonn          call a tool, here one of a module `weather`
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit.
+
+    Args:
+        arguments: Without the program's name; None: those of the process.
+    """
+    # pydantic imports every installed package that calls itself a plugin of it: nobody listed these, and it takes time
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = root.main(arguments, prog_name="agentcore", standalone_mode=False)
+    except click.ClickException as exc:
+        exc.show()
+        return exc.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return ExitCode.INTERRUPTED
+    except Exception as exc:
+        error = explained(exc)
+        if error is None:
+            raise
+        error.show()
+        return error.exit_code
+    return code if isinstance(code, int) else ExitCode.OK

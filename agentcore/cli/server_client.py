@@ -1,0 +1,208 @@
+"""The command line as a client of a running server: plain HTTP from the standard library, with the API token."""
+
+import http.client
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import quote, urlsplit
+
+from agentcore.cli.exits import CliError, ExitCode
+from agentcore.store.api_token import TOKEN_VARIABLE, read_token
+from agentcore.store.server_info import ServerInfo
+
+ANSWER_SECONDS = 60.0
+"""How long one answer may take; longer than starting or stopping a module may."""
+
+STREAM_SILENCE_SECONDS = 60.0
+"""How long a stream may be silent; the server gives a sign of life more often."""
+
+ANSWER_BYTES = 64 * 1024 * 1024
+"""Bound of one answer."""
+
+
+class StreamEvent(NamedTuple):
+    """One event of a stream: its name, and its data as the bytes that were sent."""
+
+    name: str
+    data: bytes
+
+
+class ServerClient:
+    """Speaks to the server that holds a state folder.
+
+    Args:
+        address: Its base URL.
+        token: The API token.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        self._address, self._token = address.rstrip("/"), token
+        self._place = urlsplit(self._address)
+
+    @classmethod
+    def of(cls, folder: Path, info: ServerInfo) -> Self:
+        """The client of a server that was found by its state folder.
+
+        Raises:
+            CliError: It has no address yet, or there is no token.
+        """
+        address = info.addresses.get("page")
+        if address is None:
+            raise CliError(
+                f"process {info.pid} is starting and has no address yet",
+                hint="try again in a moment",
+                code=ExitCode.UNREACHABLE,
+            )
+        token = read_token(folder, os.environ)
+        if token is None:
+            raise CliError(
+                f"there is no API token in {folder}",
+                hint=f"set {TOKEN_VARIABLE}, or restart the server",
+                code=ExitCode.UNREACHABLE,
+            )
+        return cls(address, token.get_secret_value())
+
+    @property
+    def address(self) -> str:
+        """The base URL of the server."""
+        return self._address
+
+    def get(self, path: str) -> Any:
+        """The JSON value at a path.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return self._parsed(self.send("GET", path))
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Post a JSON object, and give the JSON value of the answer.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return self._parsed(self.send("POST", path, body or {}))
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
+        """Send a request and give the bytes of the answer.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        connection = self._connect(ANSWER_SECONDS)
+        try:
+            response = self._request(connection, method, path, body, "application/json")
+            return self._checked(response, self._read(response))
+        finally:
+            connection.close()
+
+    def stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Iterator[StreamEvent]:
+        """Send a request and give the events of the answer as they come, until the server ends them.
+
+        Raises:
+            CliError: The server cannot be reached, refuses, or falls silent.
+        """
+        connection = self._connect(STREAM_SILENCE_SECONDS)
+        try:
+            response = self._request(connection, method, path, body, "text/event-stream")
+            if response.headers.get_content_type() != "text/event-stream":
+                self._checked(response, self._read(response))
+                raise CliError(f"{self._address} is no agentcore server: it sent no events", code=ExitCode.UNREACHABLE)
+            yield from self._events(response)
+        finally:
+            connection.close()
+
+    def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._place.scheme == "https" else http.client.HTTPConnection
+        return kind(self._place.hostname or "127.0.0.1", self._place.port, timeout=timeout_s)
+
+    def _request(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        accept: str,
+    ) -> http.client.HTTPResponse:
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": accept}
+        content = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = json.dumps(body).encode("ascii")
+        try:
+            connection.request(method, path, content, headers)
+            return connection.getresponse()
+        except (OSError, http.client.HTTPException) as exc:
+            raise self._unreachable(exc) from exc
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        try:
+            content = response.read(ANSWER_BYTES + 1)
+        except (OSError, http.client.HTTPException) as exc:
+            raise self._unreachable(exc) from exc
+        if len(content) > ANSWER_BYTES:
+            raise CliError(f"the answer of {self._address} is larger than {ANSWER_BYTES} bytes")
+        return content
+
+    def _checked(self, response: http.client.HTTPResponse, content: bytes) -> bytes:
+        if response.status < http.client.BAD_REQUEST:
+            return content
+        error = _error_of(content)
+        message = error.get("message") or f"the server answered {response.status}"
+        if response.status == http.client.UNAUTHORIZED:
+            raise CliError(
+                f"the server at {self._address} refuses the token",
+                hint=f"it was started with another {TOKEN_VARIABLE}; set the same here",
+                code=ExitCode.UNREACHABLE,
+            )
+        raise CliError(f"{error.get('type', 'error')}: {message}", code=ExitCode.CALL_FAILED)
+
+    def _parsed(self, content: bytes) -> Any:
+        try:
+            return json.loads(content)
+        except ValueError as exc:
+            raise CliError(f"{self._address} did not answer with JSON", code=ExitCode.UNREACHABLE) from exc
+
+    def _events(self, response: http.client.HTTPResponse) -> Iterator[StreamEvent]:
+        name, data = "message", []
+        while line := self._line(response):
+            field, _, value = line.rstrip(b"\r\n").partition(b":")
+            value = value.removeprefix(b" ")
+            if field == b"event":
+                name = value.decode("utf-8", "replace")
+            elif field == b"data":
+                data.append(value)
+            elif not line.strip():
+                if data:
+                    yield StreamEvent(name, b"\n".join(data))
+                name, data = "message", []
+
+    def _line(self, response: http.client.HTTPResponse) -> bytes:
+        """The next line with its end; nothing at the end of the stream."""
+        try:
+            return response.readline(ANSWER_BYTES)
+        except (OSError, http.client.HTTPException) as exc:
+            raise self._unreachable(exc) from exc
+
+    def _unreachable(self, error: Exception) -> CliError:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else type(error).__name__
+        return CliError(
+            f"the server at {self._address} cannot be reached: {reason or type(error).__name__}",
+            hint="see whether its process still runs: agentcore doctor",
+            code=ExitCode.UNREACHABLE,
+        )
+
+
+def path_of(*segments: str) -> str:
+    """A path made of segments, each quoted."""
+    return "/" + "/".join(quote(segment, safe="") for segment in segments)
+
+
+def _error_of(content: bytes) -> dict[str, Any]:
+    try:
+        error = json.loads(content)["error"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return error if isinstance(error, dict) else {}

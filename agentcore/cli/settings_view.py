@@ -1,0 +1,76 @@
+"""Settings of modules as they count, with every secret masked: only a module's own model knows which they are."""
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.host.config import AppConfig
+from agentcore.host.config_origins import Origin
+from agentcore.host.config_settings import RawSettings, module_settings, validate_settings
+from agentcore.host.discovery import find_module
+from agentcore.host.json_source import JsonPath
+from agentcore.host.masking import MASK, mask_secrets
+
+
+@dataclass
+class SettingsView:
+    """What `config` of app.json comes to.
+
+    Args:
+        values: Key of `config` to its settings; defaults included, secrets masked.
+        origins: Where values come from, by their path below `config`.
+        problems: What could not be shown, one sentence each.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origins: dict[JsonPath, Origin] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def view_settings(config: AppConfig) -> SettingsView:
+    """Look at the settings of all modules; imports those that app.json lists.
+
+    Settings whose model is not known (of a module that is not listed, or cannot be imported) are hidden: any of
+    them may be a secret.
+    """
+    view = SettingsView()
+    for name in config.modules:
+        _add(view, config, name)
+    for key, values in config.config.items():
+        view.values.setdefault(key, _hidden(values))
+    view.values = json.loads(mask_secrets(json.dumps(view.values), sys.maxsize))
+    return view
+
+
+def _add(view: SettingsView, config: AppConfig, name: str) -> None:
+    raw: RawSettings | None = None
+    try:
+        module = find_module(name, config.modules_folder).load()
+        model = getattr(module, "Settings", None)
+        raw = module_settings(config, name, getattr(module, "config_key", None) or name, model)
+        values = _shown(model, raw)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # noqa: BLE001 - a module that calls sys.exit() when imported must not end the command
+        view.problems.append(f"the settings of module {name} are hidden: {exc}")
+        raw = raw or module_settings(config, name)
+        values = _hidden(raw.values)
+    if values:
+        view.values[raw.key] = values
+        view.origins.update({(raw.key, *path): origin for path, origin in raw.origins.items()})
+
+
+def _shown(model: Any, raw: RawSettings) -> Mapping[str, Any]:
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return raw.values  # a plain Python module without a model declares no secrets; names tell them then
+    return validate_settings(model, raw).model_dump(mode="json", by_alias=True)
+
+
+def _hidden(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _hidden(part) for key, part in value.items()}
+    return MASK

@@ -1,0 +1,299 @@
+"""The command line as a process of its own, in a folder with an app.json and a local module."""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CLOCK = '''
+import asyncio
+from typing import Literal
+
+from agentcore.api import CallPreview, Module, SecretStr, ToolContext, ToolError, tool
+
+
+class Clock(Module):
+    """The time, for agents that would otherwise guess it."""
+
+    class Settings(Module.Settings):
+        zone: str = "UTC"
+        code: SecretStr = SecretStr("none")
+
+    @tool(read_only=True)
+    async def clock_now(
+        self,
+        zone: str = "UTC",
+        count: int = 1,
+        precision: Literal["seconds", "minutes"] = "seconds",
+        tags: list[str] = [],
+    ) -> dict:
+        """Give the time in a zone.
+
+        Args:
+            zone: IANA name, such as UTC.
+        """
+        if zone == "bad":
+            raise ToolError("zone_not_found", "no zone \\x1b[31m'bad'; use an IANA name")
+        if zone == "defect":
+            raise ZeroDivisionError("a defect")
+        return {"zone": zone, "count": count, "precision": precision, "tags": tags}
+
+    @tool(read_only=True)
+    def clock_text(self, text: str) -> str:
+        """Give the text back."""
+        return text
+
+    def look(self, ctx: ToolContext, arguments: dict) -> CallPreview:
+        return CallPreview(paths=("app.json",), diff="--- old\\n+++ new\\n-{}\\n+{ }", is_protected=True)
+
+    @tool(effects=["write"], preview=look)
+    def clock_set(self, zone: str) -> str:
+        """Set the zone."""
+        return f"set to {zone}"
+
+    @tool(read_only=True, timeout_s=30)
+    async def clock_wait(self, ctx: ToolContext) -> str:
+        """Wait until somebody ends it."""
+        ctx.progress(0.25, "waiting")
+        await asyncio.Event().wait()
+        return "never"
+'''
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What it printed, as JSON."""
+        return json.loads(self.out)
+
+
+@dataclass
+class Place:
+    """A folder in which commands run, with a state folder of its own.
+
+    Attributes:
+        folder: Where app.json is.
+        environ: The environment of commands.
+    """
+
+    folder: Path
+    environ: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def state(self) -> Path:
+        """The state folder."""
+        return Path(self.environ["AGENTCORE_STATE_DIR"])
+
+    @property
+    def command(self) -> list[str]:
+        """How the command line is started."""
+        return [sys.executable, "-m", "agentcore"]
+
+    def run(self, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None) -> Done:
+        """Run a command to its end."""
+        done = subprocess.run(
+            [*self.command, *arguments],
+            cwd=self.folder,
+            env={**self.environ, **(environ or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def write_app(self, **document: Any) -> Path:
+        """Write app.json."""
+        path = self.folder / "app.json"
+        path.write_text(json.dumps(document, indent=2))
+        return path
+
+    def add_module(self, name: str, source: str) -> None:
+        """Write a local module."""
+        (self.folder / "modules").mkdir(exist_ok=True)
+        (self.folder / "modules" / f"{name}.py").write_text(source)
+
+
+@pytest.fixture
+def empty_place(tmp_path: Path) -> Place:
+    """A folder without app.json."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "VIRTUAL_ENV") if name in os.environ}
+    return Place(folder, {**kept, "HOME": str(tmp_path), "AGENTCORE_STATE_DIR": str(tmp_path / "state")})
+
+
+@pytest.fixture
+def place(empty_place: Place) -> Place:
+    """A folder whose app.json lists one local module, `clock`."""
+    empty_place.add_module("clock", CLOCK)
+    empty_place.write_app(modules=["clock"], server={"port": 0})
+    return empty_place
+
+
+@pytest.fixture
+def add_broken_module(place: Place) -> Callable[[], None]:
+    """Add a module that cannot be imported to app.json."""
+
+    def add() -> None:
+        place.add_module("broken", "raise RuntimeError('no network')\n")
+        place.write_app(modules=["clock", "broken"])
+
+    return add
+
+
+def _ends_within(process: subprocess.Popen[Any], limit_s: float = 180) -> threading.Timer:
+    """Kill a process that goes on too long, so that who reads from it does not wait for ever."""
+    timer = threading.Timer(limit_s, process.kill)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+class Terminal:
+    """A command on a terminal of its own, with a person who reads and types."""
+
+    def __init__(self, place: Place, *arguments: str) -> None:
+        self._master, slave = pty.openpty()
+        self.seen = ""
+        self.process = subprocess.Popen(
+            [*place.command, *arguments],
+            cwd=place.folder,
+            env={**place.environ, "TERM": "xterm", "COLUMNS": "100"},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads here
+        )
+        os.close(slave)
+        self._limit = _ends_within(self.process)
+
+    def expect(self, text: str, timeout_s: float = 60) -> str:
+        """Read until a text was shown; gives what was shown since the last time, up to its end."""
+        end = time.monotonic() + timeout_s
+        while text not in self.seen:
+            ready, _, _ = select.select([self._master], [], [], max(end - time.monotonic(), 0))
+            assert ready, f"{text!r} was not shown; shown was: {self.seen}"
+            self.seen += self._read()
+        before, _, self.seen = self.seen.partition(text)
+        return before + text
+
+    def type(self, text: str) -> None:
+        """Type."""
+        os.write(self._master, text.encode())
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end; the exit code, and what was shown since the last time."""
+        while ready := self._read():
+            self.seen += ready
+        code = self.process.wait(60)
+        return code, self.seen
+
+    def close(self) -> None:
+        """End the command, whatever it does."""
+        self._limit.cancel()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+    def _read(self) -> str:
+        try:
+            return os.read(self._master, 65536).decode("utf-8", "replace")
+        except OSError:  # the other side is closed
+            return ""
+
+
+@pytest.fixture
+def on_terminal(place: Place) -> Iterator[Callable[..., Terminal]]:
+    """Start commands on terminals."""
+    with ExitStack() as stack:
+
+        def start(*arguments: str) -> Terminal:
+            return stack.enter_context(closing(Terminal(place, *arguments)))
+
+        yield start
+
+
+class Server:
+    """A server that runs as a process of its own, without a terminal."""
+
+    def __init__(self, place: Place, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [*place.command, "serve", *arguments],
+            cwd=place.folder,
+            env=place.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.log: list[dict[str, Any]] = []
+        self._limit = _ends_within(self.process)
+
+    def wait_for(self, event: str) -> dict[str, Any]:
+        """Read the log until an event stands there."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.log.append(json.loads(line))
+            if self.log[-1]["event"] == event:
+                return self.log[-1]
+        raise AssertionError(f"the server ended without {event}: {self.log}")
+
+    @property
+    def address(self) -> str:
+        """Its base URL."""
+        return next(line["address"] for line in self.log if line["event"] == "server_ready")
+
+    def stop(self) -> int:
+        """Ask it to end; its exit code."""
+        self.process.terminate()
+        return self.process.wait(60)
+
+    def close(self) -> None:
+        """End it, whatever it does."""
+        self._limit.cancel()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def start_server(place: Place) -> Iterator[Callable[..., Server]]:
+    """Start servers for the place's app.json."""
+    with ExitStack() as stack:
+
+        def start(*arguments: str) -> Server:
+            server = stack.enter_context(closing(Server(place, *arguments)))
+            server.wait_for("server_ready")
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def server(start_server: Callable[..., Server]) -> Server:
+    """A running server."""
+    return start_server()

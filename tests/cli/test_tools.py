@@ -1,0 +1,48 @@
+"""`agentcore tools`."""
+
+import pytest
+
+
+@pytest.mark.spec("M5")
+def test_tools_are_listed_in_aligned_columns(place):
+    done = place.run("tools")
+    header, *rows = done.out.splitlines()
+    column = header.index("DESCRIPTION")
+    assert [row.split()[0] for row in rows] == ["clock_now", "clock_text", "clock_set", "clock_wait"]
+    assert rows[0][column:] == "Give the time in a zone."
+
+
+def test_one_tool_is_shown_with_its_arguments(place):
+    done = place.run("tools", "clock_now")
+    assert "zone: text = 'UTC'\n      IANA name, such as UTC." in done.out
+    assert 'precision: "seconds" | "minutes"' in done.out
+
+
+def test_required_argument_is_marked(place):
+    assert "text: text, required" in place.run("tools", "clock_text").out
+
+
+@pytest.mark.spec("M5")
+@pytest.mark.parametrize(
+    ("form", "schema_key"), [("openai", "function"), ("anthropic", "input_schema"), ("mcp", "inputSchema")]
+)
+def test_definitions_are_given_in_the_forms_of_others(place, form, schema_key):
+    done = place.run("tools", "--format", form)
+    assert schema_key in done.json["tools"][0]
+
+
+def test_json_of_one_tool_is_its_definition(place):
+    assert place.run("tools", "clock_now", "--json").json["module"] == "clock"
+
+
+def test_unknown_tool_is_an_error_with_a_near_name(place):
+    done = place.run("tools", "clock_nwo")
+    assert done.code == 1
+    assert "did you mean clock_now or" in done.err
+
+
+def test_no_tools_are_said(empty_place):
+    empty_place.write_app(modules=[])
+    done = empty_place.run("tools")
+    assert (done.code, done.out) == (0, "")
+    assert "no module is running" in done.err
