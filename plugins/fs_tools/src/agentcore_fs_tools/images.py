@@ -1,0 +1,18 @@
+"""Which files are pictures that a model can look at."""
+
+IMAGE_LIMIT_BYTES = 8 << 20
+"""A larger picture is refused."""
+
+_BEGINNINGS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
+
+
+def image_type(head: bytes) -> str | None:
+    """The media type of a PNG, JPEG, GIF or WebP by its first bytes; None: it is something else."""
+    for beginning, mime in _BEGINNINGS:
+        if head.startswith(beginning):
+            return mime
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "image/webp"
+    return None

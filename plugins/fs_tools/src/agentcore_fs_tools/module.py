@@ -1,0 +1,299 @@
+"""`FsTools`: the ten tools, their arguments and what they say about themselves."""
+
+from typing import Annotated, Any
+
+from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
+from agentcore_fs_tools.changes import plan_edit, plan_write
+from agentcore_fs_tools.copying import copy
+from agentcore_fs_tools.editing import Edit
+from agentcore_fs_tools.globbing import Order, glob
+from agentcore_fs_tools.grepping import grep
+from agentcore_fs_tools.listing import list_dir
+from agentcore_fs_tools.moving import move
+from agentcore_fs_tools.previews import preview_delete, preview_transfer
+from agentcore_fs_tools.reading import LINES_DEFAULT, ReadRequest, read_file
+from agentcore_fs_tools.removing import delete
+from agentcore_fs_tools.ripgrep import find_ripgrep
+from agentcore_fs_tools.searching import SearchRequest
+from agentcore_fs_tools.status import describe
+from agentcore_fs_tools.targets import destination_for, existing, removable
+from agentcore_fs_tools.writing import edit_change, write_change
+
+_LONG_S = 300.0
+"""Time limit of tools that may have a whole tree to go through."""
+
+Path = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=4096,
+        description="Path relative to the first workspace root, or absolute inside any root.",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    Field(max_length=64, description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected."),
+]
+
+
+class FsTools(Module):
+    """Files in the workspace: read, write, edit, find, search, move, copy and delete."""
+
+    title = "Files"
+
+    class Settings(Module.Settings):
+        """Settings of the file tools."""
+
+        writable: Annotated[bool, Field(description="Whether files may be changed at all.")] = True
+        trash: Annotated[bool, Field(description="Whether file_delete moves to the bin instead of deleting.")] = False
+
+    _ripgrep: str | None = None
+
+    def init(self, runtime: Runtime) -> None:
+        """Look for ripgrep."""
+        self._ripgrep = find_ripgrep()
+
+    @tool(read_only=True, idempotent=True, open_world=False)
+    def read_file(
+        self,
+        ctx: ToolContext,
+        path: Path,
+        *,
+        offset: Annotated[int, Field(ge=1, description="First line to read, counted from 1.")] = 1,
+        limit: Annotated[int, Field(ge=1, le=1_000_000, description="How many lines to read.")] = LINES_DEFAULT,
+        encoding: Encoding = None,
+        raw: Annotated[bool, Field(description="Give the lines as they are, without numbers, never cut.")] = False,
+    ) -> ToolResult:
+        """Read a text file, with line numbers, or look at an image (PNG, JPEG, GIF, WebP).
+
+        Says size, number of lines and encoding. Long files come in parts: go on with `offset`. The number and the tab
+        in front of each line are not part of the file.
+        """
+        request = ReadRequest(path, offset, limit, encoding, raw)
+        return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
+
+    def _preview_write(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        self._refuse_unless_writable()
+        change = plan_write(ctx.workspace, arguments["path"], arguments["content"], arguments.get("encoding"))
+        return change.preview(ctx.workspace)
+
+    @tool(effects=("write",), destructive=True, idempotent=True, open_world=False, preview=_preview_write)
+    def write_file(
+        self,
+        ctx: ToolContext,
+        path: Path,
+        content: Annotated[str, Field(description="The whole new content.")],
+        *,
+        create_dirs: Annotated[bool, Field(description="Make missing folders above the file.")] = False,
+        encoding: Encoding = None,
+    ) -> ToolResult:
+        """Create a text file, or replace the whole content of one.
+
+        A file that exists keeps its permissions, encoding and line ends. For a change in a part of a file use `edit`.
+        """
+        self._refuse_unless_writable()
+        change = plan_write(ctx.workspace, path, content, encoding)
+        return write_change(ctx.workspace, change, create_dirs=create_dirs)
+
+    def _preview_edit(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        if arguments.get("dry_run"):
+            return CallPreview(effects=frozenset(("read",)))
+        self._refuse_unless_writable()
+        edits = arguments.get("edits")
+        change = plan_edit(ctx.workspace, arguments["path"], edits, arguments.get("diff"), arguments.get("encoding"))
+        return change.preview(ctx.workspace)
+
+    @tool(effects=("write",), destructive=True, idempotent=False, open_world=False, preview=_preview_edit)
+    def edit(
+        self,
+        ctx: ToolContext,
+        path: Path,
+        *,
+        edits: Annotated[
+            list[Edit] | None, Field(max_length=200, description="Replacements, made one after the other.")
+        ] = None,
+        diff: Annotated[str | None, Field(description="A unified diff of this one file, instead of `edits`.")] = None,
+        dry_run: Annotated[bool, Field(description="Only show what would change.")] = False,
+        encoding: Encoding = None,
+    ) -> ToolResult:
+        """Change parts of a text file: replace exact texts, or apply a unified diff; gives the difference made.
+
+        `old` must occur exactly once, with its indentation, unless `all` is set; else nothing is changed and the
+        error shows the nearest place. Encoding, line ends and all the rest of the file stay as they are.
+        """
+        if not dry_run:
+            self._refuse_unless_writable()
+        change = plan_edit(ctx.workspace, path, edits, diff, encoding)
+        return edit_change(ctx.workspace, change, dry_run=dry_run)
+
+    @tool(read_only=True, idempotent=True, open_world=False)
+    def glob(
+        self,
+        ctx: ToolContext,
+        pattern: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=1000,
+                description="Such as `**/*.py`, `src/**/test_*.{js,ts}`; `*` stays within a name, `**` spans folders.",
+            ),
+        ],
+        *,
+        path: Annotated[str, Field(description="Folder to look in; left out, the first workspace root.")] = ".",
+        sort: Annotated[Order, Field(description="`modified` gives the newest first.")] = "modified",
+        no_ignore: Annotated[bool, Field(description="Find files that .gitignore leaves out, too.")] = False,
+    ) -> ToolResult:
+        """Find files by the shape of their path, newest first.
+
+        The pattern is relative to `path`. Files that .gitignore names, and what is in `.git`, are left out.
+        """
+        return glob(
+            ctx.workspace,
+            pattern,
+            path,
+            order=sort,
+            no_ignore=no_ignore,
+            program=self._ripgrep,
+            is_cancelled=lambda: ctx.is_cancelled,
+        )
+
+    @tool(read_only=True, idempotent=True, open_world=False, timeout_s=_LONG_S)
+    def grep(
+        self,
+        ctx: ToolContext,
+        pattern: Annotated[
+            str, Field(min_length=1, max_length=10_000, description="Regular expression in ripgrep's dialect.")
+        ],
+        *,
+        path: Annotated[str, Field(description="File or folder; left out, the first workspace root.")] = ".",
+        glob: Annotated[
+            str | None,
+            Field(max_length=1000, description="Only files like this, such as `*.py` or `src/**`; `!…` leaves out."),
+        ] = None,
+        context: Annotated[int, Field(ge=0, le=50, description="Lines to show around each match.")] = 0,
+        ignore_case: Annotated[bool, Field(description="Capitals and small letters are the same.")] = False,
+        files_only: Annotated[bool, Field(description="Give only the paths of files with a match.")] = False,
+        multiline: Annotated[bool, Field(description="Let a match span lines.")] = False,
+        no_ignore: Annotated[bool, Field(description="Search files that .gitignore leaves out, too.")] = False,
+    ) -> ToolResult:
+        """Search the content of files for a regular expression, and show the lines that match.
+
+        Binary files, files that .gitignore names, and what is in `.git`, are left out. Write `\\(` for a bracket
+        that is meant itself.
+        """
+        request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
+        return grep(ctx.workspace, request, context, self._ripgrep, lambda: ctx.is_cancelled)
+
+    @tool(read_only=True, idempotent=True, open_world=False)
+    def list_dir(
+        self,
+        ctx: ToolContext,
+        path: Path = ".",
+        depth: Annotated[int, Field(ge=1, le=20, description="How many levels of folders to list.")] = 1,
+    ) -> ToolResult:
+        """List a folder, sorted by name: folders, files with their size, links with what they point to."""
+        return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled)
+
+    @tool(read_only=True, idempotent=True, open_world=False)
+    def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult:
+        """Tell what a path is: type, size, time of the last change, permissions; of a text its encoding and lines."""
+        return describe(ctx.workspace, path, lambda: ctx.is_cancelled)
+
+    def _preview_delete(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        self._refuse_unless_writable()
+        target = removable(ctx.workspace, arguments["path"])
+        return preview_delete(ctx.workspace, target, recursive=bool(arguments.get("recursive")))
+
+    @tool(
+        effects=("write",),
+        destructive=True,
+        idempotent=False,
+        open_world=False,
+        timeout_s=_LONG_S,
+        preview=_preview_delete,
+    )
+    def file_delete(
+        self,
+        ctx: ToolContext,
+        path: Path,
+        recursive: Annotated[bool, Field(description="Delete a folder with all that is in it.")] = False,
+    ) -> ToolResult:
+        """Delete a file, a link (not what it points to), or a folder."""
+        self._refuse_unless_writable()
+        target = removable(ctx.workspace, path)
+        return delete(
+            ctx.workspace,
+            target,
+            recursive=recursive,
+            trash=self.settings.trash,
+            is_cancelled=lambda: ctx.is_cancelled,
+        )
+
+    def _preview_move(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        self._refuse_unless_writable()
+        source = removable(ctx.workspace, arguments["source"])
+        target = destination_for(
+            ctx.workspace, source, arguments["destination"], overwrite=bool(arguments.get("overwrite"))
+        )
+        return preview_transfer(ctx.workspace, source, target, is_move=True)
+
+    @tool(
+        effects=("write",),
+        destructive=True,
+        idempotent=False,
+        open_world=False,
+        timeout_s=_LONG_S,
+        preview=_preview_move,
+    )
+    def file_move(
+        self,
+        ctx: ToolContext,
+        source: Path,
+        destination: Path,
+        overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
+    ) -> ToolResult:
+        """Move or rename a file or folder; missing folders above the destination are made.
+
+        `destination` is the new path itself, not the folder to move into.
+        """
+        self._refuse_unless_writable()
+        origin = removable(ctx.workspace, source)
+        target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
+        return move(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+
+    def _preview_copy(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        self._refuse_unless_writable()
+        source = existing(ctx.workspace, arguments["source"])
+        target = destination_for(
+            ctx.workspace, source, arguments["destination"], overwrite=bool(arguments.get("overwrite"))
+        )
+        return preview_transfer(ctx.workspace, source, target, is_move=False)
+
+    @tool(
+        effects=("write",),
+        destructive=True,
+        idempotent=False,
+        open_world=False,
+        timeout_s=_LONG_S,
+        preview=_preview_copy,
+    )
+    def file_copy(
+        self,
+        ctx: ToolContext,
+        source: Path,
+        destination: Path,
+        overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
+    ) -> ToolResult:
+        """Copy a file, or a folder with all in it; links stay links, missing folders above are made.
+
+        `destination` is the path of the copy itself, not the folder to copy into.
+        """
+        self._refuse_unless_writable()
+        origin = existing(ctx.workspace, source)
+        target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
+        return copy(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+
+    def _refuse_unless_writable(self) -> None:
+        if not self.settings.writable:
+            message = "The workspace is read-only here (setting `writable` of fs_tools); nothing was changed."
+            raise ToolError("workspace_read_only", message)

@@ -1,0 +1,31 @@
+"""Sizes, lines and cuts as people read them."""
+
+_KIB = 1024
+
+LINE_CHARS = 2_000
+"""A longer line is cut where lines are shown with numbers."""
+
+
+def show_size(size_bytes: int) -> str:
+    """A size for people: `512 B`, `1.5 KB`, `3.0 MB`; a KB is 1,024 bytes."""
+    if size_bytes < _KIB:
+        return f"{size_bytes} B"
+    size = float(size_bytes)
+    for unit in ("KB", "MB", "GB", "TB"):
+        size /= _KIB
+        if round(size, 1) < _KIB or unit == "TB":
+            break
+    return f"{size:.1f} {unit}"
+
+
+def show_count(count: int, noun: str, plural: str | None = None) -> str:
+    """A count with its noun: `1 line`, `2,000 lines`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def cut_line(line: str, limit_chars: int = LINE_CHARS) -> str:
+    """A line without its end, cut where it is very long, with a mark that says so."""
+    line = line.rstrip("\r\n")
+    if len(line) <= limit_chars:
+        return line
+    return f"{line[:limit_chars]}… ({len(line) - limit_chars:,} more characters)"

@@ -1,0 +1,189 @@
+"""Starting ripgrep and reading what it writes: it only names candidates."""
+
+import fcntl
+import os
+import re
+import selectors
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from agentcore.api import ToolError, Workspace
+
+OUTPUT_LIMIT_BYTES = 64 << 20
+"""More output than this is not read."""
+
+_BLOCK_BYTES = 1 << 18
+_PIPE_BYTES = 1 << 20
+_F_SETPIPE_SZ: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)
+_POLL_SECONDS = 0.1  # how soon a cancelled search ends
+_PROBLEM = re.compile(r"regex parse error:\n    \(\?:.*\n(?P<blanks> +)\^", re.DOTALL)
+_WRAPPED = len("    (?:")  # in front of the pattern, where ripgrep shows it
+
+# no file of settings, nothing from outside of the workspace, no link followed; hidden files count
+COMMON_ARGUMENTS = (
+    "--no-config",
+    "--no-messages",
+    "--hidden",
+    "--no-follow",
+    "--no-require-git",
+    "--no-ignore-parent",
+    "--no-ignore-dot",
+    "--no-ignore-exclude",
+    "--no-ignore-global",
+)
+
+
+def find_ripgrep() -> str | None:
+    """The path of `rg`: the one installed with this module, else the one on PATH; None: there is none."""
+    for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
+        beside = Path(folder) / "rg"
+        if os.access(beside, os.X_OK):
+            return str(beside)
+    return shutil.which("rg")
+
+
+def arguments_against_git(workspace: Workspace, place: Workspace.Place) -> list[str]:
+    """What keeps ripgrep out of `.git`, where there is one: a glob makes it slower by a fifth."""
+    try:
+        workspace.stat(place.child(b".git"), follow=False)
+    except ToolError:
+        return []
+    return ["--glob=!.git"]
+
+
+@contextmanager
+def ripgrep(
+    program: str,
+    arguments: Iterable[str | bytes],
+    folder: Workspace.Folder,
+    *,
+    rules: Iterable[str] = (),
+    is_cancelled: Callable[[], bool],
+) -> Iterator[Iterator[bytes]]:
+    """Run ripgrep in a folder for the time of a `with` block, which gets its output block by block.
+
+    Args:
+        program: Path of `rg`.
+        arguments: Besides `COMMON_ARGUMENTS`.
+        folder: Where it starts; paths in its output are relative to it.
+        rules: Lines of an ignore file for this folder.
+        is_cancelled: Asked while waiting.
+    Raises:
+        RipgrepError: While its output is read: it refused to search.
+        OutputCutError: There is more output than is read.
+        ToolError: `cancelled`.
+    """
+    command: list[str | bytes] = [program, *COMMON_ARGUMENTS]
+    text = "\n".join(rules)
+    with ExitStack() as stack:
+        complaints = stack.enter_context(tempfile.TemporaryFile())
+        inherited: list[int] = []
+        if text:
+            ignore = stack.enter_context(tempfile.TemporaryFile())
+            ignore.write(text.encode("utf-8", "replace"))
+            ignore.seek(0)
+            inherited.append(ignore.fileno())
+            command.append(f"--ignore-file=/dev/fd/{ignore.fileno()}")
+        process = subprocess.Popen(
+            [*command, *arguments],
+            cwd=folder.path_for_child(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            pass_fds=inherited,
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+        )
+        try:
+            yield _output(process, complaints, is_cancelled)
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+def search_error(complaint: str) -> ToolError:
+    """The error about a search that broke, as ripgrep does now and then when folders vanish under it."""
+    reason = complaint.removeprefix("rg: ").split("\n", 1)[0][:200]
+    return ToolError("search_failed", f"ripgrep could not search: {reason}. Try again.", retryable=True)
+
+
+def pattern_error(pattern: str, complaint: str) -> ToolError:
+    """The error about a search for a pattern: about the pattern itself where that is what ripgrep complains of."""
+    if "regex" not in complaint.split("\n", 1)[0]:
+        return search_error(complaint)
+    reason = complaint.rsplit("error: ", 1)[-1].removeprefix("rg: ").split("\n", 1)[0].strip()
+    shown = _PROBLEM.search(complaint)
+    position = len(shown["blanks"]) - _WRAPPED if shown else None
+    if position is None or not 0 <= position < len(pattern) or reason in ("unclosed group", "unopened group"):
+        position = _unbalanced(pattern) if "group" in reason else None
+    where = "" if position is None else f" at character {position + 1}"
+    message = f"The regular expression {pattern!r} cannot be read: {reason}{where}."
+    return ToolError("invalid_regex", message, position=position)
+
+
+class OutputCutError(Exception):
+    """There is more output than is read."""
+
+
+class RipgrepError(Exception):
+    """ripgrep refused to search, or broke; the text is what it said."""
+
+
+def _output(
+    process: subprocess.Popen[bytes], complaints: IO[bytes], is_cancelled: Callable[[], bool]
+) -> Iterator[bytes]:
+    assert process.stdout is not None  # noqa: S101  (it was asked for)
+    fd = process.stdout.fileno()
+    if _F_SETPIPE_SZ is not None:
+        with suppress(OSError):  # the system's bound for pipes may be lower
+            fcntl.fcntl(fd, _F_SETPIPE_SZ, _PIPE_BYTES)
+    total = 0
+    with selectors.DefaultSelector() as selector:
+        selector.register(fd, selectors.EVENT_READ)
+        while total < OUTPUT_LIMIT_BYTES:
+            if is_cancelled():
+                raise ToolError("cancelled", "The search was cancelled.")
+            if not selector.select(_POLL_SECONDS):
+                continue
+            block = os.read(fd, _BLOCK_BYTES)
+            if not block:
+                break
+            total += len(block)
+            yield block
+        else:
+            raise OutputCutError
+    if process.wait() > 1:
+        complaints.seek(0)
+        complaint = complaints.read(1 << 16).decode("utf-8", "replace")
+        if complaint:  # else it only met files that it may not read, and passed over them
+            raise RipgrepError(complaint)
+
+
+def _unbalanced(pattern: str) -> int | None:
+    """The position of the first bracket without its other half."""
+    opened: list[int] = []
+    in_set = is_escaped = False
+    for position, character in enumerate(pattern):
+        if is_escaped:
+            is_escaped = False
+        elif character == "\\":
+            is_escaped = True
+        elif in_set:
+            in_set = character != "]"
+        elif character == "[":
+            in_set = True
+        elif character == "(":
+            opened.append(position)
+        elif character == ")":
+            if not opened:
+                return position
+            opened.pop()
+    return opened[-1] if opened else None

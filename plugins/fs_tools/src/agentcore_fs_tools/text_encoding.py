@@ -1,0 +1,163 @@
+"""How the bytes of a file are text: encoding, byte order mark, line ends."""
+
+import codecs
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from charset_normalizer import from_bytes
+
+from agentcore.api import ToolError
+
+LineEnds = Literal["lf", "crlf", "mixed", "none"]
+
+SAMPLE_BYTES = 1 << 16
+"""How much of a file is looked at to tell its encoding."""
+
+_MARKS: Sequence[tuple[bytes, str]] = (  # those of UTF-32 first: UTF-16's begins like one of them
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """The way a text is written down.
+
+    Args:
+        encoding: Name of the codec.
+        mark: The byte order mark in front, or nothing.
+        is_guess: The encoding was told by statistics, not by a mark or by being valid UTF-8.
+    """
+
+    encoding: str = "utf-8"
+    mark: bytes = b""
+    is_guess: bool = False
+
+    @property
+    def has_wide_units(self) -> bool:
+        """Whether a line end is more than one byte."""
+        return self.encoding.startswith(("utf-16", "utf-32", "utf_16", "utf_32"))
+
+    @property
+    def label(self) -> str:
+        """The encoding for people: `utf-8`, `utf-8 with BOM`, `gb18030 (guessed)`."""
+        return self.encoding + (" with BOM" if self.mark else "") + (" (guessed)" if self.is_guess else "")
+
+    def decode(self, content: bytes, shown: str, *, errors: str = "strict") -> str:
+        """Read bytes, mark included, as text; line ends stay.
+
+        Raises:
+            ToolError: `cannot_decode`: they are no text of this encoding.
+        """
+        start = len(self.mark) if content.startswith(self.mark) else 0
+        try:
+            text = content[start:].decode(self.encoding, errors)
+            if not self.encoding.startswith("utf-8"):
+                text.encode("utf-8")  # some codecs make halves of characters, which no result may hold
+        except UnicodeError as exc:
+            raise ToolError(
+                "cannot_decode",
+                f"{shown!r} is not {self.encoding} text: it holds bytes that do not fit. Give another `encoding`.",
+                path=shown,
+            ) from exc
+        return text
+
+    def encode(self, text: str, shown: str) -> bytes:
+        """Write text as bytes, with the mark.
+
+        Raises:
+            ToolError: `cannot_encode`: the encoding has no such character.
+        """
+        try:
+            return self.mark + text.encode(self.encoding)
+        except UnicodeEncodeError as exc:
+            message = (
+                f"{shown!r} is {self.encoding}, which cannot hold {text[exc.start]!r}; leave this character out, "
+                "or write the whole file with `encoding` utf-8."
+            )
+            raise ToolError("cannot_encode", message, path=shown) from exc
+
+
+UTF8 = TextForm()
+
+
+def named_form(encoding: str, head: bytes = b"") -> TextForm:
+    """The form of an encoding that the caller named, with the mark that a file has.
+
+    Raises:
+        ToolError: `unknown_encoding`.
+    """
+    try:
+        "".encode(encoding)
+        name = codecs.lookup(encoding).name
+    except (LookupError, ValueError) as exc:
+        message = f"There is no encoding {encoding!r}; common ones are utf-8, utf-16, gb18030, shift_jis, cp1252."
+        raise ToolError("unknown_encoding", message, encoding=encoding) from exc
+    if name == "utf-8-sig":
+        return TextForm("utf-8", codecs.BOM_UTF8)
+    if name in ("utf-16", "utf-32"):  # these codecs take and write a mark of their own
+        marked = _marked_form(head)
+        return marked if marked and marked.encoding.startswith(name) else TextForm(*_little_endian(name))
+    found = _marked_form(head)
+    return found if found is not None and found.encoding == name else TextForm(name)
+
+
+def detect_form(head: bytes, *, is_whole: bool) -> TextForm | None:
+    """Tell how a file is written from its first bytes: by its mark, by being UTF-8, else by statistics.
+
+    Args:
+        head: At least `SAMPLE_BYTES`, or the whole file.
+        is_whole: Whether `head` is the whole file, so that its last character is complete.
+    Returns:
+        The form; None: this is no text.
+    """
+    marked = _marked_form(head)
+    if marked is not None:
+        return marked
+    if b"\0" in head:
+        return None
+    if head.isascii():
+        return UTF8
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
+    except UnicodeDecodeError:
+        return _guess(head[:SAMPLE_BYTES])
+    return UTF8
+
+
+def line_ends_of(text: str) -> LineEnds:
+    """Which line ends a text has."""
+    if "\r" not in text:
+        return "lf" if "\n" in text else "none"
+    both = text.count("\r\n")
+    alone = text.count("\n") - both
+    if both and alone:
+        return "mixed"
+    return "crlf" if both else "lf" if alone else "none"
+
+
+def is_binary(content: bytes) -> bool:
+    """Whether bytes are no text, as ripgrep sees it: a NUL and no mark of UTF-16 or UTF-32."""
+    return b"\0" in content and _marked_form(content) is None
+
+
+def _marked_form(head: bytes) -> TextForm | None:
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return TextForm(encoding, mark)
+    return None
+
+
+def _little_endian(name: str) -> tuple[str, bytes]:
+    return f"{name}-le", codecs.BOM_UTF16_LE if name == "utf-16" else codecs.BOM_UTF32_LE
+
+
+def _guess(sample: bytes) -> TextForm | None:
+    best = from_bytes(sample).best()
+    if best is None:
+        return None
+    return replace(named_form(best.encoding), is_guess=True)

@@ -1,0 +1,97 @@
+"""Tools against a process that exchanges a folder for a link to the outside, and back, as fast as it can."""
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import pytest
+from agentcore_fs_tools.copying import copy
+from agentcore_fs_tools.globbing import glob
+from agentcore_fs_tools.grepping import grep
+from agentcore_fs_tools.removing import delete
+from agentcore_fs_tools.ripgrep import find_ripgrep
+from agentcore_fs_tools.searching import SearchRequest
+from agentcore_fs_tools.targets import destination_for, existing, removable
+
+from agentcore.api import ToolError, Workspace
+
+ROUNDS = 60
+
+
+def _swap(root: str, started: Event, stop: Event) -> None:
+    os.chdir(root)
+    started.set()
+    while not stop.is_set():
+        os.rename("tree/door", "tree/folder")
+        os.rename("tree/way_out", "tree/door")
+        os.rename("tree/door", "tree/way_out")
+        os.rename("tree/folder", "tree/door")
+
+
+@pytest.fixture
+def contested(root: Path) -> Iterator[Path]:
+    (root / "tree/door").mkdir(parents=True)
+    (root / "tree/door/f.txt").write_text("needle inside\n")
+    outside = root.parent / "outside"
+    outside.mkdir()
+    (outside / "f.txt").write_text("needle outside\n")
+    (outside / "secret.txt").write_text("needle outside\n")
+    (root / "tree/way_out").symlink_to("../../outside")
+    context = multiprocessing.get_context("spawn")
+    started, stop = context.Event(), context.Event()
+    swapper = context.Process(target=_swap, args=(str(root), started, stop), daemon=True)
+    swapper.start()
+    started.wait(30)
+    yield root
+    stop.set()
+    swapper.join(30)
+    assert swapper.exitcode == 0
+    assert sorted(os.listdir(outside)) == ["f.txt", "secret.txt"]
+
+
+def never() -> bool:
+    return False
+
+
+@pytest.mark.spec("S3")
+@pytest.mark.parametrize("pattern", ["needle", r"n\w+dle"])
+def test_searches_show_nothing_of_the_outside(contested: Path, pattern: str) -> None:
+    program = find_ripgrep()
+    seen = set()
+    with Workspace([contested]) as workspace:
+        for _ in range(ROUNDS):
+            for path in ("tree", "tree/door"):
+                try:
+                    result = grep(workspace, SearchRequest(pattern, path), 1, program, never)
+                    found = glob(
+                        workspace, "**", path, order="none", no_ignore=False, program=program, is_cancelled=never
+                    )
+                except ToolError as error:
+                    seen.add(error.type)
+                    continue
+                assert "outside" not in str(result)
+                assert "secret" not in str(found)
+    assert seen <= {"path_outside_workspace", "path_not_found", "not_a_directory", "search_failed"}
+
+
+@pytest.mark.spec("S3")
+def test_copies_and_deletions_touch_nothing_of_the_outside(contested: Path) -> None:
+    seen = set()
+    with Workspace([contested]) as workspace:
+        for number in range(ROUNDS):
+            try:
+                source = existing(workspace, "tree")
+                target = destination_for(workspace, source, f"copy{number}", overwrite=False)
+                copy(workspace, source, target, overwrite=False, is_cancelled=never)
+            except ToolError as error:
+                seen.add(error.type)
+                continue
+            copied = {
+                path.read_text() for path in (contested / f"copy{number}").rglob("*.txt") if not path.is_symlink()
+            }
+            assert copied <= {"needle inside\n"}
+            victim = removable(workspace, f"copy{number}")
+            delete(workspace, victim, recursive=True, trash=False, is_cancelled=never)
+    assert seen <= {"path_not_found", "not_a_directory", "is_a_directory", "too_many_links", "invalid_path"}
