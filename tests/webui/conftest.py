@@ -1,0 +1,222 @@
+"""The real page in real Chromium, from the real server."""
+
+import re
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route, async_playwright
+
+from agentcore.host.held import Held
+from agentcore.host.host import Host
+from agentcore.server.app import ServerApplication
+from agentcore.testing.hosting import HostPlan, ModuleLike
+from agentcore.testing.serving import ServerClient, running_server
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+SERIOUS = ("serious", "critical")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of a run share one browser, which lives in one event loop."""
+    folder = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(folder) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="the page's tests need Chromium on PATH"))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        await browser.close()
+
+
+@dataclass
+class WebUi:
+    """A running server, and pages of it.
+
+    Attributes:
+        server: The server, with `running`, the host behind it.
+        folder: Where app.json and `modules/` lie.
+        allowed_errors: Texts of console messages and uncaught errors that a test wants; any other fails the test.
+    """
+
+    server: ServerClient
+    folder: Path
+    browser: Browser
+    stack: AsyncExitStack
+    allowed_errors: list[str] = field(default_factory=list)
+    found_errors: list[str] = field(default_factory=list)
+
+    @property
+    def host(self) -> Host:
+        return self.server.running.host
+
+    @property
+    def address(self) -> str:
+        return str(self.server.make_url("/")).rstrip("/")
+
+    async def context(self, **options: Any) -> BrowserContext:
+        options = {"viewport": DESKTOP, "locale": "en-US", "reduced_motion": "reduce", **options}
+        context = await self.browser.new_context(**options)
+        self.stack.push_async_callback(context.close)
+        context.set_default_timeout(10_000)
+        return context
+
+    async def page(self, path: str = "", *, is_logged_in: bool = True, **options: Any) -> Page:
+        """A page in a context of its own.
+
+        Args:
+            path: What the address says, such as `#/modules/weather`.
+            is_logged_in: Whether it logs in first.
+            options: Of the browser context, such as `color_scheme`, `locale`, `viewport`.
+        """
+        if is_logged_in:
+            options["storage_state"] = await self._session()
+        page = await self._new_page(options)
+        await page.goto(f"{self.address}/{path}")
+        if is_logged_in:
+            await page.locator("ac-app nav").first.wait_for(state="attached")
+        return page
+
+    async def bare_page(self, **options: Any) -> Page:
+        """The document alone, logged in, without the application: for components, which need less and load sooner."""
+        page = await self._new_page({**options, "storage_state": await self._session()})
+        await page.route(f"{self.address}/", _leave_out_application)
+        await page.goto(f"{self.address}/")
+        await page.unroute(f"{self.address}/")
+        return page
+
+    def write(self, name: str, text: str) -> None:
+        """Change a file of the modules' folder."""
+        _write_modules(self.folder / "modules", {name: text})
+
+    async def lose_connection(self, page: Page) -> None:
+        """Break the page's connections, and let it reach nothing until it is set online again."""
+        await page.context.set_offline(True)
+        assert isinstance(self.server.app, ServerApplication)
+        for connection in self.server.app.dispatcher.connections.connections:
+            connection.transport.abort()
+
+    def unexpected_errors(self) -> list[str]:
+        return [text for text in self.found_errors if not any(allowed in text for allowed in self.allowed_errors)]
+
+    async def _new_page(self, options: dict[str, Any]) -> Page:
+        page = await (await self.context(**options)).new_page()
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.found_errors.append(str(error)))
+        return page
+
+    async def _session(self) -> dict[str, Any]:
+        """What a browser keeps of a log-in: a cookie, and the header's value."""
+        sessions = self.host.store.page_sessions
+        session = await sessions.exchange(sessions.create_code())
+        assert session is not None
+        assert isinstance(self.server.app, ServerApplication)
+        name = self.server.app.dispatcher.parts.addresses.cookie_name
+        kept = {"name": "agentcore.session", "value": session.header}
+        return {
+            "cookies": [
+                {
+                    "name": name,
+                    "value": session.cookie,
+                    "domain": "127.0.0.1",
+                    "path": "/",
+                    "expires": -1,
+                    "httpOnly": True,
+                    "secure": False,
+                    "sameSite": "Strict",
+                }
+            ],
+            "origins": [{"origin": self.address, "localStorage": [kept]}],
+        }
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.found_errors.append(message.text)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_webui(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[..., Any]]:
+    """Start servers: `ui = await start_webui(modules=[Weather], files={"clock": "…source…"})`, then `await ui.page()`.
+
+    `files` are local modules by name, listed in app.json unless `config` has a list; a name with a slash is any file.
+    """
+    async with AsyncExitStack() as stack:
+        started: list[WebUi] = []
+
+        async def start(
+            modules: Sequence[ModuleLike] = (),
+            *,
+            files: Mapping[str, str] | None = None,
+            config: Mapping[str, Any] | None = None,
+            **plan: Any,
+        ) -> WebUi:
+            folder = tmp_path_factory.mktemp("agentcore")
+            _write_modules(folder / "modules", files or {})
+            listed = [
+                *(module for module in modules if isinstance(module, str)),
+                *(name for name in files or {} if "/" not in name),
+            ]
+            document = {"modules": listed, **(config or {})}
+            opened = await Held.open(
+                running_server(HostPlan(modules, document, is_failure_expected=True, **plan), folder), "server"
+            )
+            stack.push_async_callback(opened.close)
+            ui = WebUi(opened.value, folder, browser, await stack.enter_async_context(AsyncExitStack()))
+            started.append(ui)
+            return ui
+
+        yield start
+        for ui in started:
+            assert ui.unexpected_errors() == []
+
+
+@pytest.fixture
+def axe_problems() -> Callable[[Page], Any]:
+    """What axe-core says about a page: serious and critical violations, one text each."""
+
+    async def check(page: Page) -> list[str]:
+        await page.evaluate(AXE.read_text())
+        result = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{found['id']}: {found['help']}\n  " + "\n  ".join(str(node["html"])[:200] for node in found["nodes"][:5])
+            for found in result["violations"]
+            if found["impact"] in SERIOUS
+        ]
+
+    return check
+
+
+async def _leave_out_application(route: Route) -> None:
+    """The document with its policy, without the application's script and what comes early for it."""
+    response = await route.fetch()
+    text = re.sub(r'<link rel="modulepreload"[^>]*>|<script[^>]*app\.js[^>]*></script>', "", await response.text())
+    await route.fulfill(response=response, body=text)
+
+
+def _write_modules(folder: Path, files: Mapping[str, str]) -> None:
+    for name, source in files.items():
+        path = folder / (name if "/" in name else f"{name}.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")

@@ -1,0 +1,255 @@
+"""The modules view: states, what each brings, why one fails, and turning them on and off."""
+
+import asyncio
+import json
+import re
+
+import pytest
+from playwright.async_api import expect
+
+pytestmark = pytest.mark.spec("M4", "M7")
+
+CLOCK = '''
+from agentcore.api import Module, Response, tool
+
+class Clock(Module):
+    """The time, for agents that would otherwise guess it."""
+
+    title = "Clock"
+
+    def init(self, runtime):
+        runtime.add_route("GET", "zones", self.zones)
+
+    async def zones(self, request):
+        return Response([])
+
+    @tool(read_only=True)
+    async def clock_now(self, zone: str = "UTC") -> str:
+        """Return the current time. A second sentence is for models.
+
+        Args:
+            zone: IANA name.
+        """
+        return zone
+'''
+SECOND_CLOCK = CLOCK.replace("zones", "places").replace('title = "Clock"', 'title = "Second clock"')
+BROKEN = '''
+from agentcore.api import Module
+
+class Broken(Module):
+    """Never starts."""
+
+    def init(self, runtime):
+        self._connect()
+
+    def _connect(self):
+        raise RuntimeError("no key for the server: set config.broken.api_key in app.json")
+'''
+
+
+def row(page, name):
+    return page.get_by_role("article").filter(has=page.get_by_role("link", name=name, exact=True))
+
+
+async def test_list_tells_state_and_content_of_each_module(start_webui):
+    ui = await start_webui(
+        files={"clock": CLOCK, "second": SECOND_CLOCK, "broken": BROKEN},
+        config={"modules": ["clock", "second", "broken", "ghost"]},
+    )
+    page = await ui.page("#/modules")
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+    await expect(row(page, "Clock")).to_contain_text("1 tool")
+    await expect(row(page, "Clock")).to_contain_text("1 route")
+    await expect(row(page, "Second clock")).to_contain_text("0 tools")
+    await expect(row(page, "Second clock")).to_contain_text("1 problem")
+    await expect(row(page, "Broken")).to_contain_text("Failed")
+    await expect(row(page, "Broken")).to_contain_text("set config.broken.api_key")
+    await expect(row(page, "Ghost")).to_contain_text("Not installed")
+    await expect(page.get_by_text("2 modules need attention")).to_be_attached()
+
+
+async def test_failed_module_shows_reason_and_the_end_of_the_traceback(start_webui):
+    ui = await start_webui(files={"broken": BROKEN})
+    page = await ui.page("#/modules/broken")
+    card = page.get_by_role("alert")
+    await expect(card).to_contain_text("Broken did not start")
+    await expect(card).to_contain_text("no key for the server")
+    traceback = card.get_by_role("region", name="Details")
+    await expect(traceback).to_contain_text("in _connect")
+    await expect(traceback.get_by_text("RuntimeError")).to_be_in_viewport()
+
+
+async def test_conflict_names_both_modules(start_webui):
+    ui = await start_webui(files={"clock": CLOCK, "second": SECOND_CLOCK})
+    page = await ui.page("#/modules/second")
+    problem = page.get_by_role("region", name="Left out").get_by_role("listitem")
+    await expect(problem).to_contain_text("clock_now")
+    await expect(problem).to_contain_text("'clock'")
+
+
+async def test_module_shows_tools_and_routes_with_their_first_sentence(start_webui):
+    ui = await start_webui(files={"clock": CLOCK})
+    page = await ui.page("#/modules/clock")
+    tools = page.get_by_role("region", name="1 tool")
+    await expect(tools).to_contain_text("Return the current time.")
+    await expect(tools).not_to_contain_text("second sentence")
+    await expect(page.get_by_role("region", name="1 route")).to_contain_text("/api/modules/clock/zones")
+    await expect(page.get_by_role("region", name="About")).to_contain_text("clock.py")
+
+
+async def test_module_is_disabled_and_enabled_and_app_json_says_so(start_webui):
+    ui = await start_webui(files={"clock": CLOCK})
+    page = await ui.page("#/modules")
+    await page.get_by_role("button", name="Disable Clock").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock is disabled")
+    await expect(row(page, "Clock")).to_contain_text("Off")
+    assert json.loads((ui.folder / "app.json").read_text())["modules"] == []
+    await expect(page.get_by_text("No module is in use")).to_be_visible()
+
+    await page.get_by_role("button", name="Enable Clock").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock is enabled")
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+    assert json.loads((ui.folder / "app.json").read_text())["modules"] == ["clock"]
+
+
+WAITING = '''
+import asyncio
+from agentcore.api import Module, tool
+
+class Waiting(Module):
+    """Calls that go on."""
+
+    @tool(read_only=True)
+    async def waiting_on(self) -> str:
+        """Wait."""
+        self.runtime.publish("entered", {})
+        await asyncio.Event().wait()
+'''
+
+
+async def test_calls_that_would_end_are_asked_about_before_a_module_is_disabled(start_webui):
+    ui = await start_webui(files={"waiting": WAITING}, config={"modules": ["waiting"], "limits": {"stop_grace": 0.1}})
+    page = await ui.page("#/modules")
+    async with asyncio.TaskGroup() as group:
+        call = group.create_task(ui.server.running.outcome("waiting_on"))
+        await ui.server.running.events.wait_for("waiting.entered")
+        await page.get_by_role("button", name="Disable Waiting").click()
+        question = page.locator("ac-confirm")
+        await expect(question.get_by_text("1 call is running in it")).to_be_visible()
+        await question.get_by_role("button", name="Cancel").click()
+        await expect(row(page, "Waiting")).to_contain_text("Ready")
+        assert not call.done()
+        await page.get_by_role("button", name="Disable Waiting").click()
+        await question.get_by_role("button", name="Disable").click()
+        await expect(row(page, "Waiting")).to_contain_text("Off")
+    assert call.result().error.type == "module_stopping"
+
+
+async def test_mended_module_starts_by_reload_and_one_that_breaks_says_why(start_webui):
+    ui = await start_webui(files={"clock": BROKEN.replace("Broken", "Clock")})
+    page = await ui.page("#/modules/clock")
+    await expect(page.get_by_role("alert")).to_be_visible()
+    ui.write("clock", CLOCK)
+    await page.get_by_role("button", name="Reload Clock").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock was reloaded")
+    await expect(page.get_by_role("region", name="1 tool")).to_be_visible()
+    await expect(page.get_by_role("alert")).to_be_hidden()
+
+    ui.write("clock", "import nothing_of_this_name")
+    await page.get_by_role("button", name="Reload Clock").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock did not start")
+    await expect(page.get_by_role("alert")).to_contain_text("nothing_of_this_name")
+
+
+KEYED = '''
+from agentcore.api import Module, tool
+
+class Keyed(Module):
+    """Needs a setting."""
+
+    class Settings(Module.Settings):
+        station: str = ""
+
+    def init(self, runtime):
+        if not runtime.settings.station:
+            raise RuntimeError("no station is set: set config.keyed.station in app.json")
+
+    @tool(read_only=True)
+    async def keyed_look(self) -> str:
+        """Look."""
+        return "seen"
+'''
+
+
+async def test_failing_module_is_mended_by_its_settings_where_its_reason_stands(start_webui):
+    ui = await start_webui(files={"keyed": KEYED})
+    page = await ui.page("#/modules/keyed")
+    await expect(page.get_by_role("alert")).to_contain_text("no station is set")
+    settings = page.get_by_role("region", name="Settings")
+    await settings.get_by_role("textbox").first.fill("Bonn")
+    await page.get_by_role("button", name="Review").click()
+    await page.get_by_role("button", name="Save and reload").click()
+    await expect(page.get_by_role("region", name="1 tool")).to_contain_text("keyed_look")
+    await expect(page.get_by_role("alert")).to_be_hidden()
+    assert json.loads((ui.folder / "app.json").read_text())["config"]["keyed"]["station"] == "Bonn"
+
+
+async def test_state_follows_what_others_do(start_webui):
+    ui = await start_webui(files={"clock": CLOCK})
+    page = await ui.page("#/modules")
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+    await ui.host.modules.disable("clock")
+    await expect(row(page, "Clock")).to_contain_text("Off")
+    await ui.host.modules.enable("clock")
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+
+
+async def test_refused_change_says_why(start_webui):
+    ui = await start_webui(files={"clock": CLOCK})
+    ui.allowed_errors.append("409")
+    page = await ui.page("#/modules")
+    (ui.folder / "app.json").write_text("{ not json")
+    await page.get_by_role("button", name="Disable Clock").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock could not be disabled")
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("app.json")
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+
+
+async def test_without_modules_the_page_says_how_to_begin(start_webui):
+    ui = await start_webui()
+    page = await ui.page("#/")
+    await expect(page.get_by_text("No module is in use")).to_be_visible()
+    await page.get_by_role("link", name="Go to modules").click()
+    await expect(page.get_by_role("heading", name="Installed, not in use")).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile("^Enable "))).not_to_have_count(0)
+
+
+async def test_unknown_module_is_said_to_be_unknown(start_webui):
+    ui = await start_webui()
+    page = await ui.page("#/modules/nobody")
+    await expect(page.get_by_text("There is no module “nobody”")).to_be_visible()
+
+
+async def test_list_that_cannot_be_loaded_says_so_and_can_be_tried_again(start_webui):
+    ui = await start_webui(files={"clock": CLOCK})
+    ui.allowed_errors.append("Failed to load resource")
+    context = await ui.context()
+    page = await context.new_page()
+    await page.route("**/api/modules", lambda route: route.abort())
+    code = ui.host.store.page_sessions.create_code()
+    await page.goto(f"{ui.address}/#code={code}")
+    await page.get_by_role("link", name="Modules", exact=True).click()
+    await expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+    await page.unroute("**/api/modules")
+    await page.get_by_role("button", name="Try again").click()
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+
+
+async def test_overview_shows_what_needs_attention_tools_and_last_calls(start_webui):
+    ui = await start_webui(files={"clock": CLOCK, "broken": BROKEN})
+    page = await ui.page()
+    await expect(page.get_by_text("1 module ready · 1 tool")).to_be_visible()
+    await expect(page.get_by_role("region", name="Needs attention")).to_contain_text("set config.broken.api_key")
+    await expect(page.get_by_role("region", name="Try a tool")).to_contain_text("clock_now")
+    await ui.server.running.call("clock_now")
+    await expect(page.get_by_role("region", name="Last calls").get_by_role("listitem")).to_contain_text("clock_now")

@@ -1,0 +1,83 @@
+"""The emergency stop is at hand everywhere, asks once, and every page knows."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import expect
+
+from agentcore.api import Module, tool
+from agentcore.api.context import Principal
+
+pytestmark = pytest.mark.spec("S7")
+
+
+class Waits(Module):
+    """Calls that do not end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered = asyncio.Event()
+
+    @tool(read_only=True)
+    async def wait(self) -> str:
+        """Wait until somebody ends the call."""
+        self.entered.set()
+        await asyncio.Event().wait()
+        return ""
+
+
+async def test_stop_asks_and_then_ends_calls_and_every_page_shows_it(start_webui):
+    waits = Waits()
+    ui = await start_webui([waits])
+    page, other = await ui.page(), await ui.page("#/modules")
+    call = asyncio.create_task(ui.server.running.outcome("wait"))
+    await waits.entered.wait()
+
+    await page.get_by_role("button", name="Stop everything").click()
+    await expect(page.get_by_role("dialog", name="Stop everything?")).to_be_visible()
+    dialog = page.locator("ac-confirm")
+    await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    await dialog.get_by_role("button", name="Stop everything").click()
+
+    async with asyncio.timeout(5):
+        assert (await call).error.type == "cancelled"
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Ended: 1 calls")
+    for shown in (page, other):
+        await expect(shown.get_by_role("alert")).to_contain_text("Everything is stopped")
+        await expect(shown.get_by_role("button", name="Stopped")).to_be_disabled()
+
+    ui.host.resume(Principal("cli"))
+    await expect(page.get_by_role("alert")).to_be_hidden()
+    await expect(page.get_by_role("button", name="Stop everything")).to_be_enabled()
+
+
+async def test_stop_that_is_not_confirmed_ends_nothing(start_webui):
+    ui = await start_webui()
+    page = await ui.page()
+    button = page.get_by_role("button", name="Stop everything")
+    for leave in ("Escape", "Enter"):  # Enter is on Cancel, the harmless answer
+        await button.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await page.keyboard.press(leave)
+        await expect(page.get_by_role("dialog")).to_be_hidden()
+        await expect(button).to_be_focused()
+    assert ui.host.calls.stopped is None
+
+
+async def test_page_that_opens_after_a_stop_shows_it_on_a_phone_too(start_webui):
+    ui = await start_webui()
+    await ui.host.emergency_stop(Principal("cli"))
+    page = await ui.page(viewport={"width": 390, "height": 844})
+    await expect(page.get_by_role("alert")).to_contain_text("Everything is stopped")
+    await expect(page.get_by_role("banner").get_by_role("button", name="Stopped")).to_be_disabled()
+
+
+async def test_stop_that_does_not_reach_the_server_says_so(start_webui):
+    ui = await start_webui()
+    ui.allowed_errors.append("Failed to load resource")
+    page = await ui.page()
+    await page.route("**/api/stop", lambda route: route.abort())
+    await page.get_by_role("button", name="Stop everything").click()
+    await page.locator("ac-confirm").get_by_role("button", name="Stop everything").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("The emergency stop failed")

@@ -1,0 +1,119 @@
+/** The calls that have not ended, with what they tell of their progress. */
+import {client} from '../client.js';
+
+/**
+ * @typedef {object} CallOnTheWay
+ * @property {string} call_id
+ * @property {string | null} parent_call_id
+ * @property {number} time_ms
+ * @property {string} tool
+ * @property {string} module
+ * @property {string} session_id
+ * @property {string} principal_kind
+ * @property {string} arguments
+ * @property {'running' | 'waiting'} state
+ * @property {number | undefined} [fraction]
+ * @property {string | undefined} [message]
+ */
+
+/** Calls that are over sooner are not shown: they would only flicker. */
+const SHOWN_AFTER_MS = 400;
+
+class CallsOnTheWay extends EventTarget {
+  constructor() {
+    super();
+    /** @type {Map<string, CallOnTheWay>} */
+    this._calls = new Map();
+    this._users = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+    /** @type {(() => void)[]} */
+    this._ends = [];
+  }
+
+  /** Those that have been on their way for a moment, the newest first. @returns {CallOnTheWay[]} */
+  get calls() {
+    const shownBefore = Date.now() - SHOWN_AFTER_MS;
+    return [...this._calls.values()].filter(({time_ms}) => time_ms <= shownBefore).reverse();
+  }
+
+  /** @param {string} callId */
+  find(callId) {
+    return this._calls.get(callId) ?? null;
+  }
+
+  /** Follow the calls while somebody looks at them. @param {() => void} handler @returns {() => void} */
+  subscribe(handler) {
+    this.addEventListener('change', handler);
+    if (this._users++ === 0) this._start();
+    return () => {
+      this.removeEventListener('change', handler);
+      if (--this._users === 0) this._stop();
+    };
+  }
+
+  _start() {
+    this._ends = [
+      client.on('call.started', (event) => this._onStarted(event)),
+      client.on('call.progress', (event) => this._onProgress(event)),
+      client.on('call.finished', ({callId}) => this._onFinished(callId)),
+      client.on('approval.*', () => void this.load()),
+      client.on('events.reset', () => void this.load()),
+      client.on('connection', (connection) => { if (connection === 'open') void this.load(); }),
+    ];
+    void this.load();
+  }
+
+  _stop() {
+    for (const end of this._ends) end();
+    clearTimeout(this._timer);
+    this._calls.clear();
+  }
+
+  /** Load what events do not tell: arguments, and who called. */
+  async load() {
+    try {
+      const {calls} = await client.get('/api/calls/on-the-way');
+      this._calls = new Map(calls.toReversed().map((/** @type {CallOnTheWay} */ call) => [call.call_id, {...this._calls.get(call.call_id), ...call}]));
+      this._tell();
+    } catch {
+      // the connection's own state tells that the server is away, and its return loads this again
+    }
+  }
+
+  /** @param {{callId: string, tool: string, module: string, sessionId: string, time: number}} event */
+  _onStarted({callId, tool, module, sessionId, time}) {
+    const known = this._calls.get(callId);
+    this._calls.set(callId, {
+      parent_call_id: null, principal_kind: '', arguments: '', ...known,
+      call_id: callId, tool, module, session_id: sessionId, time_ms: known?.time_ms ?? time, state: 'running',
+    });
+    this._tellLater();
+  }
+
+  /** @param {{callId: string, fraction?: number, message?: string}} event */
+  _onProgress({callId, fraction, message}) {
+    const known = this._calls.get(callId);
+    if (!known) return;
+    this._calls.set(callId, {...known, fraction: fraction ?? known.fraction, message: message ?? known.message});
+    this._tell();
+  }
+
+  /** @param {string} callId */
+  _onFinished(callId) {
+    if (this._calls.delete(callId)) this._tell();
+  }
+
+  _tellLater() {
+    this._timer ??= setTimeout(() => {
+      this._timer = undefined;
+      this._tell();
+    }, SHOWN_AFTER_MS + 20);
+  }
+
+  _tell() {
+    this.dispatchEvent(new Event('change'));
+  }
+}
+
+export const callsOnTheWay = new CallsOnTheWay();

@@ -1,0 +1,85 @@
+/** What a row of the record means, in words and signs. */
+import {hasText, t} from '../i18n.js';
+
+/** @typedef {import('./call-log.js').CallRow} CallRow */
+/** @typedef {'ok' | 'warn' | 'danger' | 'accent' | ''} Tone */
+
+/** Stands in the record for the value of a secret. */
+export const MASK = '•••';
+
+/** Outcomes that somebody wanted, or that wait: no failure of a tool. */
+const MILD = new Set(['cancelled', 'approval_denied', 'approval_required', 'module_stopping', 'stopped', 'interrupted']);
+
+/** How a call ended, in words; the type of an error that the page does not know as it is. @param {string} outcome */
+export function outcomeText(outcome) {
+  const key = `activity.outcome.${outcome}`;
+  return hasText(key) ? t(key) : outcome;
+}
+
+/** What a row is about, in words. @param {Pick<CallRow, 'kind' | 'outcome' | 'decision'>} row */
+export function rowText({kind, outcome, decision}) {
+  if (kind === 'call') return outcomeText(outcome);
+  const type = kind === 'decision' ? decision : outcome;
+  const key = `activity.${kind}.${type}`;
+  return hasText(key) ? t(key) : t(`activity.${kind}.other`, {type});
+}
+
+/** @param {Pick<CallRow, 'kind' | 'outcome' | 'decision'>} row @returns {{icon: string, tone: Tone}} */
+export function rowSign({kind, outcome, decision}) {
+  if (kind === 'notice') return outcome === 'rows_lost' ? {icon: 'triangle-alert', tone: 'danger'} : {icon: 'info', tone: 'accent'};
+  if (kind === 'decision') return decision === 'approve' ? {icon: 'shield', tone: 'ok'} : {icon: 'shield-alert', tone: 'warn'};
+  if (outcome === 'ok') return {icon: 'check', tone: 'ok'};
+  if (outcome === 'running' || outcome === 'executing') return {icon: 'loader-circle', tone: 'accent'};
+  if (outcome === 'waiting') return {icon: 'clock', tone: 'warn'};
+  if (outcome === 'cancelled') return {icon: 'ban', tone: 'warn'};
+  return MILD.has(outcome) ? {icon: 'circle-alert', tone: 'warn'} : {icon: 'circle-x', tone: 'danger'};
+}
+
+/** Who called, in words. @param {string} kind */
+export function callerText(kind) {
+  const key = `activity.by.${kind}`;
+  return hasText(key) ? t(key) : kind;
+}
+
+/** Who allowed a call, in words. @param {Pick<CallRow, 'decision' | 'decided_by'>} row */
+export function allowedText({decision, decided_by: by}) {
+  if (by === 'own_call') return t('activity.allowed.own_call');
+  if (!decision) return t('activity.allowed.none');
+  if (decision === 'allow') return t('activity.allowed.rule', {by});
+  if (decision === 'deny') return t('activity.allowed.denied', {by});
+  return by ? t('activity.allowed.person', {by}) : t('activity.allowed.asked');
+}
+
+/** What a failure means and what to do; empty for one that the page does not know. @param {string} outcome */
+export function explanation(outcome) {
+  const key = `activity.explain.${outcome}`;
+  return hasText(key) ? t(key) : '';
+}
+
+/**
+ * The recorded arguments for reading: laid out where they are whole.
+ * @param {string} text
+ */
+export function argumentsText(text) {
+  try {
+    return {text: JSON.stringify(JSON.parse(text), null, 2), isCut: false};
+  } catch {
+    return {text, isCut: text.endsWith('…')};
+  }
+}
+
+/** The recorded arguments without what is masked; null where the record has only their beginning. @param {string} text */
+export function recordedArguments(text) {
+  try {
+    return /** @type {Record<string, any>} */ (withoutMasks(JSON.parse(text)));
+  } catch {
+    return null;
+  }
+}
+
+/** @param {any} value @returns {any} */
+function withoutMasks(value) {
+  if (Array.isArray(value)) return value.map(withoutMasks);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== MASK).map(([name, one]) => [name, withoutMasks(one)]));
+}

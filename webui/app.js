@@ -1,0 +1,31 @@
+/** Where the page begins: log in if the address carries a code, then show the application. */
+import {client} from './client.js';
+import {navigate} from './router.js';
+import './theme.js';
+import './components/ac-app.js';
+
+const CODE = /^#code=([\w-]+)$/;
+
+/** The code leaves the address at once: it must not stay in the history or be copied along. */
+function takeCode() {
+  const found = CODE.exec(location.hash);
+  if (!found) return null;
+  navigate('#/', {replace: true});
+  return found[1];
+}
+
+async function start() {
+  const code = takeCode();
+  const app = /** @type {import('./components/ac-app.js').AcApp} */ (document.querySelector('ac-app'));
+  try {
+    if (code) await client.logIn(code);
+  } catch (error) {
+    app.loginError = /** @type {import('./client.js').ApiError} */ (error);
+  }
+  client.events.start();
+  app.isStarted = true;
+}
+
+// a link with a code that is opened in a page which is open already changes only the fragment
+window.addEventListener('hashchange', () => { if (CODE.test(location.hash)) void start(); });
+void start();

@@ -1,0 +1,224 @@
+/** The page's one way to the server. */
+import {Events} from './events.js';
+import {keepSession, sessionHeaders} from './session.js';
+import {readMessages} from './sse.js';
+
+/** @typedef {{type: string, message: string, context: Record<string, any>, retryable: boolean}} ErrorObject */
+/** @typedef {{type: 'text', text: string} | {type: 'image', mime: string, base64: string} | {type: string, [key: string]: any}} ContentBlock */
+/**
+ * How a call ended.
+ * @typedef {object} Envelope
+ * @property {boolean} ok
+ * @property {string} callId
+ * @property {string} [resourceId]
+ * @property {ContentBlock[]} [content]
+ * @property {any} [data]
+ * @property {true} [truncated]
+ * @property {ErrorObject} [error]
+ */
+/**
+ * @typedef {object} CallOptions
+ * @property {string} [sessionId]
+ * @property {string} [resourceId]
+ * @property {number} [timeoutMs]
+ * @property {string} [callId]  of a call that waited for approval and is sent again
+ * @property {(progress: {callId: string, fraction?: number, message?: string}) => void} [onProgress]
+ * @property {(approval: {callId: string, expiresAt: number, reason: string}) => void} [onApproval]  it waits for a person
+ * @property {(callId: string) => void} [onAccepted]  the call has its id, and can be cancelled by it
+ * @property {AbortSignal} [signal]  cancels the call
+ */
+
+/** What the server refused, or that it could not be reached (`unreachable`). */
+export class ApiError extends Error {
+  /** @param {Partial<ErrorObject>} error @param {number} status  0: no answer */
+  constructor({type = 'unknown', message = '', context = {}, retryable = false}, status = 0) {
+    super(message);
+    this.name = 'ApiError';
+    this.type = type;
+    this.context = context;
+    this.retryable = retryable;
+    this.status = status;
+  }
+}
+
+export class Client {
+  constructor() {
+    this.events = new Events();
+  }
+
+  /** The state of the event stream. @returns {import('./events.js').Connection} */
+  get connection() {
+    return this.events.connection;
+  }
+
+  /**
+   * Listen to events: `on('call.*', handler)`; `on('connection', handler)` tells of the stream itself.
+   * @param {string} pattern
+   * @param {(event: any) => void} handler  called within an animation frame
+   * @returns {() => void} the way to end it
+   */
+  on(pattern, handler) {
+    return this.events.on(pattern, handler);
+  }
+
+  /** @param {string} path @param {{signal?: AbortSignal}} [options] @returns {Promise<any>} */
+  get(path, options) {
+    return this._json(path, {...options});
+  }
+
+  /** @param {string} path @param {unknown} [body] @param {{signal?: AbortSignal}} [options] @returns {Promise<any>} */
+  post(path, body, options) {
+    return this._json(path, {...withBody('POST', body), ...options});
+  }
+
+  /** @param {string} path @param {unknown} [body] @param {{signal?: AbortSignal}} [options] @returns {Promise<any>} */
+  put(path, body, options) {
+    return this._json(path, {...withBody('PUT', body), ...options});
+  }
+
+  /** @param {string} path @returns {Promise<any>} */
+  del(path) {
+    return this._json(path, {method: 'DELETE'});
+  }
+
+  /**
+   * Call a tool. Every outcome of the call is an envelope; only what is no outcome of it is thrown.
+   * @param {string} tool
+   * @param {Record<string, unknown>} args
+   * @param {CallOptions} [options]
+   * @returns {Promise<Envelope>}
+   */
+  async call(tool, args, options = {}) {
+    const {sessionId, resourceId, timeoutMs, callId, signal} = options;
+    const init = withBody('POST', {
+      arguments: args, session_id: sessionId, resource_id: resourceId, timeout_ms: timeoutMs, call_id: callId,
+    });
+    init.headers = {...init.headers, Accept: 'text/event-stream'};
+    const response = await this.fetch(`/api/tools/${encodeURIComponent(tool)}/call`, init);
+    const ending = new CallEnding(this, signal);
+    /** @type {Envelope | undefined} */
+    let envelope;
+    try {
+      await readMessages(response, ({event, data}) => {
+        const told = JSON.parse(data);
+        if (event === 'result') envelope = told;
+        else if (event === 'progress') options.onProgress?.(told);
+        else if (event === 'approval') options.onApproval?.(told);
+        else if (event === 'accepted') options.onAccepted?.(told.callId);
+        ending.learn(told.callId);
+      });
+    } catch (error) {
+      throw unreachable(error);
+    } finally {
+      ending.done();
+    }
+    if (!envelope) throw unreachable('the answer ended before the result');
+    return envelope;
+  }
+
+  /** End a call that is on its way; whoever made it gets `cancelled`. @param {string} callId */
+  cancel(callId) {
+    return this.post(`/api/calls/${encodeURIComponent(callId)}/cancel`);
+  }
+
+  /**
+   * An artifact as a `blob:` address, for images and downloads; `URL.revokeObjectURL` when it is not shown any more.
+   * @param {string} id
+   */
+  async artifactUrl(id) {
+    const response = await this.fetch(`/api/artifacts/${encodeURIComponent(id)}`);
+    return URL.createObjectURL(await response.blob());
+  }
+
+  /**
+   * Any request, with the session; an answer that is no success is thrown.
+   * @param {string} path
+   * @param {RequestInit} [init]
+   * @returns {Promise<Response>}
+   */
+  async fetch(path, init = {}) {
+    /** @type {Response} */
+    let response;
+    try {
+      response = await fetch(path, {...init, headers: {...sessionHeaders(), ...init.headers}});
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw unreachable(error);
+    }
+    if (response.ok) return response;
+    if (response.status === 401) this.events.refuse();
+    throw await refusal(response);
+  }
+
+  /** Log in with a one-time code. @param {string} code */
+  async logIn(code) {
+    const {session} = await this.post('/api/session', {code});
+    keepSession(session);
+    this.events.start();
+  }
+
+  /** End the session, in this browser and on the server. */
+  async logOut() {
+    await this.del('/api/session');
+    keepSession(null);
+    this.events.refuse();
+  }
+
+  /** @param {string} path @param {RequestInit} init */
+  async _json(path, init) {
+    const response = await this.fetch(path, init);
+    return response.status === 204 ? null : response.json();
+  }
+}
+
+/** Cancels a call when its signal says so, as soon as its id is known. */
+class CallEnding {
+  /** @param {Client} client @param {AbortSignal} [signal] */
+  constructor(client, signal) {
+    this._client = client;
+    this._signal = signal;
+    /** @type {string | undefined} */
+    this._callId = undefined;
+    this._end = () => this._cancel();
+    signal?.addEventListener('abort', this._end);
+  }
+
+  /** @param {string | undefined} callId */
+  learn(callId) {
+    if (this._callId || !callId) return;
+    this._callId = callId;
+    if (this._signal?.aborted) this._cancel();
+  }
+
+  done() {
+    this._signal?.removeEventListener('abort', this._end);
+  }
+
+  _cancel() {
+    // a call that ended in this moment is not found any more: then there is nothing to cancel
+    if (this._callId) this._client.cancel(this._callId).catch(() => {});
+  }
+}
+
+/** @param {string} method @param {unknown} body @returns {RequestInit} */
+function withBody(method, body) {
+  if (body === undefined) return {method};
+  return {method, body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}};
+}
+
+/** @param {unknown} reason */
+function unreachable(reason) {
+  return new ApiError({type: 'unreachable', message: String(reason), retryable: true});
+}
+
+/** @param {Response} response */
+async function refusal(response) {
+  try {
+    return new ApiError((await response.json()).error, response.status);
+  } catch {
+    return new ApiError({type: 'unknown', message: `${response.status} ${response.statusText}`}, response.status);
+  }
+}
+
+/** The page's client. */
+export const client = new Client();

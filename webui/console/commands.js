@@ -1,0 +1,74 @@
+/** One call as others make it: a curl command, the command line, the JSON body. */
+import {canShow, shapeOf} from '../schema/shape.js';
+
+/**
+ * @typedef {object} Wish
+ * @property {string} tool
+ * @property {Record<string, any>} args
+ * @property {string} [sessionId]
+ * @property {number} [timeoutMs]
+ */
+
+/**
+ * The body of `POST /api/tools/NAME/call`.
+ * @param {Wish} wish
+ */
+export function bodyOf({args, sessionId, timeoutMs}) {
+  return {arguments: args, ...(sessionId && {session_id: sessionId}), ...(timeoutMs && {timeout_ms: timeoutMs})};
+}
+
+/**
+ * A command for a POSIX shell; the token comes from the environment, so that it does not get into a history.
+ * @param {Wish} wish
+ * @param {string} origin  Such as `http://127.0.0.1:8000`.
+ */
+export function asCurl(wish, origin) {
+  return [
+    `curl -sS ${quoted(`${origin}/api/tools/${encodeURIComponent(wish.tool)}/call`)}`,
+    '-H "Authorization: Bearer $AGENTCORE_TOKEN"',
+    "-H 'Content-Type: application/json'",
+    `--data-raw ${quoted(JSON.stringify(bodyOf(wish)))}`,
+  ].join(' \\\n  ');
+}
+
+/**
+ * `agentcore call …` with the same arguments: `key=value` where the command line reads it by the schema, `key:=JSON`
+ * elsewhere.
+ * @param {Wish} wish
+ * @param {import('../schema/shape.js').Schema} [schema]  The tool's input schema.
+ */
+export function asCli({tool, args, sessionId, timeoutMs}, schema = {}) {
+  const names = Object.keys(args).filter((name) => args[name] !== undefined);
+  const options = [
+    ...(sessionId ? ['--session', quoted(sessionId)] : []),
+    ...(timeoutMs ? ['--timeout', String(timeoutMs / 1000)] : []),
+  ];
+  const head = ['agentcore call', ...options];
+  const named = tool.startsWith('-') ? ['--', tool] : [tool];
+  if (names.some((name) => !/^[A-Za-z_][A-Za-z0-9_.]*$/.test(name))) {
+    return [...head, '--json-arguments', quoted(JSON.stringify(args)), ...named].join(' ');
+  }
+  const words = names.map((name) => quoted(word(name, args[name], schema.properties?.[name] ?? {}, schema)));
+  return [...head, ...named, ...words].join(' ');
+}
+
+/**
+ * The arguments as indented JSON.
+ * @param {Wish} wish
+ */
+export const asJson = (wish) => JSON.stringify(bodyOf(wish), null, 2);
+
+const PLAIN_KINDS = new Set(['text', 'date', 'file', 'number', 'boolean']);
+
+/** @param {string} name @param {any} value @param {import('../schema/shape.js').Schema} part @param {object} root */
+function word(name, value, part, root) {
+  const shape = shapeOf(part, root);
+  const isPlain = PLAIN_KINDS.has(shape.kind) && value !== null && canShow(shape, value);
+  // a text that begins with @ would be taken for the name of a file
+  return isPlain && !String(value).startsWith('@') ? `${name}=${value}` : `${name}:=${JSON.stringify(value)}`;
+}
+
+/** A text as one word of a POSIX shell. @param {string} text */
+export function quoted(text) {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,152 @@
+/**
+ * The event stream of the server: resumed after every break, handed on once a frame.
+ *
+ * `events.reset` tells that something was missed: whoever shows data loads it again.
+ */
+import {hasSession, sessionHeaders} from './session.js';
+import {readMessages} from './sse.js';
+
+/** @typedef {'connecting' | 'open' | 'lost' | 'unauthorized'} Connection */
+/** @typedef {{id: string, type: string, time: number, sessionId?: string, [key: string]: any}} ServerEvent */
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 10_000;
+/** The server gives a sign of life every 15 s; after this long without one the connection is dead. */
+const SILENCE_MS = 40_000;
+/** A hidden page gets no frames, and must not keep what it is told until somebody looks. */
+const LONGEST_DELAY_MS = 250;
+
+export class Events {
+  constructor() {
+    /** @type {Connection} */
+    this.connection = 'connecting';
+    /** @type {Set<{pattern: string, handler: (event: any) => void}>} */
+    this._listeners = new Set();
+    /** @type {ServerEvent[]} */
+    this._pending = [];
+    this._isScheduled = false;
+    /** @type {string | null} */
+    this._lastId = null;
+    this._failures = 0;
+    this._isStarted = false;
+    this._ending = new AbortController();
+    this._wake = () => {};
+    window.addEventListener('online', () => this._wake());
+    document.addEventListener('visibilitychange', () => { if (!document.hidden) this._wake(); });
+  }
+
+  /**
+   * Call `handler` for each event whose type matches.
+   * @param {string} pattern  a type, or its beginning and `*`; `connection` for the state of the stream itself
+   * @param {(event: any) => void} handler
+   * @returns {() => void} the way to end it
+   */
+  on(pattern, handler) {
+    const listener = {pattern, handler};
+    this._listeners.add(listener);
+    return () => void this._listeners.delete(listener);
+  }
+
+  /** Connect, and stay connected; also after a log-in. */
+  start() {
+    if (this._isStarted) return this._wake();
+    this._isStarted = true;
+    void this._run();
+  }
+
+  /** The session is not valid (any more): wait for the next `start`. */
+  refuse() {
+    this._set('unauthorized');
+    this._ending.abort();
+  }
+
+  async _run() {
+    for (;;) {
+      if (!hasSession()) this._set('unauthorized');
+      else await this._connect();
+      await this._pause();
+    }
+  }
+
+  async _connect() {
+    const ending = this._ending = new AbortController();
+    let timer = setTimeout(() => ending.abort(), SILENCE_MS);
+    const alive = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => ending.abort(), SILENCE_MS);
+    };
+    try {
+      const headers = {...sessionHeaders(), Accept: 'text/event-stream', ...(this._lastId ? {'Last-Event-ID': this._lastId} : {})};
+      const response = await fetch('/api/events', {headers, signal: ending.signal});
+      if (response.status === 401) return this._set('unauthorized');
+      if (!response.ok) throw new Error(`the event stream answered ${response.status}`);
+      this._failures = 0;
+      this._set('open');
+      await readMessages(response, ({data}) => this._take(data), (id) => { this._lastId = id; }, alive);
+    } catch {
+      // whatever the reason: the server is away, and that is shown and tried again
+    } finally {
+      clearTimeout(timer);
+      ending.abort();
+    }
+    if (this.connection !== 'unauthorized') this._set('lost');
+  }
+
+  /** @returns {Promise<void>} */
+  _pause() {
+    const longest = Math.min(FIRST_WAIT_MS * 2 ** this._failures, LONGEST_WAIT_MS);
+    this._failures += 1;
+    // pages that lost the same server do not come back in the same instant
+    const waitMs = this.connection === 'unauthorized' ? null : longest * (0.5 + Math.random() / 2);
+    return new Promise((resolve) => {
+      const timer = waitMs === null ? undefined : setTimeout(resolve, waitMs);
+      this._wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** @param {Connection} connection */
+  _set(connection) {
+    if (connection === this.connection) return;
+    this.connection = connection;
+    this._tell('connection', connection);
+  }
+
+  /** @param {string} data */
+  _take(data) {
+    this._pending.push(JSON.parse(data));
+    if (this._isScheduled) return;
+    this._isScheduled = true;
+    const frame = requestAnimationFrame(() => this._deliver(frame, timer));
+    const timer = setTimeout(() => this._deliver(frame, timer), LONGEST_DELAY_MS);
+  }
+
+  /** @param {number} frame @param {ReturnType<typeof setTimeout>} timer */
+  _deliver(frame, timer) {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    this._isScheduled = false;
+    const events = this._pending;
+    this._pending = [];
+    for (const event of events) this._tell(event.type, event);
+  }
+
+  /** @param {string} type @param {unknown} event */
+  _tell(type, event) {
+    for (const {pattern, handler} of [...this._listeners]) {
+      if (!matches(pattern, type)) continue;
+      try {
+        handler(event);
+      } catch (error) {
+        reportError(error); // one listener, perhaps a module's, must not keep events from the others
+      }
+    }
+  }
+}
+
+/** @param {string} pattern @param {string} type */
+function matches(pattern, type) {
+  return pattern.endsWith('*') ? type !== 'connection' && type.startsWith(pattern.slice(0, -1)) : type === pattern;
+}

@@ -1,0 +1,90 @@
+/**
+ * The one place where text becomes elements: Markdown and highlighted code, through the sanitiser. What leaves here
+ * holds no script, no style, no form, no name that scripts could stumble over, and nothing that is loaded from elsewhere.
+ */
+import DOMPurify from 'dompurify';
+import hljs from 'highlight.js';
+import {Marked} from 'marked';
+
+const HIGHLIGHT_CHARS = 200_000; // beyond it, colours cost more time than they are worth
+/** HTML in Markdown is shown as it is written, line breaks excepted. */
+const marked = new Marked({gfm: true, async: false, renderer: {html: ({text}) => (/^<br *\/?>$/i.test(text) ? '<br>' : escaped(text))}});
+const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
+
+/**
+ * Markdown as elements.
+ * @param {string} text
+ * @returns {DocumentFragment}
+ */
+export function markdown(text) {
+  const fragment = clean(String(marked.parse(text)), {
+    USE_PROFILES: {html: true},
+    FORBID_TAGS: ['style', 'form', 'button', 'select', 'textarea', 'dialog', 'audio', 'video', 'source', 'template', 'slot'],
+    FORBID_ATTR: ['style', 'id', 'name', 'slot', 'part', 'srcset', 'background', 'popover'],
+    ALLOW_DATA_ATTR: false,
+  });
+  for (const link of fragment.querySelectorAll('a')) mendLink(link);
+  for (const image of fragment.querySelectorAll('img')) mendImage(image);
+  for (const box of fragment.querySelectorAll('input')) box.replaceWith(box.checked ? '☑ ' : '☐ ');
+  for (const table of fragment.querySelectorAll('table')) frameTable(table);
+  for (const block of fragment.querySelectorAll('pre')) mendBlock(block);
+  return fragment;
+}
+
+/**
+ * Code with its words marked by class; plain text where the language is not known.
+ * @param {string} text
+ * @param {string} language
+ * @returns {DocumentFragment | string}
+ */
+export function highlighted(text, language) {
+  if (!language || text.length > HIGHLIGHT_CHARS || !hljs.getLanguage(language)) return text;
+  const {value} = hljs.highlight(text, {language, ignoreIllegals: true});
+  return clean(value, {ALLOWED_TAGS: ['span'], ALLOWED_ATTR: ['class']});
+}
+
+/** @param {string} text */
+const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** @param {string} html @param {object} options @returns {DocumentFragment} */
+function clean(html, options) {
+  return DOMPurify.sanitize(html, {...options, RETURN_DOM_FRAGMENT: true});
+}
+
+/** @param {HTMLAnchorElement} link */
+function mendLink(link) {
+  const address = URL.parse(link.getAttribute('href') ?? '');
+  if (!address || !SCHEMES.has(address.protocol)) return link.removeAttribute('href');
+  link.target = '_blank';
+  link.rel = 'noopener noreferrer nofollow';
+}
+
+/** A picture from elsewhere would tell its server who reads: it becomes a link. @param {HTMLImageElement} image */
+function mendImage(image) {
+  const source = image.getAttribute('src') ?? '';
+  if (/^data:image\/(png|jpeg|gif|webp);base64,/.test(source)) return;
+  const address = URL.parse(source);
+  const link = document.createElement('a');
+  link.textContent = image.alt || source;
+  if (address && SCHEMES.has(address.protocol)) link.href = address.href;
+  mendLink(link);
+  image.replaceWith(link);
+}
+
+/** @param {HTMLTableElement} table */
+function frameTable(table) {
+  const frame = document.createElement('div');
+  frame.className = 'table-frame';
+  frame.tabIndex = 0;
+  table.replaceWith(frame);
+  frame.append(table);
+}
+
+/** @param {HTMLPreElement} block */
+function mendBlock(block) {
+  const code = block.querySelector('code');
+  const language = /language-([\w+-]+)/.exec(code?.className ?? '')?.[1] ?? '';
+  code?.replaceChildren(highlighted(code.textContent ?? '', language));
+  block.className = 'code';
+  block.tabIndex = 0;
+}

@@ -1,0 +1,58 @@
+/** The address of what is shown, in the fragment: `#/modules/fs_tools`, `#/activity?tool=read_file`. */
+
+/**
+ * @typedef {object} Route
+ * @property {string[]} path  decoded segments, such as `['modules', 'fs_tools']`
+ * @property {URLSearchParams} query
+ */
+
+/** What the address says now. @returns {Route} */
+export function route() {
+  const [path, query = ''] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+  return {path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query)};
+}
+
+/**
+ * An address for a link: `href=${href(['tools', name])}`.
+ * @param {string[]} path
+ * @param {Record<string, string | undefined>} [query]  empty values are left out
+ */
+export function href(path, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value);
+  const search = new URLSearchParams(/** @type {[string, string][]} */ (given)).toString();
+  return `#/${path.map(encodeURIComponent).join('/')}${search ? `?${search}` : ''}`;
+}
+
+/**
+ * Go somewhere.
+ * @param {string} path  such as `#/tools/read_file`, or the same without `#`
+ * @param {{replace?: boolean}} [options]  `replace`: without a step back, for filters that follow typing
+ */
+export function navigate(path, {replace = false} = {}) {
+  const hash = path.startsWith('#') ? path : `#${path}`;
+  if (hash === location.hash) return;
+  history[replace ? 'replaceState' : 'pushState'](null, '', hash);
+  tell();
+}
+
+/** Call `handler` when the address changes. @param {(route: Route) => void} handler @returns {() => void} */
+export function onRoute(handler) {
+  const listener = () => handler(route());
+  window.addEventListener('ac-route', listener);
+  return () => window.removeEventListener('ac-route', listener);
+}
+
+function tell() {
+  window.dispatchEvent(new CustomEvent('ac-route', {detail: route()}));
+}
+
+/** @param {string} segment */
+function decode(segment) {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // typed by hand: an address that names nothing says so in its view
+  }
+}
+
+window.addEventListener('popstate', tell);

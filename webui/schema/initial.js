@@ -1,0 +1,50 @@
+/** What a form begins with: only what has to be there, so that a call sends what the person said and no more. */
+import {shapeOf} from './shape.js';
+
+/** @typedef {import('./shape.js').Schema} Schema */
+
+const DEPTH = 12; // a schema may require itself; no value would ever end it
+
+/**
+ * The first value of a part of a form: its default or its only possible value, else the empty form of it; undefined
+ * where a person has to say something.
+ * @param {Schema} part
+ * @param {Schema} root
+ * @returns {any}
+ */
+export function initialValue(part, root, depth = 0) {
+  const {schema} = shapeOf(part, root);
+  return Object.hasOwn(schema, 'default') ? structuredClone(schema.default) : emptyValue(part, root, depth);
+}
+
+/**
+ * The same without looking at the default of the part itself: what a person gets who asks to fill it in.
+ * @param {Schema} part
+ * @param {Schema} root
+ * @returns {any}
+ */
+export function emptyValue(part, root, depth = 0) {
+  const {kind, schema, options, choices} = shapeOf(part, root);
+  if (depth > DEPTH) return undefined;
+  switch (kind) {
+    case 'constant': return structuredClone(schema.const);
+    case 'null': return null;
+    case 'boolean': return false;
+    case 'choice': return choices.length === 1 ? choices[0] : undefined;
+    case 'object': return initialObject(schema, root, depth);
+    case 'map': return {};
+    case 'many': return [];
+    case 'list': return Array.from({length: schema.minItems ?? 0}, () => initialValue(schema.items, root, depth + 1) ?? null);
+    case 'tuple': return schema.prefixItems.map((/** @type {Schema} */ one) => initialValue(one, root, depth + 1) ?? null);
+    case 'union': return initialValue(options[0], root, depth + 1);
+    default: return undefined;
+  }
+}
+
+/** @param {Schema} schema @param {Schema} root @param {number} depth */
+function initialObject(schema, root, depth) {
+  const required = new Set(schema.required ?? []);
+  const names = Object.keys(schema.properties ?? {}).filter((name) => required.has(name));
+  const entries = names.map((name) => [name, initialValue(schema.properties[name], root, depth + 1)]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,28 @@
+/** Secrets in a value, by what its schema says of them. */
+import {shapeOf, valuesSchema} from './shape.js';
+import {optionOf} from './validate.js';
+
+/** @typedef {import('./shape.js').Schema} Schema */
+
+/**
+ * The value without its secrets, for places that must not keep them.
+ * @param {any} value
+ * @param {Schema} part
+ * @param {Schema} [root]
+ * @returns {any}
+ */
+export function withoutSecrets(value, part, root = part) {
+  const {kind, schema, options} = shapeOf(part, root);
+  if (schema.format === 'password' || schema.writeOnly) return undefined;
+  if (value === null || typeof value !== 'object') return value;
+  if (kind === 'union') return withoutSecrets(value, options[optionOf(value, options, root)], root);
+  if (Array.isArray(value)) {
+    return value.map((one, index) => withoutSecrets(one, schema.prefixItems?.[index] ?? schema.items ?? {}, root));
+  }
+  const others = valuesSchema(schema) ?? {};
+  const entries = Object.entries(value).map(([name, one]) => [name, withoutSecrets(one, ownPart(schema, name) ?? others, root)]);
+  return Object.fromEntries(entries.filter(([, one]) => one !== undefined));
+}
+
+/** @param {Schema} schema @param {string} name @returns {Schema | undefined} */
+const ownPart = (schema, name) => (Object.hasOwn(schema.properties ?? {}, name) ? schema.properties[name] : undefined);

@@ -1,0 +1,31 @@
+/** The sections of the side bar, in their order: where they lead, and the view that is loaded at first use. */
+
+/**
+ * @typedef {object} Section
+ * @property {string} id  first segment of the address
+ * @property {string} label  key of the text
+ * @property {string} icon
+ * @property {string} tag  element of the view; it gets `path`, the segments after the first, and `query`
+ * @property {() => Promise<unknown>} load
+ * @property {boolean} [fills]  the view is as high as the window and scrolls inside of itself
+ */
+
+/** @type {Section[]} */
+export const SECTIONS = [
+  {
+    id: 'modules', label: 'shell.modules', icon: 'blocks', tag: 'ac-view-modules',
+    load: () => import('./views/ac-view-modules.js'),
+  },
+  {
+    id: 'tools', label: 'shell.tools', icon: 'wrench', tag: 'ac-view-tools', fills: true,
+    load: () => import('./views/ac-view-tools.js'),
+  },
+  {
+    id: 'activity', label: 'activity.title', icon: 'activity', tag: 'ac-view-activity', fills: true,
+    load: () => import('./views/ac-view-activity.js'),
+  },
+  {
+    id: 'settings', label: 'settings.title', icon: 'settings', tag: 'ac-view-settings',
+    load: () => import('./views/ac-view-settings.js'),
+  },
+];

@@ -1,0 +1,20 @@
+/** The page's half of its session; the other half is a cookie that scripts cannot read. */
+
+const KEY = 'agentcore.session';
+
+/** Headers that show the session. @returns {Record<string, string>} */
+export function sessionHeaders() {
+  const value = localStorage.getItem(KEY);
+  return value ? {'X-Agentcore-Session': value} : {};
+}
+
+/** Whether there is a session to try. */
+export function hasSession() {
+  return localStorage.getItem(KEY) !== null;
+}
+
+/** Keep a session, or forget it. @param {string | null} value */
+export function keepSession(value) {
+  if (value === null) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, value);
+}

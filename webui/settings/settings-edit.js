@@ -1,0 +1,171 @@
+/** The settings of one subject while a person changes them: loaded, changed, tried out, saved. Knows nothing of elements. */
+import {client} from '../client.js';
+import {t} from '../i18n.js';
+import {errorsOf} from '../schema/validate.js';
+import {bodyOf, changed, groupsOf, isInside, pathOf, rowsOf, stillWanted, undone, unset} from './settings-model.js';
+
+/**
+ * @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument
+ * @typedef {import('./settings-model.js').Row} Row
+ *
+ * @typedef {object} Review  What saving would do.
+ * @property {{file: string, text: string}[]} diff
+ * @property {import('./settings-model.js').Problem[]} problems  What is wrong still.
+ * @property {boolean} isChanged  Whether the files changed since the person began.
+ */
+
+export class SettingsEdit extends EventTarget {
+  /** @param {string} module  empty: the server's own settings */
+  constructor(module) {
+    super();
+    this._path = module ? `/api/settings/modules/${encodeURIComponent(module)}` : '/api/settings';
+    /** @type {SettingsDocument | null} */
+    this.document = null;
+    /** Why the settings could not be loaded. @type {unknown} */
+    this.error = null;
+    /** @type {import('./settings-model.js').Changes} */
+    this.changes = new Map();
+    /** What is wrong with changes, at their places. @type {import('../schema/validate.js').FieldError[]} */
+    this.errors = [];
+    /** What else keeps the changes from being saved. */
+    this.said = '';
+    /** @type {Review | null} */
+    this.review = null;
+    this.isBusy = false;
+  }
+
+  /** Load the settings; what the person changed stays. */
+  async load() {
+    try {
+      this._take(await client.get(this._path));
+    } catch (error) {
+      this.error = error;
+    }
+    this._tell();
+  }
+
+  get rows() {
+    return this.document ? rowsOf(groupsOf(this.document)) : [];
+  }
+
+  /** The first row that something is wrong with. */
+  get firstWrong() {
+    return this.rows.find((row) => this.errors.some((error) => isOf(error, row))) ?? null;
+  }
+
+  /** @param {Row} row @param {(string | number)[]} path  at or inside of it @param {unknown} value */
+  change(row, path, value) {
+    if (this.document) this._use(changed(this.document, this.changes, row, path, value), row);
+  }
+
+  /** Take a setting out of its file. @param {Row} row */
+  unset(row) {
+    if (this.document) this._use(unset(this.document, this.changes, row), row);
+  }
+
+  /** @param {Row} row */
+  undo(row) {
+    this._use(undone(this.changes, row), row);
+  }
+
+  discard() {
+    this.errors = [];
+    this._use(new Map());
+  }
+
+  /** Try the changes out, and keep what they would do in `review`. */
+  async preview(isChanged = false) {
+    if (this._isWrong()) return this._tell();
+    await this._busily(async () => {
+      const {diff, problems} = await this._put('?preview=diff');
+      this.review = {diff, problems, isChanged};
+    });
+  }
+
+  /** Write the changes. @returns {Promise<boolean>} whether it was done */
+  async save() {
+    let isSaved = false;
+    await this._busily(async () => {
+      const document = await this._put('');
+      this.changes = new Map();
+      this._take(document);
+      isSaved = true;
+    });
+    return isSaved;
+  }
+
+  closeReview() {
+    this.review = null;
+    this._tell();
+  }
+
+  /** @param {() => Promise<void>} work */
+  async _busily(work) {
+    this.isBusy = true;
+    this.said = '';
+    this._tell();
+    try {
+      await work();
+    } catch (error) {
+      await this._refused(/** @type {import('../client.js').ApiError} */ (error));
+    } finally {
+      this.isBusy = false;
+      this._tell();
+    }
+  }
+
+  /** @param {SettingsDocument} document */
+  _take(document) {
+    this.document = document;
+    this.changes = stillWanted(document, this.changes);
+    this.error = null;
+  }
+
+  /** @param {import('./settings-model.js').Changes} changes @param {Row} [row] */
+  _use(changes, row) {
+    if (row) this.errors = this.errors.filter((error) => !isOf(error, row));
+    this.changes = changes;
+    this.said = '';
+    this._tell();
+  }
+
+  /** @param {string} query */
+  _put(query) {
+    return client.put(`${this._path}${query}`, {expected: this.document?.digest, changes: bodyOf(this.changes)});
+  }
+
+  /** Whether the page itself sees that a change cannot be saved. */
+  _isWrong() {
+    const root = this.document?.schema ?? {};
+    this.errors = this.rows.flatMap((row) => {
+      const change = this.changes.get(row.pointer);
+      return change && 'value' in change ? errorsOf(change.value, row.part, root, row.path) : [];
+    });
+    this.said = this.errors.length ? t('settings.mendFirst') : '';
+    return this.errors.length > 0;
+  }
+
+  /** @param {import('../client.js').ApiError} error */
+  async _refused(error) {
+    this.review = null;
+    if (error.type === 'config_changed') {
+      await this.load();
+      if (this.changes.size) await this.preview(true);
+      return;
+    }
+    const told = /** @type {{path: string, message: string}[]} */ (error.context?.errors ?? []);
+    const placed = told.filter(({path}) => this.rows.some(({pointer}) => isInside(path, pointer)));
+    this.errors = placed.map(({path, message}) => ({path: stepsOf(path), message}));
+    this.said = told.length && placed.length === told.length ? t('settings.mendFirst') : error.message;
+  }
+
+  _tell() {
+    this.dispatchEvent(new Event('change'));
+  }
+}
+
+/** @param {import('../schema/validate.js').FieldError} error @param {Row} row */
+const isOf = (error, row) => row.path.every((step, index) => step === error.path[index]);
+
+/** The path that a pointer means in a value: what can only be an index is one. @param {string} pointer */
+const stepsOf = (pointer) => pathOf(pointer).map((step) => (/^\d+$/.test(step) ? Number(step) : step));

@@ -1,0 +1,35 @@
+/** Names and descriptions of settings: the page's own for app.json, the module's for its settings. */
+import {hasText, t} from '../i18n.js';
+import {shapeOf} from '../schema/shape.js';
+
+/** @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument */
+/** @typedef {{path: string[], pointer: string, part?: import('../schema/shape.js').Schema, schema?: import('../schema/shape.js').Schema}} Place */
+
+/** @param {SettingsDocument} document @param {Place} place */
+export function settingLabel(document, place) {
+  const key = `settings.label.${place.path.join('.')}`;
+  if (document.module === null && hasText(key)) return t(key);
+  const {title} = schemaOf(document, place);
+  const name = place.path.at(-1) ?? '';
+  // a title that was made from the name reads worse than the name as words
+  const isOwn = title && title.replaceAll(' ', '').toLowerCase() !== name.replaceAll(/[_\s]/g, '').toLowerCase() && place.part;
+  return isOwn ? title : inWords(name);
+}
+
+/** @param {SettingsDocument} document @param {Place} place */
+export function settingHint(document, place) {
+  const key = `settings.hint.${place.path.join('.')}`;
+  if (document.module === null && hasText(key)) return t(key);
+  return schemaOf(document, place).description ?? '';
+}
+
+/** @param {SettingsDocument} document @param {Place} place */
+function schemaOf(document, {part, schema}) {
+  return schema ?? shapeOf(part ?? {}, document.schema ?? {}).schema;
+}
+
+/** `base_url` and `baseUrl` as `Base url`. @param {string} name */
+function inWords(name) {
+  const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ').trim().toLowerCase();
+  return words ? words[0].toUpperCase() + words.slice(1) : name;
+}

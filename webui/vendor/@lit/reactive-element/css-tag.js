@@ -1,0 +1,1 @@
+export {CSSResult, adoptStyles, css, getCompatibleStyle, supportsAdoptingStyleSheets, unsafeCSS} from '../../lit.js';

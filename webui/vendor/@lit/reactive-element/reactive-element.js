@@ -1,0 +1,1 @@
+export {CSSResult, ReactiveElement, adoptStyles, css, defaultConverter, getCompatibleStyle, notEqual, supportsAdoptingStyleSheets, unsafeCSS} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {asyncAppend} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {range} from '../../lit.js';

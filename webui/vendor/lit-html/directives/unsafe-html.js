@@ -1,0 +1,1 @@
+export {UnsafeHTMLDirective, unsafeHTML} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {unsafeSVG} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {AsyncDirective, Directive, PartType, directive} from '../lit.js';

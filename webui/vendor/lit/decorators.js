@@ -1,0 +1,1 @@
+export {customElement, eventOptions, property, query, queryAll, queryAssignedElements, queryAssignedNodes, queryAsync, standardProperty, state} from '../lit.js';

@@ -1,0 +1,1 @@
+export {Directive, PartType, directive} from '../lit.js';

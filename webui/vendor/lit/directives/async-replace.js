@@ -1,0 +1,1 @@
+export {AsyncReplaceDirective, asyncReplace} from '../../lit.js';

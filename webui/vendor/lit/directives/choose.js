@@ -1,0 +1,1 @@
+export {choose} from '../../lit.js';

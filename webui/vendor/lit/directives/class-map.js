@@ -1,0 +1,1 @@
+export {classMap} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {ifDefined} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {createRef, ref} from '../../lit.js';

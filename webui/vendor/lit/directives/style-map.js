@@ -1,0 +1,1 @@
+export {styleMap} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {templateContent} from '../../lit.js';

@@ -1,0 +1,1 @@
+export {UntilDirective, until} from '../../lit.js';

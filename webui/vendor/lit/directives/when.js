@@ -1,0 +1,1 @@
+export {when} from '../../lit.js';

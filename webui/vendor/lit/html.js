@@ -1,0 +1,1 @@
+export {_$LH, html, mathml, noChange, nothing, render, svg} from '../lit.js';

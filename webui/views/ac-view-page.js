@@ -1,0 +1,45 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, t} from '../i18n.js';
+import {Listening} from '../listening.js';
+import {componentTitle, moduleList} from '../module-list.js';
+import {resourceTabs} from '../resource-tabs.js';
+import {href} from '../router.js';
+import {base, buttons} from '../styles.js';
+import '../components/ac-empty.js';
+import '../components/ac-module-frame.js';
+
+/** The page that a module brings (`#/pages/NAME`), or its view of one resource (`#/pages/NAME/RESOURCE`). */
+export class AcViewPage extends Localized(LitElement) {
+  static properties = {path: {attribute: false}, query: {attribute: false}};
+
+  static styles = [base, buttons, css`:host, ac-module-frame { height: 100%; }`];
+
+  constructor() {
+    super();
+    /** @type {string[]} */
+    this.path = [];
+    this.query = new URLSearchParams();
+    new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate()), resourceTabs.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    const [name = '', resourceId = ''] = this.path;
+    const module = moduleList.find(name);
+    if (!module) return moduleList.isLoaded ? this._away(name, t('modules.unknown', {name})) : nothing;
+    if (module.state !== 'ready') return this._away(name, t('modules.pageAway', {name: module.title}));
+    const tag = resourceId ? resourceTabs.tagOf(resourceId) : module.component?.tag;
+    if (!tag) return this._away(name, t(resourceId ? 'modules.resourceAway' : 'modules.noPage', {name: module.title}));
+    return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} aria-label=${componentTitle(module)}></ac-module-frame>`;
+  }
+
+  /** @param {string} name @param {string} text */
+  _away(name, text) {
+    return html`
+      <ac-empty icon="plug" heading=${t('modules.pageNotShown')}>
+        ${text}
+        <a slot="actions" class="button" href=${href(['modules', name])}>${t('modules.showModule')}</a>
+      </ac-empty>`;
+  }
+}
+
+customElements.define('ac-view-page', AcViewPage);
