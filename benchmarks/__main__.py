@@ -1,0 +1,30 @@
+"""`make bench`: measure everything and print the table. Names as arguments measure only those."""
+
+import importlib
+import os
+import platform
+import sys
+import time
+
+from benchmarks.measure import Row, table
+
+NAMES = ("startup", "calls", "events", "files")
+
+
+def main() -> int:
+    """Run the benchmarks named on the command line, or all; exit 1 when a target is missed."""
+    rows: list[Row] = []
+    began = time.perf_counter()
+    for name in sys.argv[1:] or NAMES:
+        print(f"measuring {name} …", file=sys.stderr)
+        rows += importlib.import_module(f"benchmarks.{name}").run()
+    print(
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"{time.perf_counter() - began:.0f} s\n"
+    )
+    print(table(rows))
+    return 1 if any(row.holds is False for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

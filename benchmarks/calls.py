@@ -1,0 +1,156 @@
+"""A call of a tool that does nothing: over HTTP against a bare handler, in process with one module and with fifty."""
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import servers
+from benchmarks.http_client import Connection, request_bytes, throughput
+from benchmarks.measure import Row
+
+NOOP = '''
+from typing import Any
+from agentcore.api import Module, ToolResult, Text, tool
+
+OK = (Text("ok"),)
+
+class Noop(Module):
+    """Does nothing."""
+
+    @tool(read_only=True)
+    async def {name}(self, text: str, number: int = 0, data: dict[str, Any] | None = None) -> ToolResult:
+        """Do nothing, and say so."""
+        return ToolResult(OK, data)
+
+
+'''
+
+_BODY = json.dumps(
+    {"arguments": {"text": "some text of a usual length", "number": 7, "data": {"a": [1, 2, 3], "b": "c"}}}
+).encode()
+
+
+def many_tools() -> str:
+    """Source of a module with a hundred tools."""
+    methods = "\n".join(
+        f'''    @tool(read_only=True)
+    async def listed_{number}(self, path: str, limit: int = 100) -> str:
+        """Do the thing number {number} with a path.
+
+        Args:
+            path: Where to do it, relative to the workspace.
+            limit: How often to do it at most.
+        """
+        return path
+'''
+        for number in range(100)
+    )
+    return f'from agentcore.api import Module, tool\n\nclass Many(Module):\n    """Many tools."""\n\n{methods}\n'
+
+
+def run() -> list[Row]:
+    """Measure, and give the rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [*_latency(Path(folder)), *asyncio.run(_in_process(Path(folder)))]
+
+
+def _latency(folder: Path) -> list[Row]:
+    modules = {"noop": NOOP.format(name="noop_call")}
+    with servers.agentcore(folder / "one", modules) as subject, servers.bare() as floor:
+        ours = request_bytes("POST", "/api/tools/noop_call/call", subject.port, _BODY, subject.token)
+        bare = request_bytes("POST", "/call", floor.port, _BODY, "x" * 43)
+        rows = [
+            Row("HTTP call of a no-op tool, one at a time", *_medians(subject.port, ours, floor.port, bare), 1.5),
+            _throughput_row(subject.port, ours, floor.port, bare),
+        ]
+    with servers.agentcore(folder / "many", {"many": many_tools()}) as subject:
+        connection = Connection(subject.port)
+        listing = request_bytes("GET", "/api/tools", subject.port, token=subject.token)
+        body = connection.send(listing).partition(b"\r\n\r\n")[2]
+        (folder / "listing.json").write_bytes(body)
+        with servers.bare(folder / "listing.json") as floor:
+            bare = request_bytes("GET", "/listing", floor.port)
+            rows.append(
+                Row(
+                    f"listing 100 tools ({len(body) // 1024} KiB)",
+                    *_medians(subject.port, listing, floor.port, bare),
+                    1.5,
+                )
+            )
+    return rows
+
+
+def _medians(port: int, request: bytes, floor_port: int, floor_request: bytes) -> tuple[float, float]:
+    connections = (Connection(port), Connection(floor_port))
+    requests = (request, floor_request)
+    times: tuple[list[float], list[float]] = ([], [])
+    for turn in range(22):
+        for index in (0, 1):
+            for _ in range(100):
+                began = time.perf_counter()
+                answer = connections[index].send(requests[index])
+                if turn >= 2:
+                    times[index].append((time.perf_counter() - began) * 1000)
+            if not answer.startswith(b"HTTP/1.1 200") or b'"ok":false' in answer:
+                raise AssertionError(answer[:500])
+    return statistics.median(times[0]), statistics.median(times[1])
+
+
+def _throughput_row(port: int, request: bytes, floor_port: int, floor_request: bytes) -> Row:
+    async def measure() -> tuple[float, float]:
+        rates: tuple[list[float], list[float]] = ([], [])
+        for _ in range(5):
+            rates[0].append(await throughput(port, request, 64, 1.0))
+            rates[1].append(await throughput(floor_port, floor_request, 64, 1.0))
+        return statistics.median(rates[0]) / 1000, statistics.median(rates[1]) / 1000
+
+    return Row("HTTP calls with 64 at once", *asyncio.run(measure()), 0.6, unit="k/s", at_least=True)
+
+
+async def _in_process(folder: Path) -> list[Row]:
+    one = await _host_call_ms(folder / "host1", 1)
+    fifty = await _host_call_ms(folder / "host50", 50)
+    bare = _bare_await_ms()
+    return [
+        Row("host.call in process, against a bare await", one, await bare, None),
+        Row("host.call with 50 modules, against 1 module", fifty, one, 1.1),
+    ]
+
+
+async def _host_call_ms(folder: Path, count: int) -> float:
+    from agentcore.api.context import Principal
+    from agentcore.host import CallRequest
+    from benchmarks.hosts import open_host
+
+    (folder / "modules").mkdir(parents=True)
+    names = [f"noop_{number}" for number in range(count)]
+    for name in names:
+        (folder / "modules" / f"{name}.py").write_text(NOOP.format(name=f"{name}_call"))
+    principal = Principal("cli")
+    times = []
+    async with open_host(folder, app={"modules": names}) as host:
+        tool = f"{names[-1]}_call"
+        for turn in range(23):
+            began = time.perf_counter()
+            for _ in range(200):
+                outcome = await host.call(CallRequest(tool, {"text": "x"}, principal))
+            if turn >= 3:
+                times.append((time.perf_counter() - began) * 1000 / 200)
+            assert outcome.ok, outcome.error
+    return statistics.median(times)
+
+
+async def _bare_await_ms() -> float:
+    async def noop(text: str) -> str:
+        return text
+
+    times = []
+    for _ in range(20):
+        began = time.perf_counter()
+        for _ in range(1000):
+            await noop("x")
+        times.append((time.perf_counter() - began) * 1000 / 1000)
+    return statistics.median(times)

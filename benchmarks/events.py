@@ -1,0 +1,92 @@
+"""One event to a thousand readers of the event stream, against plain writes of the same bytes to the same sockets."""
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from aiohttp import web
+
+from benchmarks.hosts import open_host
+from benchmarks.measure import Row
+
+READERS = 1000
+_ROUNDS = 60
+
+_READER = """
+import selectors, socket, sys
+
+port, token, count = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+request = (f"GET /api/events HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nAuthorization: Bearer {token}\\r\\n"
+           "Accept: text/event-stream\\r\\n\\r\\n").encode()
+selector = selectors.DefaultSelector()
+for _ in range(count):
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(request)
+    selector.register(connection, selectors.EVENT_READ)
+while True:
+    for key, _ in selector.select():
+        if not key.fileobj.recv(1 << 16):
+            selector.unregister(key.fileobj)
+"""
+
+
+def run() -> list[Row]:
+    """Measure, and give the row."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [asyncio.run(_measure(Path(folder) / "app"))]
+
+
+async def _measure(folder: Path) -> Row:
+    from agentcore.server.app import create_app
+
+    folder.mkdir()
+    async with open_host(folder, {"server": {"port": 0}}) as host:
+        app = create_app(host)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        port = runner.addresses[0][1]
+        token = host.state.token.get_secret_value()
+        reader = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _READER, str(port), token, str(READERS), stdin=asyncio.subprocess.DEVNULL
+        )
+        try:
+            streams = app.dispatcher.parts.events
+            async with asyncio.timeout(60):
+                while streams.readers < READERS:
+                    await asyncio.sleep(0.05)
+            ours, floor = await _rounds(host, streams)
+        finally:
+            reader.kill()
+            await reader.wait()
+            await runner.cleanup()
+    return Row(f"one event to {READERS} readers, against plain writes", ours, floor, 1.3)
+
+
+async def _rounds(host, streams) -> tuple[float, float]:
+    (group,) = streams._groups.values()
+    transports = [reader.stream.transport for reader in group.readers]
+    written: list[bytes] = []
+    times: tuple[list[float], list[float]] = ([], [])
+    data = {"callId": "call_0123456789abcdef", "tool": "read_file", "outcome": "ok", "durationMs": 1.25}
+    for _ in range(_ROUNDS):
+        began = time.perf_counter()
+        host.events.publish("call.finished", data, session_id="bench")
+        await asyncio.sleep(0)  # the flush is the next thing that the event loop does
+        times[0].append((time.perf_counter() - began) * 1000)
+        if not written:
+            event = host.events.since(host.events.last_id.rpartition("-")[0] + "-0")
+            from agentcore.server.raw_stream import chunk, frame
+
+            written.append(chunk(frame(event[-1].type, event[-1].encoded(), event[-1].id)))
+        await asyncio.sleep(0.02)  # let the readers take it
+        began = time.perf_counter()
+        for transport in transports:
+            transport.write(written[0])
+        await asyncio.sleep(0)
+        times[1].append((time.perf_counter() - began) * 1000)
+        await asyncio.sleep(0.02)
+    return statistics.median(times[0][3:]), statistics.median(times[1][3:])

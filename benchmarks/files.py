@@ -1,0 +1,112 @@
+"""The file tools in process: reading against `open().read()`, searching against `rg`."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Row, alternate_async
+
+Call = Callable[..., Awaitable[Any]]
+
+
+def run() -> list[Row]:
+    """Measure, and give the rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(_measure(Path(folder)))
+
+
+async def _measure(folder: Path) -> list[Row]:
+    from agentcore.api.context import Principal
+    from agentcore.host import CallRequest
+    from benchmarks.hosts import open_host
+
+    root = folder / "workspace"
+    _make_trees(root)
+    async with open_host(folder, app={"modules": ["fs_tools"], "workspace": {"roots": ["workspace"]}}) as host:
+
+        async def call(tool: str, **arguments: Any) -> None:
+            outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))
+            assert outcome.ok, outcome.error
+
+        return [*await _reading(root, call), *await _searching(root, call)]
+
+
+def _make_trees(root: Path) -> None:
+    lines = "".join(f"line {number} of a file with a usual length of text in it\n" for number in range(20_000))
+    root.mkdir(parents=True)
+    (root / "one.txt").write_text(lines[: 1 << 20])
+    for name, folders, files in (("large", 200, 200), ("small", 1, 20)):
+        for outer in range(folders):
+            place = root / name / f"folder_{outer}"
+            place.mkdir(parents=True)
+            for inner in range(files):
+                needle = "the needle is here\n" if (outer * files + inner) % 400 == 7 else "no such thing\n"
+                (place / f"file_{inner}.py").write_text(f"def function_{inner}():\n    return {inner}\n" * 20 + needle)
+
+
+async def _reading(root: Path, call: Call) -> list[Row]:
+    async def bare() -> None:
+        with open(root / "one.txt", encoding="utf-8") as file:
+            file.read()
+
+    rows = []
+    for raw, target in ((True, 15), (False, 40)):
+
+        async def read(raw: bool = raw) -> None:
+            await call("read_file", path="one.txt", raw=raw, limit=100_000)
+
+        ours, floor = await alternate_async(read, bare, 15)
+        rows.append(
+            Row(f"read_file of 1 MiB, {'raw' if raw else 'numbered'}, against open().read()", ours, floor, target)
+        )
+    return rows
+
+
+async def _searching(root: Path, call: Call) -> list[Row]:
+    rg = shutil.which("rg") or _wheel_rg()
+
+    def spawn(*arguments: str) -> Callable[[], Awaitable[None]]:
+        async def run_rg() -> None:
+            process = await asyncio.create_subprocess_exec(
+                rg, *arguments, cwd=root, stdout=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL
+            )
+            await process.communicate()
+
+        return run_rg
+
+    async def tool(name: str, **arguments: Any) -> Callable[[], Awaitable[None]]:
+        return lambda: call(name, **arguments)
+
+    grep_large = await tool("grep", pattern="needle is", path="large")
+    grep_small = await tool("grep", pattern="needle is", path="small")
+    unsorted_glob = await tool("glob", pattern="**/*.py", path="large", sort="none")
+    newest_glob = await tool("glob", pattern="**/*.py", path="large")
+    rg_large = spawn("--line-number", "--no-heading", "needle is", "large")
+    rg_small = spawn("--line-number", "--no-heading", "needle is", "small")
+    rg_files = spawn("--files", "large")
+    return [
+        Row("grep over 40,000 files, against rg", *await alternate_async(grep_large, rg_large, 9), 1.1),
+        Row("grep over 20 files, against rg", *await alternate_async(grep_small, rg_small, 25), 1.0),
+        Row(
+            "glob over 40,000 files, unsorted, against rg --files",
+            *await alternate_async(unsorted_glob, rg_files, 9),
+            1.6,
+        ),
+        Row(
+            "glob over 40,000 files, newest first, against rg --files",
+            *await alternate_async(newest_glob, rg_files, 9),
+            6,
+        ),
+    ]
+
+
+def _wheel_rg() -> str:
+    import sys
+
+    found = Path(sys.executable).with_name("rg")
+    if not found.exists():
+        raise RuntimeError("no rg: install the wheel `ripgrep`")
+    return str(found)

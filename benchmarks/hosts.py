@@ -1,0 +1,25 @@
+"""A host in this process, over a folder with an app.json."""
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from agentcore.host import Host, load_config
+from agentcore.host.config_workspace import prepare_roots
+from agentcore.server.logging import configure_logging
+from agentcore.store import StateDir
+
+
+@asynccontextmanager
+async def open_host(folder: Path, app: dict[str, Any]) -> AsyncIterator[Host]:
+    """Run a host whose app.json lies in a folder, with its state beside that, and its log going nowhere."""
+    configure_logging(Path(os.devnull).open("w"))  # noqa: SIM115 - for as long as the process lives
+    (folder / "app.json").write_text(json.dumps(app))
+    environ = {"AGENTCORE_STATE_DIR": str(folder.parent / f"{folder.name}-state")}
+    config = load_config(folder / "app.json", environ)
+    with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
+        async with Host.open(config, state) as host:
+            yield host

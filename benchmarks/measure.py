@@ -1,0 +1,84 @@
+"""Measuring against a floor in the same run: rounds alternate, medians are compared, ratios are what counts."""
+
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table.
+
+    Args:
+        name: What was measured.
+        subject: Its median, in `unit`.
+        floor: The median of what it is held against; 0: nothing, `subject` itself is held against the target.
+        target: The ratio (or, without a floor, the value) that it must not exceed, or must reach (`at_least`).
+        unit: Of both medians.
+        at_least: Whether more is better.
+    """
+
+    name: str
+    subject: float
+    floor: float
+    target: float | None
+    unit: str = "ms"
+    at_least: bool = False
+
+    @property
+    def value(self) -> float:
+        """The ratio, or the subject where there is no floor."""
+        return self.subject / self.floor if self.floor else self.subject
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the target is reached; None where there is none."""
+        if self.target is None:
+            return None
+        return self.value >= self.target if self.at_least else self.value <= self.target
+
+
+def alternate(
+    subject: Callable[[], object], floor: Callable[[], object], rounds: int, warm_up: int = 3
+) -> tuple[float, float]:
+    """Median milliseconds of two functions, called in turn."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for turn in range(rounds + warm_up):
+        for index, function in enumerate((subject, floor)):
+            began = time.perf_counter()
+            function()
+            if turn >= warm_up:
+                times[index].append((time.perf_counter() - began) * 1000)
+    return statistics.median(times[0]), statistics.median(times[1])
+
+
+async def alternate_async(
+    subject: Callable[[], Awaitable[object]],
+    floor: Callable[[], Awaitable[object]],
+    rounds: int,
+    repeat: int = 1,
+    warm_up: int = 3,
+) -> tuple[float, float]:
+    """Median milliseconds of one call of two coroutine functions, called in turn, `repeat` calls a round."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for turn in range(rounds + warm_up):
+        for index, function in enumerate((subject, floor)):
+            began = time.perf_counter()
+            for _ in range(repeat):
+                await function()
+            if turn >= warm_up:
+                times[index].append((time.perf_counter() - began) * 1000 / repeat)
+    return statistics.median(times[0]), statistics.median(times[1])
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| what | agentcore | floor | ratio | target | |", "|---|--:|--:|--:|--:|---|"]
+    for row in rows:
+        target = "" if row.target is None else f"{'≥' if row.at_least else '≤'} {row.target:g}"
+        verdict = {None: "", True: "reached", False: "**missed**"}[row.holds]
+        floor = f"{row.floor:.3f} {row.unit}" if row.floor else ""
+        ratio = f"{row.value:.2f}" if row.floor else ""
+        lines.append(f"| {row.name} | {row.subject:.3f} {row.unit} | {floor} | {ratio} | {target} | {verdict} |")
+    return "\n".join(lines)

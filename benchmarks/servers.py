@@ -1,0 +1,138 @@
+"""The two servers that are compared: agentcore as a person starts it, and the least that aiohttp can be."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.http_client import Connection, request_bytes
+
+_BARE = """
+import sys
+from aiohttp import web
+
+async def call(request):
+    body = await request.json()
+    content = [{"type": "text", "text": "ok"}]
+    data = body["arguments"].get("data")
+    return web.json_response({"ok": True, "callId": "call_0123456789abcdef0123", "content": content, "data": data})
+
+async def health(request):
+    return web.json_response({"ok": True})
+
+LISTING = open(sys.argv[2], "rb").read() if len(sys.argv) > 2 else b""
+
+async def listing(request):
+    return web.Response(body=LISTING, content_type="application/json")
+
+app = web.Application()
+app.router.add_post("/call", call)
+app.router.add_get("/api/health", health)
+app.router.add_get("/listing", listing)
+web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log=None)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that answers; the milliseconds to its first 200, and its memory (PSS) at that moment."""
+
+    port: int
+    token: str
+    ready_ms: float
+    pss_mib: float
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def bare(listing: Path | None = None) -> Iterator[Running]:
+    """A bare aiohttp server."""
+    port = free_port()
+    command = [sys.executable, "-c", _BARE, str(port)]
+    with _started([*command, str(listing)] if listing else command, port, "", None, None) as running:
+        yield running
+
+
+@contextmanager
+def agentcore(folder: Path, modules: dict[str, str]) -> Iterator[Running]:
+    """`agentcore serve` over local modules, given as name and source.
+
+    Args:
+        folder: An empty folder for app.json, its modules and its state.
+        modules: Name to Python source.
+    """
+    (folder / "modules").mkdir(parents=True, exist_ok=True)
+    (folder / "workspace").mkdir(exist_ok=True)
+    for name, source in modules.items():
+        (folder / "modules" / f"{name}.py").write_text(source)
+    (folder / "app.json").write_text(json.dumps({"modules": list(modules)}))
+    port, token = free_port(), "benchmark-token-0123456789abcdef0123456789"
+    environ = os.environ | {
+        "AGENTCORE_TOKEN": token,
+        "AGENTCORE_STATE_DIR": str(folder.parent / f"{folder.name}-state"),
+    }
+    command = [sys.executable, "-m", "agentcore", "serve", "--config", str(folder / "app.json"), "--port", str(port)]
+    with _started(command, port, token, environ, folder) as running:
+        _wait_for_tools(running)
+        yield running
+
+
+@contextmanager
+def _started(
+    command: list[str], port: int, token: str, environ: dict[str, str] | None, folder: Path | None
+) -> Iterator[Running]:
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        _wait_for_200(port, process)
+        yield Running(port, token, (time.perf_counter() - began) * 1000, _pss_mib(process.pid))
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _wait_for_200(port: int, process: subprocess.Popen[bytes]) -> None:
+    request = f"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
+    for _ in range(20_000):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode}")
+        try:
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(request)
+                if b" 200 " in connection.recv(4096).split(b"\r\n", 1)[0]:
+                    return
+        except OSError:
+            pass
+        time.sleep(0.001)
+    raise RuntimeError("the server did not answer within 20 s")
+
+
+def _wait_for_tools(running: Running) -> None:
+    """The server answers before its modules are ready; what is measured needs their tools."""
+    listing = request_bytes("GET", "/api/tools", running.port, token=running.token)
+    connection = Connection(running.port)
+    while b'"name"' not in connection.send(listing):
+        time.sleep(0.001)
+    connection.close()
+
+
+def _pss_mib(pid: int) -> float:
+    """Proportional set size of a process in MiB (Linux)."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(f"no Pss of process {pid}")

@@ -1,0 +1,76 @@
+"""From nothing to the first 200, the memory at that moment, and the command line's `--help`."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import servers
+from benchmarks.calls import NOOP
+from benchmarks.measure import Row, alternate
+
+_ROUNDS = 9
+
+
+def run() -> list[Row]:
+    """Measure, and give the rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [*_first_answer(Path(folder)), _help(), *_discovery(Path(folder))]
+
+
+def _first_answer(folder: Path) -> list[Row]:
+    ready: tuple[list[float], list[float]] = ([], [])
+    memory: tuple[list[float], list[float]] = ([], [])
+    for turn in range(_ROUNDS + 1):
+        with servers.agentcore(folder / "app", {"noop": NOOP.format(name="noop_call")}) as ours:
+            samples = (ours.ready_ms, ours.pss_mib)
+        with servers.bare() as bare:
+            floor = (bare.ready_ms, bare.pss_mib)
+        if turn:
+            ready[0].append(samples[0])
+            memory[0].append(samples[1])
+            ready[1].append(floor[0])
+            memory[1].append(floor[1])
+    return [
+        Row("start to the first 200", statistics.median(ready[0]), statistics.median(ready[1]), 2.0),
+        Row("memory then (PSS)", statistics.median(memory[0]), statistics.median(memory[1]), 1.8, unit="MiB"),
+    ]
+
+
+def _help() -> Row:
+    times = []
+    for _ in range(15):
+        began = time.perf_counter()
+        subprocess.run([Path(sys.executable).with_name("agentcore"), "--help"], check=True, stdout=subprocess.DEVNULL)
+        times.append((time.perf_counter() - began) * 1000)
+    return Row("agentcore --help", statistics.median(times), 0, 150)
+
+
+def _discovery(folder: Path) -> list[Row]:
+    site = folder / "site"
+    for number in range(1000):
+        info = site / f"installed_{number}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: installed-{number}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[agentcore.modules]\ninstalled_{number} = installed_{number}:Noop\n")
+        source = NOOP.format(name=f"installed_{number}_call") if number < 3 else "raise SystemExit('imported')\n"
+        (site / f"installed_{number}.py").write_text(source)
+    find = (
+        "from agentcore.host.discovery import find_module\n"
+        "for n in range(3): find_module(f'installed_{n}', None).load()"
+    )
+    floor = (
+        "import importlib, importlib.metadata as m\nfrom agentcore.host.discovery import find_module\n"
+        "found = {e.name: e for e in m.entry_points(group='agentcore.modules')}\n"
+        "for n in range(3): found[f'installed_{n}'].load()"
+    )
+    environ = os.environ | {"PYTHONPATH": str(site)}
+
+    def run_python(source: str) -> None:
+        subprocess.run([sys.executable, "-c", source], env=environ, check=True)
+
+    ours, bare = alternate(lambda: run_python(find), lambda: run_python(floor), 7, warm_up=1)
+    return [Row("finding 3 of 1,000 entry points, against reading the metadata alone", ours, bare, 1.1)]
