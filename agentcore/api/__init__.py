@@ -1,0 +1,38 @@
+"""All that a module may import from agentcore."""
+
+from pydantic import BaseModel, Field, SecretStr
+
+from agentcore.api.context import ToolContext
+from agentcore.api.definition import CallPreview, ResourceUse, ToolDefinition
+from agentcore.api.errors import ToolError
+from agentcore.api.module import Module, hookimpl
+from agentcore.api.resource import Resource
+from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
+from agentcore.api.runtime import Runtime
+from agentcore.api.tool import tool
+from agentcore.api.web import Request, Response, WebComponent
+from agentcore.api.workspace import Workspace
+
+__all__ = [
+    "ArtifactLink",
+    "BaseModel",
+    "CallPreview",
+    "Field",
+    "Image",
+    "Module",
+    "Request",
+    "Resource",
+    "ResourceUse",
+    "Response",
+    "Runtime",
+    "SecretStr",
+    "Text",
+    "ToolContext",
+    "ToolDefinition",
+    "ToolError",
+    "ToolResult",
+    "WebComponent",
+    "Workspace",
+    "hookimpl",
+    "tool",
+]

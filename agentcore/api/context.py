@@ -1,0 +1,133 @@
+"""What a tool call gets from its host."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from agentcore.api.resource import Resource
+from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.api.workspace import Workspace
+
+PrincipalKind = Literal["page", "token", "cli", "chat", "mcp", "host", "module"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks: the kind of credential that was shown, and its id."""
+
+    kind: PrincipalKind
+    id: str = ""
+
+
+class Artifacts(Protocol):
+    """Where a tool puts what is too large or too binary for its result."""
+
+    async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
+        """Store bytes and give the link to put into the result.
+
+        Raises:
+            ToolError: `result_too_large`: the quota has no room for them.
+        """
+        ...
+
+    async def load(self, artifact_id: str) -> bytes:
+        """The stored bytes.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        ...
+
+
+class ChatSession(Protocol):
+    """The chat session that a call belongs to, as far as a module may use it."""
+
+    todos: Sequence[Mapping[str, Any]]
+
+    async def history(self) -> Sequence[Mapping[str, Any]]:
+        """The messages so far, oldest first."""
+        ...
+
+    async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
+        """Put a summary in place of all but the last turns; gives the number of messages replaced."""
+        ...
+
+    async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
+        """Replace the session's list of things to do; pages show it live."""
+        ...
+
+
+class ToolContext(Protocol):
+    """One call, seen from inside the tool.
+
+    `call_id` names the call in the record and in logs, `session_id` the session it belongs to, `deadline` is the
+    event loop's time (`loop.time()`) at which it is cut off, `resource` the one that the host resolved (or None).
+    """
+
+    @property
+    def call_id(self) -> str: ...
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def principal(self) -> Principal: ...
+    @property
+    def resource(self) -> Resource | None: ...
+    @property
+    def deadline(self) -> float: ...
+    @property
+    def workspace(self) -> Workspace: ...
+    @property
+    def artifacts(self) -> Artifacts: ...
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the call was cancelled or ran out of time; a tool in a thread looks at it now and then."""
+        ...
+
+    def progress(self, fraction: float | None = None, message: str = "") -> None:
+        """Tell whoever waits how far the call is; safe from threads, cheap, never waits.
+
+        Args:
+            fraction: Done so far, 0 to 1; None: unknown.
+            message: A short line for a person.
+        """
+        ...
+
+    async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
+        """Put a question to the person of this session and wait for the answer.
+
+        Raises:
+            ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
+        """
+        ...
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call another tool by name, with at most the rights of this call and within its deadline.
+
+        Raises:
+            ToolError: Whatever ended the other call.
+        """
+        ...
+
+    @property
+    def session(self) -> ChatSession:
+        """The chat session.
+
+        Raises:
+            ToolError: `no_session`: the call does not come from a chat.
+        """
+        ...
+
+    async def run_agent(
+        self,
+        prompt: str,
+        tools: Sequence[str] | None = None,
+        model: str | None = None,
+        budget: Mapping[str, int] | None = None,
+    ) -> str:
+        """Let a sub-agent with a context of its own work on a prompt, and give its report.
+
+        Raises:
+            ToolError: `no_session`: the call does not come from a chat.
+        """
+        ...

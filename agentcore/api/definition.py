@@ -1,0 +1,164 @@
+"""What a tool is: its name, its schema, what it may do, how long and how much."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel
+
+from agentcore.api.context import ToolContext
+
+Effect = Literal["read", "write", "egress", "execute", "dangerous"]
+"""What a call can do to the world; rules, modes and the approval view go by it."""
+
+EFFECTS: frozenset[Effect] = frozenset(("read", "write", "egress", "execute", "dangerous"))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnnotations:
+    """Hints for clients in the words of MCP; they grant nothing. None: not said."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+    def to_mcp(self) -> dict[str, bool]:
+        """The hints that were given, under MCP's names."""
+        hints = {
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": self.open_world,
+        }
+        return {name: value for name, value in hints.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class CallPreview:
+    """What one call would do, for exactly these arguments; made without side effects.
+
+    Args:
+        effects: Replaces the definition's effects for this call; None keeps them.
+        paths: Resolved paths that the call touches, for rules and for the person.
+        cwd: The working directory of a command.
+        urls: Addresses that the call contacts.
+        diff: A unified diff of what a write would change.
+        is_protected: The call touches something that always needs a person (security-relevant files).
+    """
+
+    effects: frozenset[Effect] | None = None
+    paths: tuple[str, ...] = ()
+    cwd: str | None = None
+    urls: tuple[str, ...] = ()
+    diff: str | None = None
+    is_protected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUse:
+    """How a tool names the living thing (a browser page, a terminal) that it acts on.
+
+    The host takes the id from the argument or from the call, else the session's resource of lowest index, checks
+    whose it is, lets calls on one resource run one after another, and sets `ctx.resource`.
+
+    Args:
+        type: Resource type, such as `browser` or `terminal`.
+        argument: The tool argument that carries the id (or the key).
+        create: Whether the host makes a resource when the session has none and none was named.
+        key: When set, the argument holds this key of the resource (such as `tabId`), not its id.
+        skip_queue: The call does not wait for its turn (kill, cancel, close).
+    """
+
+    type: str
+    argument: str = "resourceId"
+    create: bool = False
+    key: str | None = None
+    skip_queue: bool = False
+
+
+Preview = Callable[[ToolContext, dict[str, Any]], CallPreview | Awaitable[CallPreview]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """One tool as the host and every surface see it.
+
+    Args:
+        name: `^[a-zA-Z0-9_-]{1,64}$`, unique over all modules.
+        description: What a model reads to choose the tool.
+        input_schema: JSON Schema of the arguments, an object.
+        output_schema: JSON Schema of the result's `data`, if it has one shape.
+        effects: What the tool may do; none given means `execute`.
+        annotations: MCP's hints, apart from the effects.
+        timeout_s: Time limit of one call in seconds, unless the caller asks for another.
+        limit_bytes: Bound of the result's text in bytes; more becomes an artifact. None: the host's bound.
+        preview: Makes effects, paths and diff exact for one call; without side effects, within 2 s.
+        resource: The resource that a call acts on.
+        arguments: A pydantic model that validates the arguments in place of the schema.
+    """
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None = None
+    effects: frozenset[Effect] = frozenset(("execute",))
+    annotations: ToolAnnotations = ToolAnnotations()
+    timeout_s: float = 60.0
+    limit_bytes: int | None = None
+    preview: Preview | None = None
+    resource: ResourceUse | None = None
+    arguments: type[BaseModel] | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_openai(cls, definition: Mapping[str, Any]) -> Self:
+        """Read a dict in the OpenAI tools schema, with or without its `function` envelope.
+
+        Raises:
+            ValueError: `name` is missing, or `parameters` is no object.
+        """
+        function = definition.get("function", definition)
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            raise ValueError(f"a tool definition needs a name: {dict(definition)!r:.200}")
+        parameters = function.get("parameters") or {"type": "object", "properties": {}}
+        if not isinstance(parameters, Mapping):
+            raise ValueError(f"parameters of tool {function['name']!r} must be a JSON Schema object")
+        return cls(function["name"], str(function.get("description", "")), dict(parameters))
+
+    def to_openai(self) -> dict[str, Any]:
+        """The definition in the OpenAI tools schema."""
+        function = {"name": self.name, "description": self.description, "parameters": self.input_schema}
+        return {"type": "function", "function": function}
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """The definition in Anthropic's form."""
+        return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
+
+    def to_mcp(self) -> dict[str, Any]:
+        """The definition in MCP's form (`tools/list`)."""
+        tool: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+        }
+        if self.output_schema is not None:
+            tool["outputSchema"] = self.output_schema
+        if hints := self.annotations.to_mcp():
+            tool["annotations"] = hints
+        return tool
+
+    def to_json(self) -> dict[str, Any]:
+        """The definition in agentcore's own form, as `GET /api/tools` gives it."""
+        tool: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": self.input_schema,
+            "effects": sorted(self.effects),
+            "annotations": self.annotations.to_mcp(),
+            "timeout_ms": int(self.timeout_s * 1000),
+        }
+        if self.output_schema is not None:
+            tool["output_schema"] = self.output_schema
+        if self.resource is not None:
+            tool["resource"] = {"type": self.resource.type, "argument": self.resource.argument}
+        return tool

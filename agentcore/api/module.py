@@ -1,0 +1,89 @@
+"""`Module`: the base class that most authors start from. The five hooks stay open to those who want them bare."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any, ClassVar
+
+import pluggy
+import pydantic
+from pydantic import ConfigDict
+
+from agentcore.api.context import ToolContext
+from agentcore.api.definition import ToolDefinition
+from agentcore.api.runtime import Runtime
+from agentcore.api.tool import ToolMethod, tool_methods
+from agentcore.api.web import WebComponent
+
+hookimpl = pluggy.HookimplMarker("agentcore")
+"""Marks a function of a plain Python module as the implementation of one of the five hooks."""
+
+HOOKS = ("get_tool_definitions", "execute_tool_call", "init", "shutdown", "get_web_component")
+
+
+class Module:
+    """One unit of capability: its tools are its methods marked with `@tool`.
+
+    A subclass overrides what it needs of `init`, `shutdown` and `get_web_component`; a method of one of these names
+    is the hook, no decorator is needed. The first line of its docstring is shown as the module's description.
+
+    Attributes:
+        name: Unique id, `^[a-z][a-z0-9]*(_[a-z0-9]+)*$`. Left out, it is the entry point's (or the file's) name.
+        title: What people see; left out, the name.
+        requires: Names of modules that have to be ready first.
+        config_key: The key of its settings in app.json's `config`; left out, the name.
+        claims: Paths outside of `/api/modules/NAME/` that it serves.
+        runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.
+        init_timeout_s: Limit of `init` in seconds; None: the server's.
+        runtime: The way to the host; set before `init`.
+    """
+
+    name: ClassVar[str | None] = None
+    title: ClassVar[str | None] = None
+    requires: ClassVar[Sequence[str]] = ()
+    config_key: ClassVar[str | None] = None
+    claims: ClassVar[Sequence[str]] = ()
+    runs_scripts_in_page: ClassVar[bool] = False
+    init_timeout_s: ClassVar[float | None] = None
+
+    class Settings(pydantic.BaseModel):
+        """Settings of the module; a subclass adds fields. Unknown keys are errors."""
+
+        model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runtime: Runtime
+    _tools: dict[str, ToolMethod] | None = None
+
+    def bind(self, runtime: Runtime) -> None:
+        """Take the runtime; called by the host once, before `init`."""
+        self.runtime = runtime
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings, an instance of the class's `Settings`."""
+        return self.runtime.settings
+
+    def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
+        """The definitions of the methods marked with `@tool`."""
+        return [method.definition for method in self._methods().values()]
+
+    async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
+        """Run the method behind a tool, a sync one in a worker thread, and give what it returns."""
+        method = self._methods()[tool_name]
+        if method.is_async:
+            return await method.call(ctx, args)
+        return await asyncio.to_thread(method.call, ctx, args)
+
+    def init(self, runtime: Runtime) -> Awaitable[None] | None:
+        """Get ready; when it returns, tools can be called. Raise to say that it cannot."""
+
+    def shutdown(self) -> Awaitable[None] | None:
+        """Release everything; also called after a failed `init`, and maybe twice."""
+
+    def get_web_component(self) -> WebComponent | None:
+        """The module's element in the page, if it has one."""
+        return None
+
+    def _methods(self) -> dict[str, ToolMethod]:
+        if self._tools is None:
+            self._tools = tool_methods(self)
+        return self._tools

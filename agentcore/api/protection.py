@@ -1,0 +1,148 @@
+"""Which files inside the workspace always need a person: those that decide what runs, and what an agent may do."""
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+CONTROL_FILE = "app.json"
+MODULES_FOLDER = "modules"
+"""Protected where it stands beside a control file."""
+
+PROTECTED = (
+    CONTROL_FILE,
+    # what git runs or is told to run; `.git` itself, because a file of that name leads git elsewhere
+    ".git/",
+    ".githooks/",
+    ".husky/",
+    ".gitconfig",
+    ".pre-commit-config.yaml",
+    "**/.config/git/",
+    # what shells and logins run
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".inputrc",
+    ".envrc",
+    ".direnvrc",
+    "**/.config/fish/",
+    "**/.config/autostart/",
+    "**/.config/systemd/",
+    "**/Library/LaunchAgents/",
+    ".ssh/",
+    # what editors and debuggers run on opening a folder
+    ".vscode/",
+    ".idea/",
+    ".fleet/",
+    ".zed/",
+    ".devcontainer/",
+    "*.code-workspace",
+    ".vimrc",
+    ".nvimrc",
+    ".exrc",
+    "**/.config/nvim/",
+    ".emacs",
+    ".emacs.d/",
+    ".dir-locals.el",
+    ".gdbinit",
+    ".lldbinit",
+    # what agents obey
+    ".claude/",
+    ".cursor/",
+    ".cursorrules",
+    ".windsurf/",
+    ".windsurfrules",
+    ".continue/",
+    ".codex/",
+    ".gemini/",
+    ".roo/",
+    ".clinerules",
+    ".aider.conf.yml",
+    ".mcp.json",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "AGENTS.md",
+    "GEMINI.md",
+    "**/.github/copilot-instructions.md",
+)
+"""The patterns that always hold; a host adds its own."""
+
+
+class Protection:
+    """Patterns of protected files, in the manner of `.gitignore`; capitals and small letters are the same.
+
+    A pattern without a slash (but at its end) names a file or folder at any depth, one with a slash is relative to
+    the root; `**` stands for any number of folders, `*`, `?` and `[…]` for parts of one name. All that lies below a
+    match is protected too.
+
+    Args:
+        patterns: The host's, in addition to `PROTECTED`.
+    """
+
+    def __init__(self, patterns: Iterable[str] = ()) -> None:
+        self._names: set[str] = set()
+        self._shapes: list[str] = []
+        self._paths: list[tuple[tuple[str, ...], frozenset[str]]] = []
+        for pattern in (*PROTECTED, *patterns):
+            self._add(pattern)
+
+    def covers(self, parts: Sequence[str]) -> bool:
+        """Whether a path, as components beneath its root, is protected by its name or by a folder above it."""
+        folded = [part.casefold() for part in parts]
+        names = set(folded)
+        return (
+            not self._names.isdisjoint(names)
+            or any(fnmatchcase(name, shape) for shape in self._shapes for name in names)
+            or any(literal <= names and _begins(pattern, folded) for pattern, literal in self._paths)
+        )
+
+    def _add(self, pattern: str) -> None:
+        parts = tuple(part.casefold() for part in pattern.split("/") if part not in ("", "."))
+        while parts and parts[-1] == "**":
+            parts = parts[:-1]
+        if not parts:
+            return
+        if "/" in pattern.rstrip("/"):
+            self._paths.append((parts, frozenset(part for part in parts if not _has_shape(part))))
+        elif _has_shape(parts[0]):
+            self._shapes.append(parts[0])
+        else:
+            self._names.add(parts[0])
+
+
+def _has_shape(part: str) -> bool:
+    return any(character in part for character in "*?[")
+
+
+def _begins(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether a pattern matches a path or a folder above it."""
+    reached = {0}
+    for part in parts:
+        reached = _skip(pattern, reached)
+        reached = {
+            place if pattern[place] == "**" else place + 1
+            for place in reached
+            if pattern[place] == "**" or fnmatchcase(part, pattern[place])
+        }
+        if len(pattern) in reached:
+            return True
+    return False
+
+
+def _skip(pattern: Sequence[str], reached: set[int]) -> set[int]:
+    """Add the places after each `**`, which may also stand for no folder."""
+    for place in sorted(reached):
+        following = place
+        while following < len(pattern) - 1 and pattern[following] == "**":
+            following += 1
+            reached = reached | {following}
+    return reached

@@ -1,0 +1,46 @@
+"""Renaming without replacing what may have appeared under the new name meanwhile."""
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+_RENAME_NOREPLACE = 1  # Linux
+_RENAME_EXCL = 4  # macOS
+
+
+def rename_new(old_fd: int, old: bytes, new_fd: int, new: bytes) -> None:
+    """Rename an entry, never replacing one: in one step of the kernel, else as near to that as the system allows.
+
+    Raises:
+        OSError: EEXIST: there is an entry of the new name.
+    """
+    if _rename_exclusive is not None:
+        function, flag = _rename_exclusive
+        if function(old_fd, old, new_fd, new, flag) == 0:
+            return
+        code = ctypes.get_errno()
+        if code not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+            raise OSError(code, os.strerror(code))
+    # this file system (NFS, some of FUSE) cannot: look first; another process may slip in between
+    with suppress(FileNotFoundError):
+        os.stat(new, dir_fd=new_fd, follow_symlinks=False)
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    os.rename(old, new, src_dir_fd=old_fd, dst_dir_fd=new_fd)
+
+
+def _find_rename() -> tuple[Callable[..., int], int] | None:
+    library = ctypes.CDLL(None, use_errno=True)
+    name, flag = (
+        ("renameat2", _RENAME_NOREPLACE) if sys.platform.startswith("linux") else ("renameatx_np", _RENAME_EXCL)
+    )
+    function = getattr(library, name, None)
+    if function is None:
+        return None
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return function, flag
+
+
+_rename_exclusive = _find_rename()

@@ -1,0 +1,145 @@
+"""`Resolver`: from a place to descriptors, links followed where they stay inside. It raises `OSError` throughout."""
+
+import errno
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+
+from agentcore.api.beneath import Opener
+from agentcore.api.folder import Folder, real_path_of
+from agentcore.api.place import Place, Root, components, split_absolute
+
+PATH_ONLY: int = getattr(os, "O_PATH", os.O_RDONLY)
+"""Opens without reading, and without the right to read, where the system can do that."""
+
+_NOT_WAITING = os.O_NONBLOCK if PATH_ONLY == os.O_RDONLY else 0  # O_PATH waits for nothing and takes no such flag
+_LINKS_LIMIT = 40  # as in Linux (MAXSYMLINKS)
+
+
+class Resolver:
+    """Finds what a place leads to.
+
+    Args:
+        roots: The open roots.
+        use_openat2: As for `Opener`.
+    """
+
+    def __init__(self, roots: Sequence[Root], *, use_openat2: bool) -> None:
+        self._roots = tuple(roots)
+        self._opener = Opener(roots, use_openat2=use_openat2)
+
+    def open(self, place: Place, flags: int) -> int:
+        """Open what is there and give the descriptor; EXDEV where the way leaves the roots."""
+        return self._opener.open(place.root, place.parts, flags)
+
+    def pass_through(self, place: Place) -> Folder:
+        """Open a folder to reach what is in it; on Linux that needs no right to list it."""
+        return Folder(self.open(place, PATH_ONLY | os.O_DIRECTORY))
+
+    def exists(self, place: Place) -> bool:
+        """Whether something is there that can be reached."""
+        try:
+            os.close(self.open(place, PATH_ONLY | _NOT_WAITING))
+        except OSError:
+            return False
+        return True
+
+    def stat(self, place: Place, *, follow: bool) -> os.stat_result:
+        """The status of what is there, of a link itself unless links are followed."""
+        if PATH_ONLY == os.O_RDONLY:
+            return self._stat_by_name(place, follow=follow)
+        fd = self.open(place, PATH_ONLY | (0 if follow else os.O_NOFOLLOW))
+        try:
+            return os.fstat(fd)
+        finally:
+            os.close(fd)
+
+    def open_or_make(self, place: Place) -> Folder:
+        """Open a folder to reach what is in it; it and those above it are made where they are missing."""
+        for depth in range(len(place.parts), -1, -1):
+            try:
+                here = self.pass_through(Place(place.root, place.parts[:depth]))
+            except FileNotFoundError:
+                continue
+            return _make_below(here, place.parts[depth:])
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    def open_parent(self, place: Place, *, follow: bool, create: bool) -> tuple[Folder, Place]:
+        """Open the folder that holds a place.
+
+        Args:
+            place: Not a root, and not ending with `..`.
+            follow: Whether a link at the end leads on to what it points to.
+            create: Whether missing folders above are made.
+        Returns:
+            The folder, and the place without links at its end.
+        """
+        for _ in range(_LINKS_LIMIT):
+            parent = self.open_or_make(place.parent) if create else self.pass_through(place.parent)
+            try:
+                target = _link_target(parent, place.name) if follow else None
+            except BaseException:
+                parent.close()
+                raise
+            if target is None:
+                return parent, place
+            parent.close()
+            place = self._behind_link(place, target)
+            if place.name in (b"", b".."):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+    def real_path(self, place: Place) -> bytes:
+        """The real path of the deepest part that exists, and the rest as it is written (EINVAL: with `..` in it)."""
+        for depth in range(len(place.parts), 0, -1):
+            try:
+                fd = self.open(Place(place.root, place.parts[:depth]), PATH_ONLY | _NOT_WAITING)
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
+                if place.parts[depth - 1] == b"..":
+                    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL)) from None
+                continue
+            try:
+                return b"/".join((real_path_of(fd), *place.parts[depth:]))
+            finally:
+                os.close(fd)
+        return b"/".join((place.root.path, *place.parts))
+
+    def _behind_link(self, place: Place, target: bytes) -> Place:
+        parts = components(target)
+        if not target.startswith(b"/"):
+            return Place(place.root, place.parts[:-1] + parts)
+        inside = split_absolute(self._roots, parts)
+        if inside is None:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        return Place(*inside)
+
+    def _stat_by_name(self, place: Place, *, follow: bool) -> os.stat_result:
+        """For systems without O_PATH, where opening needs the right to read."""
+        if place.name in (b"", b".."):
+            with self.pass_through(place) as here:
+                return os.fstat(here.fd)
+        try:
+            parent, place = self.open_parent(place, follow=follow, create=False)
+        except IsADirectoryError:  # a link to a root, or to `..`
+            with self.pass_through(place) as here:
+                return os.fstat(here.fd)
+        with parent:
+            return parent.lstat(place.name)
+
+
+def _make_below(here: Folder, names: Sequence[bytes]) -> Folder:
+    for name in names:
+        with here:
+            with suppress(FileExistsError):  # somebody else made it just now
+                here.make_folder(name)
+            here = here.open_folder(name)
+    return here
+
+
+def _link_target(parent: Folder, name: bytes) -> bytes | None:
+    try:
+        return parent.readlink(name)
+    except OSError as exc:
+        if exc.errno in (errno.EINVAL, errno.ENOENT):
+            return None
+        raise

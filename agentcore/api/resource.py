@@ -1,0 +1,119 @@
+"""Things that live longer than a call and are acted on by calls: browser pages, terminals."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+ResourceStatus = Literal["starting", "ready", "busy", "failed", "closed"]
+
+
+@dataclass(slots=True)
+class Resource:
+    """One living thing. Its id is a name and no right: every use is checked against the caller's session.
+
+    Args:
+        resource_id: Opaque everywhere but where it is made.
+        resource_type: `browser`, `terminal`, ….
+        session_id: The session that owns it.
+        index: Counted per session and type from 0.
+        adapter_type: How it is driven, in the owner's words (`playwright`, `pty`).
+        status: Where it stands in its life.
+        last_url: The last address it showed, if it shows addresses.
+        keep_running: Closing its tab does not end it.
+        created_at_ms: Milliseconds since 1970.
+        last_used_at_ms: Milliseconds since 1970.
+        keys: Other names for it, such as `{"tabId": "t3"}`, for tools whose `ResourceUse` has a `key`.
+    """
+
+    resource_id: str
+    resource_type: str
+    session_id: str
+    index: int
+    adapter_type: str = ""
+    status: ResourceStatus = "starting"
+    last_url: str | None = None
+    keep_running: bool = False
+    created_at_ms: int = 0
+    last_used_at_ms: int = 0
+    keys: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The resource on the wire."""
+        return {
+            "resourceId": self.resource_id,
+            "resourceType": self.resource_type,
+            "chatSessionId": self.session_id,
+            "index": self.index,
+            "adapterType": self.adapter_type,
+            "status": self.status,
+            "lastUrl": self.last_url,
+            "keepRunning": self.keep_running,
+            "createdAt": self.created_at_ms,
+            "lastUsedAt": self.last_used_at_ms,
+        }
+
+
+class Resources(Protocol):
+    """A module's view of the resource registry: it makes, changes and releases its own."""
+
+    def create(
+        self,
+        resource_type: str,
+        session_id: str,
+        *,
+        adapter_type: str = "",
+        keys: Mapping[str, str] | None = None,
+        on_release: Callable[[Resource], Awaitable[None]] | None = None,
+    ) -> Resource:
+        """Make the session's next resource of a type; `on_release` ends what stands behind it.
+
+        Raises:
+            ToolError: `too_many_resources`.
+        """
+        ...
+
+    def adopt(self, resource_id: str, on_release: Callable[[Resource], Awaitable[None]]) -> Resource:
+        """Take over a resource that the host made for a call (`ResourceUse.create`), and say how it ends.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        ...
+
+    def get(self, resource_id: str) -> Resource:
+        """The resource.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        ...
+
+    def list(self, *, session_id: str | None = None, resource_type: str | None = None) -> list[Resource]:
+        """The module's resources in the order they were made, filtered."""
+        ...
+
+    def update(
+        self,
+        resource_id: str,
+        *,
+        status: ResourceStatus | None = None,
+        last_url: str | None = None,
+        keep_running: bool | None = None,
+        keys: Mapping[str, str] | None = None,
+    ) -> Resource:
+        """Change what is given and publish `resource.stateChanged`.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        ...
+
+    def emit(
+        self, resource_id: str, event: Literal["log", "progress", "screenshot", "error"], data: Mapping[str, Any]
+    ) -> None:
+        """Publish `resource.<event>` for one resource."""
+        ...
+
+    async def release(self, resource_id: str) -> None:
+        """Call the resource's `on_release`, end what waits for it, and drop it. Unknown ids are ignored."""
+        ...

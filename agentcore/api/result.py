@@ -1,0 +1,112 @@
+"""What a tool call gives back: content blocks for a model, structured data for a program."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of text for a model to read."""
+
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"type": "text", "text"}`."""
+        return {"type": "text", "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture, kept as bytes and encoded once when it leaves.
+
+    Args:
+        data: The encoded file (PNG, JPEG, WebP, GIF), not pixels.
+        mime: Its media type, such as `image/png`.
+    """
+
+    data: bytes = field(repr=False)
+    mime: str = "image/png"
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"type": "image", "mime", "base64"}`."""
+        return {"type": "image", "mime": self.mime, "base64": b64encode(self.data).decode("ascii")}
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactLink:
+    """A link to a stored artifact: something too large or too binary to stand in the result.
+
+    Args:
+        artifact_id: Opaque; fetch it from `GET /api/artifacts/{id}` (ranges and search are served).
+        mime: Media type of the stored bytes.
+        size_bytes: Size of the stored bytes.
+        name: A file name to show and to save under.
+        preview: The first part of a text, or nothing.
+    """
+
+    artifact_id: str
+    mime: str
+    size_bytes: int
+    name: str
+    preview: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"type": "artifact", "artifactId", "mime", "sizeBytes", "name", "preview"?}`."""
+        block = {
+            "type": "artifact",
+            "artifactId": self.artifact_id,
+            "mime": self.mime,
+            "sizeBytes": self.size_bytes,
+            "name": self.name,
+        }
+        return block | {"preview": self.preview} if self.preview else block
+
+
+ContentBlock = Text | Image | ArtifactLink
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The success of one call.
+
+    Args:
+        content: Blocks for a model, in order; a plain string stands for one text block.
+        data: The structured result for programs: JSON values, or None.
+        truncated: Whether something was left out; the content says what and how to get it.
+        untrusted: Whether the content comes from the open world (a web page, a download), so that what it
+            says must not be taken for the person's wish.
+    """
+
+    content: Sequence[ContentBlock] | str = ()
+    data: Any = None
+    truncated: bool = False
+    untrusted: bool = False
+
+    def blocks(self) -> list[ContentBlock]:
+        """The content as blocks, whichever way it was given."""
+        if isinstance(self.content, str):
+            return [Text(self.content)] if self.content else []
+        return list(self.content)
+
+
+def block_from_json(block: dict[str, Any]) -> ContentBlock:
+    """Read one content block of the wire.
+
+    Raises:
+        ValueError: Unknown `type`, or a field is missing.
+    """
+    kind: Literal["text", "image", "artifact"] | Any = block.get("type")
+    try:
+        if kind == "text":
+            return Text(block["text"])
+        if kind == "image":
+            return Image(b64decode(block["base64"]), block["mime"])
+        if kind == "artifact":
+            return ArtifactLink(
+                block["artifactId"], block["mime"], block["sizeBytes"], block["name"], block.get("preview", "")
+            )
+    except KeyError as exc:
+        raise ValueError(f"a content block of type {kind!r} lacks {exc.args[0]!r}") from exc
+    raise ValueError(f"unknown content block type {kind!r}; known are text, image, artifact")

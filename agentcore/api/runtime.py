@@ -1,0 +1,82 @@
+"""What a module gets when it starts."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from agentcore.api.resource import Resources
+from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.api.workspace import Workspace
+
+
+class Runtime(Protocol):
+    """A module's way to its host, from `init` to `shutdown`."""
+
+    @property
+    def name(self) -> str:
+        """The module's name."""
+        ...
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings: an instance of the module's `Settings`, or a dict where it has none."""
+        ...
+
+    @property
+    def data_dir(self) -> Path:
+        """A folder of the module's own in the state folder; exists, mode 0700, kept over restarts."""
+        ...
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        ...
+
+    @property
+    def locale(self) -> Literal["en", "zh"]:
+        """The language for texts that a person or a model reads."""
+        ...
+
+    @property
+    def resources(self) -> Resources:
+        """The module's resources."""
+        ...
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+    ) -> Route:
+        """Serve a path under `/api/modules/NAME/`, or one that the module declares in `claims`.
+
+        Args:
+            method: `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
+            path: Absolute; `{name}` stands for one segment. A path without a leading slash is relative to
+                `/api/modules/NAME/`.
+            handler: Gets a `Request` and gives a `Response`; a raised `ToolError` becomes an error object.
+            body: Model of the JSON body; wrong bodies are refused before the handler.
+            query: Model of the query.
+            kind: `json` answers once, `stream` with an async iterator, `websocket` talks through `request.socket`.
+        Raises:
+            ValueError: The path is not the module's to serve, or is served already.
+        """
+        ...
+
+    def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
+        """Publish the event `NAME.event` to pages and to whoever subscribed; never waits."""
+        ...
+
+    def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
+        """Be told of events whose type matches (`call.*`); the handler must not wait. Gives the way to end it."""
+        ...
+
+    def tools_changed(self) -> None:
+        """Have `get_tool_definitions` asked again, because the module's tools are others now."""
+        ...

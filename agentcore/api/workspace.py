@@ -1,0 +1,404 @@
+"""`Workspace`: the folders that tools may touch, and the only way to touch them."""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from agentcore.api import folder, open_file, place
+from agentcore.api.errors import ToolError
+from agentcore.api.file_errors import file_error, file_errors
+from agentcore.api.file_names import read_name, show_name
+from agentcore.api.place import Root, components, split_absolute
+from agentcore.api.protection import CONTROL_FILE, MODULES_FOLDER, Protection
+from agentcore.api.resolver import Resolver
+
+_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+_LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
+_TREE_LIMIT = 20_000
+
+
+class Workspace:
+    """The workspace roots, open for as long as the host runs.
+
+    Every path of a caller goes through `locate`, and all work on it through descriptors that were opened beneath a
+    root: a path that leaves the roots by `..`, by a link or by a race fails with `path_outside_workspace`, and
+    nothing is read or changed. Links that stay inside work. Methods are quick but they wait for the disk: call them in
+    a worker thread. Each raises `ToolError` with the types of `file_errors` for what the file system refuses.
+
+    Args:
+        roots: Existing folders; relative paths of callers start at the first one.
+        protected: Patterns of further files that always need a person (as in `.gitignore`).
+        use_openat2: False: resolve paths component by component even where the kernel can do it.
+    Raises:
+        ValueError: There is no root.
+        OSError: A root does not exist or is no folder.
+    """
+
+    Place: TypeAlias = place.Place
+    Folder: TypeAlias = folder.Folder
+    OpenFile: TypeAlias = open_file.OpenFile
+    Entry: TypeAlias = folder.Entry
+
+    def __init__(self, roots: Sequence[Path], protected: Sequence[str] = (), *, use_openat2: bool = True) -> None:
+        if not roots:
+            raise ValueError("a workspace needs at least one root")
+        self._roots: list[Root] = []
+        try:
+            for path in dict.fromkeys(roots):
+                self._roots.append(_open_root(path))
+            self._resolver = Resolver(self._roots, use_openat2=use_openat2)
+            self._kept = _identities_above(self._roots)
+        except BaseException:
+            self.close()
+            raise
+        self._protection = Protection(map(self._beneath_root, protected))
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The real paths of the roots."""
+        return tuple(Path(os.fsdecode(root.path)) for root in self._roots)
+
+    def close(self) -> None:
+        """Close the roots; harmless when they are closed already."""
+        while self._roots:
+            os.close(self._roots.pop().fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # paths
+
+    def locate(self, path: str) -> Place:
+        r"""Find the root of a caller's path and the way beneath it; nothing is looked up.
+
+        Args:
+            path: Relative to the first root, or absolute inside any; `.` is the first root. Names that are not UTF-8
+                are spelled as `show` does (`\xE9`).
+        Raises:
+            ToolError: `path_outside_workspace`, `invalid_path`.
+        """
+        name = _bytes_of(path)
+        parts = components(name)
+        if not name.startswith(b"/"):
+            return place.Place(self._roots[0], parts)
+        inside = split_absolute(self._roots, parts)
+        if inside is None:
+            raise _outside(path)
+        return place.Place(*inside)
+
+    def show(self, place: Place) -> str:
+        """The path as callers see and use it: relative in the first root, absolute in the others; always UTF-8."""
+        way = b"/".join(place.parts)
+        if place.root is self._roots[0]:
+            return show_name(way or b".")
+        return show_name(b"/".join(part for part in (place.root.path, way) if part))
+
+    @staticmethod
+    def show_name(name: bytes) -> str:
+        r"""A name or path of the file system as valid UTF-8 on one line: `\xE9` for what is none; reads back."""
+        return show_name(name)
+
+    @staticmethod
+    def read_name(text: str) -> bytes:
+        """The bytes of a name that `show_name` spelled.
+
+        Raises:
+            ToolError: `invalid_path`.
+        """
+        if "\\" not in text and text.isprintable() and text:
+            return text.encode("utf-8")  # the usual case, of which a search meets very many
+        return _bytes_of(text)
+
+    @staticmethod
+    def kind_of(status: os.stat_result) -> folder.EntryKind:
+        """What a status is of: `file`, `directory`, `symlink` or `other`."""
+        return folder.kind_of(status.st_mode)
+
+    def real_path(self, place: Place) -> str:
+        """The absolute path that a place resolves to, links followed as far as they exist; for rules and persons.
+
+        Raises:
+            ToolError: `path_outside_workspace`.
+        """
+        with self.errors(place):
+            return show_name(self._resolver.real_path(place))
+
+    def errors(self, place: Place) -> AbstractContextManager[None]:
+        """A block in which each `OSError` becomes the `ToolError` of the same meaning about this place."""
+        return file_errors(self.show(place))
+
+    # looking
+
+    def stat(self, place: Place, *, follow: bool = True) -> os.stat_result:
+        """The status of what is there; with `follow` false, of the link itself where it is one."""
+        with self.errors(place):
+            return self._resolver.stat(place, follow=follow)
+
+    def open_file(self, place: Place) -> open_file.OpenFile:
+        """Open a regular file for reading; never waits for a FIFO or a device.
+
+        Raises:
+            ToolError: `path_not_found`, `is_a_directory`, `not_a_file` (FIFO, device, socket), …
+        """
+        try:
+            return open_file.regular_file(self._resolver.open(place, _READ_FLAGS))
+        except OSError as exc:
+            raise file_error(exc, self.show(place)) from exc
+
+    def open_folder(self, place: Place) -> folder.Folder:
+        """Open a folder.
+
+        Raises:
+            ToolError: `path_not_found`, `not_a_directory`, …
+        """
+        try:
+            return folder.Folder(self._resolver.open(place, _LIST_FLAGS))
+        except OSError as exc:
+            raise file_error(exc, self.show(place)) from exc
+
+    def open_parent(self, place: Place, *, follow: bool = False, create: bool = False) -> tuple[Folder, Place]:
+        """Open the folder that holds a place, to create, replace, rename or remove what is there by name.
+
+        Args:
+            place: A file, folder or link; it need not exist.
+            follow: Whether a link at the end leads on to what it points to (for writing through it).
+            create: Whether missing folders above are made.
+        Returns:
+            The folder (the caller closes it), and the place without links at its end: it has the name in the folder.
+        Raises:
+            ToolError: `invalid_path`: a root, or a path that ends with `..`; and what opening says.
+        """
+        if place.name in (b"", b".."):
+            raise _not_a_name(self.show(place))
+        with self.errors(place):
+            return self._resolver.open_parent(place, follow=follow, create=create)
+
+    def working_folder(self, path: str | None = None) -> folder.Folder:
+        """Open the folder that a command starts in: `cwd=folder.path_for_child()` while the folder is open.
+
+        Args:
+            path: The caller's path; None: the first root.
+        Raises:
+            ToolError: `not_a_directory`, `path_not_found`, `path_outside_workspace`, …
+        """
+        return self.open_folder(self.locate("." if path is None else path))
+
+    # changing
+
+    def make_folder(self, place: Place) -> None:
+        """Make a folder and those above it; it may exist already."""
+        with self.errors(place):
+            self._resolver.open_or_make(place).close()
+
+    def write_file(
+        self,
+        place: Place,
+        content: bytes | Iterable[bytes | memoryview],
+        *,
+        create_parents: bool = False,
+        overwrite: bool = True,
+        expected: os.stat_result | None = None,
+    ) -> bool:
+        """Write a whole file: a crash, a full disk or any other failure leaves the old content or the new.
+
+        Permissions stay when a file is replaced; a link inside the workspace is followed to what it points to.
+
+        Args:
+            place: The file.
+            content: All of it, or its pieces.
+            create_parents: Whether missing folders above are made.
+            overwrite: Whether an existing file is replaced.
+            expected: The status that the file had when it was read; another one by now is `file_changed`.
+        Returns:
+            Whether the file is new.
+        Raises:
+            ToolError: `file_exists`, `file_changed`, `is_a_directory`, `not_a_file`, `disk_full`, `path_not_found`
+                (a folder above is missing), …
+        """
+        parent, place = self.open_parent(place, follow=True, create=create_parents)
+        name = place.name
+        with parent, self.errors(place):
+            old = _replaceable(parent, name)
+            check: Callable[[], None] | None = None
+            if expected is not None:
+                seen = expected
+
+                def check() -> None:
+                    if not _is_same(_replaceable(parent, name), seen):
+                        raise _changed(self.show(place))
+
+                check()
+            pieces = (content,) if isinstance(content, bytes) else content
+            parent.write_file(name, pieces, like=old, overwrite=overwrite, before_commit=check)
+        return old is None
+
+    # what must stay
+
+    def is_root(self, place: Place) -> bool:
+        """Whether a place is a root, or a folder that a root lies in: these are never deleted or moved."""
+        try:
+            status = self.stat(place, follow=False)
+        except ToolError as error:
+            if error.type != "path_not_found":
+                raise
+            return False
+        return (status.st_dev, status.st_ino) in self._kept
+
+    def is_protected(self, place: Place, *, holding: Place | None = None) -> bool:
+        """Whether a change at a place always needs a person (control files, git hooks, shell and agent configuration).
+
+        The real path counts, so a link gives no way around it.
+
+        Args:
+            place: What is written, moved or deleted.
+            holding: A folder whose whole content goes to this place (or is here): what it holds counts as well.
+        Raises:
+            ToolError: `path_outside_workspace`.
+        """
+        with self.errors(place):
+            paths = self._paths_of(place)
+        if any(self._covers(path) for path in paths):
+            return True
+        return holding is not None and any(self._holds_protected(holding, path) for path in paths)
+
+    def _paths_of(self, place: Place) -> set[bytes]:
+        """The real path of an entry itself, and of what it leads to if it is a link."""
+        if not place.parts:
+            return {place.root.path}
+        paths = {self._resolver.real_path(place.parent) + b"/" + place.name}
+        try:
+            paths.add(self._resolver.real_path(place))
+        except OSError as exc:
+            if exc.errno not in (errno.EXDEV, errno.ELOOP):
+                raise
+            # a link that leads out, or nowhere: nothing can be written through it, but it can be moved or deleted
+        return paths
+
+    def _covers(self, path: bytes) -> bool:
+        inside = split_absolute(self._roots, components(path))
+        if inside is None:
+            return False
+        root, parts = inside
+        texts = [show_name(part) for part in parts]
+        return self._protection.covers(texts) or self._is_modules_folder(root, parts, texts)
+
+    def _is_modules_folder(self, root: Root, parts: tuple[bytes, ...], texts: Sequence[str]) -> bool:
+        for depth, text in enumerate(texts):
+            if text.casefold() == MODULES_FOLDER and self._resolver.exists(
+                place.Place(root, (*parts[:depth], CONTROL_FILE.encode()))
+            ):
+                return True
+        return False
+
+    def _holds_protected(self, tree: Place, path: bytes) -> bool:
+        """Whether something in a tree would be protected if the tree stood at a path; a huge tree counts as yes."""
+        try:
+            ahead = [((), self.open_folder(tree))]  # type: list[tuple[tuple[bytes, ...], folder.Folder]]
+        except ToolError:
+            return False
+        seen = 0
+        try:
+            while ahead:
+                way, here = ahead.pop()
+                with here:
+                    for entry in here.entries():
+                        seen += 1
+                        below = (*way, entry.name)
+                        if seen > _TREE_LIMIT or self._covers(b"/".join((path, *below))):
+                            return True
+                        if entry.kind == "directory":
+                            with suppress(OSError):  # it vanished, or may not be read: then it is not moved either
+                                ahead.append((below, here.open_folder(entry.name)))
+        finally:
+            for _, rest in ahead:
+                rest.close()
+        return False
+
+    def _beneath_root(self, pattern: str) -> str:
+        """A protected pattern that names an absolute path, as one relative to its root."""
+        if not pattern.startswith("/"):
+            return pattern
+        inside = split_absolute(self._roots, components(pattern.encode("utf-8", "surrogateescape")))
+        return pattern if inside is None else "/" + b"/".join(inside[1]).decode("utf-8", "surrogateescape")
+
+
+def _open_root(path: Path) -> Root:
+    spelled = os.fsencode(os.path.abspath(path))  # noqa: PTH100  (`Path.resolve` would follow links)
+    fd = os.open(spelled, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    real = folder.real_path_of(fd)
+    spellings = tuple(dict.fromkeys((components(real), components(spelled))))
+    return Root(fd, real, spellings)
+
+
+def _identities_above(roots: Iterable[Root]) -> frozenset[tuple[int, int]]:
+    """Device and inode of each root and of each folder above it."""
+    found = set()
+    for root in roots:
+        parts = components(root.path)
+        for depth in range(len(parts) + 1):
+            with suppress(OSError):  # it is closed to us; then nobody deletes it through us either
+                status = os.stat(b"/" + b"/".join(parts[:depth]))  # noqa: PTH116  (a path of bytes)
+                found.add((status.st_dev, status.st_ino))
+    return frozenset(found)
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        name = read_name(path)
+    except ValueError as exc:
+        raise ToolError("invalid_path", f"The path {path!r} holds characters that no file name can hold.") from exc
+    if not name or b"\0" in name:
+        reason = "is empty; `.` names the workspace itself" if not name else "holds a NUL character"
+        raise ToolError("invalid_path", f"The path {path!r} {reason}.", path=path)
+    return name
+
+
+def _replaceable(parent: folder.Folder, name: bytes) -> os.stat_result | None:
+    """The status of the file that a write replaces, None where there is nothing yet.
+
+    Raises:
+        OSError: EISDIR, ENXIO: it is a folder or another thing that no write may replace.
+    """
+    try:
+        status = parent.lstat(name)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        code = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.ENXIO
+        raise OSError(code, os.strerror(code))
+    return status
+
+
+def _is_same(now: os.stat_result | None, then: os.stat_result) -> bool:
+    return now is not None and (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns) == (
+        then.st_dev,
+        then.st_ino,
+        then.st_size,
+        then.st_mtime_ns,
+        then.st_ctime_ns,
+    )
+
+
+def _outside(shown: str) -> ToolError:
+    message = f"The path {shown!r} lies outside of the workspace; only paths inside its roots work."
+    return ToolError("path_outside_workspace", message, path=shown)
+
+
+def _not_a_name(shown: str) -> ToolError:
+    message = f"{shown!r} names a root or ends with `..`; give the path of the file or folder itself."
+    return ToolError("invalid_path", message, path=shown)
+
+
+def _changed(shown: str) -> ToolError:
+    message = f"{shown!r} was changed by somebody else in the meantime and is left as it is; read it again."
+    return ToolError("file_changed", message, retryable=True, path=shown)

@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+
+from agentcore.api import Workspace
+from agentcore.api.protection import Protection
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.parametrize(
+    "path",
+    ["app.json", "deep/app.json", ".git/hooks/pre-commit", "x/.git/config", ".git", ".bashrc", "home/.zshrc",
+     ".vscode/tasks.json", ".claude/settings.json", "AGENTS.md", "sub/CLAUDE.md", ".GIT/hooks/x", "a.code-workspace",
+     "home/.config/fish/config.fish", ".github/copilot-instructions.md", "secrets/key", "x/deep/y/z", "a.pem"],
+)  # fmt: skip
+def test_control_files_are_protected_at_any_depth(path: str) -> None:
+    assert Protection(["/secrets/**", "x/**/y", "*.pem"]).covers(path.split("/"))
+
+
+@pytest.mark.parametrize(
+    "path", ["src/main.py", "git/config", "Makefile", "sub/secrets/key", "x/z", ".config/other", ".gitignore"]
+)
+def test_ordinary_files_are_not_protected(path: str) -> None:
+    assert not Protection(["/secrets/**", "x/**/y", "*.pem"]).covers(path.split("/"))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / ".git/hooks").mkdir(parents=True)
+    (tmp_path / "src/modules").mkdir(parents=True)
+    (tmp_path / "modules").mkdir()
+    return tmp_path
+
+
+def is_protected(root: Path, path: str) -> bool:
+    with Workspace([root], [str(root / "keys"), "*.secret"]) as workspace:
+        return workspace.is_protected(workspace.locate(path))
+
+
+def test_link_gives_no_way_around(root: Path) -> None:
+    (root / "innocent").symlink_to(".git")
+    (root / "file").symlink_to(".git/config")
+    assert is_protected(root, "innocent/hooks/pre-commit")
+    assert is_protected(root, "innocent/hooks/deep/new")
+    assert is_protected(root, "src/../.git/config")
+    (root / ".git/config").touch()
+    assert is_protected(root, "file")
+
+
+def test_patterns_of_the_host_hold_too(root: Path) -> None:
+    assert is_protected(root, "keys/a")
+    assert is_protected(root, "src/a.secret")
+    assert not is_protected(root, "src/keys")
+
+
+def test_modules_folder_is_protected_beside_a_control_file_only(root: Path) -> None:
+    assert not is_protected(root, "modules/x.json")
+    (root / "app.json").write_text("{}")
+    assert is_protected(root, "modules/x.json")
+    assert not is_protected(root, "src/modules/x.json")
+
+
+def test_folder_that_holds_a_protected_file_counts_where_it_goes(root: Path) -> None:
+    (root / "evil/hooks").mkdir(parents=True)
+    (root / "evil/.vscode").mkdir()
+    with Workspace([root]) as workspace:
+        evil, target, plain = (workspace.locate(path) for path in ("evil", "target", "src"))
+        assert workspace.is_protected(target, holding=evil)
+        assert not workspace.is_protected(evil)
+        assert not workspace.is_protected(target, holding=plain)
+        assert not workspace.is_protected(target, holding=workspace.locate("nowhere"))
+
+
+def test_link_that_leads_out_is_judged_by_its_own_place(root: Path) -> None:
+    (root / "src/out").symlink_to("/etc/passwd")
+    (root / "src/loop").symlink_to("loop")
+    (root / ".git/out").symlink_to("/etc/passwd")
+    assert not is_protected(root, "src/out")
+    assert not is_protected(root, "src/loop")
+    assert is_protected(root, ".git/out")

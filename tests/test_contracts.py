@@ -1,0 +1,46 @@
+"""What the documents and the public API promise, held against the code."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import agentcore.api
+
+ROOT = Path(__file__).parent.parent
+_MARK = re.compile(r"mark\.spec\(([^)]*)\)")
+_ROW = re.compile(r"^\| ([A-Z][0-9]+) \|", re.MULTILINE)
+
+
+def used_ids() -> set[str]:
+    tests = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("plugins/*/tests/**/*.py")]
+    marks = [mark for file in tests for mark in _MARK.findall(file.read_text())]
+    return {spec_id for mark in marks for spec_id in re.findall(r'"([^"]+)"', mark)} - {"ID"}
+
+
+def documented_ids() -> set[str]:
+    return set(_ROW.findall((ROOT / "docs" / "requirements.md").read_text()))
+
+
+def test_each_requirement_that_a_test_names_is_documented():
+    assert used_ids() - documented_ids() == set()
+
+
+def test_each_documented_requirement_has_a_test():
+    assert documented_ids() - used_ids() == set()
+
+
+@pytest.mark.spec("K1")
+@pytest.mark.parametrize("name", agentcore.api.__all__)
+def test_each_public_name_is_documented(name):
+    thing = getattr(agentcore.api, name)
+    assert thing.__doc__ or name == "hookimpl"
+
+
+@pytest.mark.spec("K1")
+def test_module_api_imports_nothing_heavy():
+    code = "import sys, agentcore.api; print(*{'aiohttp', 'playwright', 'aiosqlite', 'structlog'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

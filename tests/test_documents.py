@@ -1,0 +1,130 @@
+"""The documents: what they show can be typed and works."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+_TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
+
+
+def run(*command, cwd, **environ):
+    done = subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=os.environ | environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture
+def dice(tmp_path):
+    """The package that the page builds, written and installed as it says."""
+    page = (DOCS / "writing-a-module.md").read_text()
+    for name, content in _TITLED.findall(page):
+        file = tmp_path / "project" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    site = tmp_path / "site"
+    run(
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        site,
+        ".",
+        cwd=tmp_path / "project",
+    )
+    return tmp_path / "project", {"PYTHONPATH": str(site), "AGENTCORE_STATE_DIR": str(tmp_path / "state")}
+
+
+@pytest.mark.spec("M2")
+def test_module_of_the_tutorial_installs_passes_its_test_and_is_called(dice):
+    project, environ = dice
+    assert "3 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=project, **environ)
+    run("-m", "agentcore", "init", cwd=project, **environ)
+    assert "dice" in json.loads((project / "app.json").read_text())["modules"]
+    assert "dice_roll" in run("-m", "agentcore", "tools", cwd=project, **environ)
+    called = json.loads(run("-m", "agentcore", "call", "dice_roll", "count=3", "--json", cwd=project, **environ))
+    assert called["data"]["total"] == sum(called["data"]["dice"])
+
+
+@pytest.mark.spec("M1")
+def test_local_module_of_the_tutorial_is_called(dice):
+    project, environ = dice
+    (project / "app.json").write_text(json.dumps({"modules": ["shout"]}))
+    assert "HELLO" in run("-m", "agentcore", "call", "shout", "text=hello", cwd=project, **environ)
+
+
+def commands_of(page, program):
+    """The lines of a page's consoles that call a program, continued lines joined."""
+    consoles = "\n".join(_CONSOLE.findall(page.read_text())).replace("\\\n", " ")
+    lines = [line.removeprefix("$ ") for line in consoles.splitlines() if line.startswith("$ ")]
+    return [line for line in lines if re.match(rf"([A-Z_]+=\S+ )*{program} ", line)]
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "app.json").write_text('{"modules": ["fs_tools"]}')
+    binaries = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return tmp_path / "project", {"AGENTCORE_STATE_DIR": str(tmp_path / "state"), "PATH": binaries}
+
+
+def shell(command, cwd, environ):
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=cwd, env=os.environ | environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["../README.md", "configuration.md"])
+def test_commands_of_a_page_work_as_they_stand(project, name):
+    needs_server = re.compile(r" (serve|open|reload)\b")
+    commands = [line for line in commands_of(DOCS / name, "agentcore") if not needs_server.search(line)]
+    assert len(commands) > 2
+    for command in commands:
+        shell(command, *project)
+
+
+def test_requests_of_the_http_page_work_as_they_stand(project):
+    folder, environ = project
+    log = folder / "serve.log"
+    with (
+        log.open("w") as output,
+        subprocess.Popen(
+            [sys.executable, "-m", "agentcore", "serve", "--port", "0"],
+            cwd=folder,
+            env=os.environ | environ,
+            stderr=output,
+        ) as server,
+    ):
+        try:
+            while '"server_ready"' not in log.read_text():
+                assert server.poll() is None, log.read_text()
+            ready = next(line for line in log.read_text().splitlines() if '"server_ready"' in line)
+            address = json.loads(ready)["address"]
+            token = (Path(environ["AGENTCORE_STATE_DIR"]) / "token").read_text().strip()
+            requests = commands_of(DOCS / "http-api.md", "curl")
+            assert len(requests) == 2
+            for command in requests:
+                said = shell(command.replace("http://127.0.0.1:8765", address), folder, {"AGENTCORE_TOKEN": token})
+                assert "tools" in json.loads(said) or json.loads(said)["ok"]
+        finally:
+            server.terminate()
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_links_between_documents_lead_somewhere(page):
+    broken = [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert broken == []

@@ -1,0 +1,68 @@
+"""What a fresh clone builds and installs."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
+
+pytestmark = pytest.mark.source_tree
+
+
+def project(folder: Path) -> dict:
+    return tomllib.loads((folder / "pyproject.toml").read_text())
+
+
+def test_constraints_pin_others_and_not_ourselves():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line) for line in lines)
+    assert not [line for line in lines if line.startswith("agentcore")]
+
+
+@pytest.mark.parametrize("folder", [ROOT, *PLUGINS], ids=lambda folder: folder.name)
+def test_each_dependency_is_pinned(folder):
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
+    described = project(folder)["project"]
+    extras = described.get("optional-dependencies", {}).values()
+    wanted = [*described["dependencies"], *(text for extra in extras for text in extra)]
+    names = {re.match(r"[A-Za-z0-9._-]+", text).group().lower().replace("_", "-") for text in wanted}
+    assert {name for name in names - pinned if not name.startswith("agentcore-")} == set()
+
+
+def test_app_json_lists_modules_that_are_here():
+    brought = {name for folder in PLUGINS for name in project(folder)["project"]["entry-points"]["agentcore.modules"]}
+    assert set(json.loads((ROOT / "app.json").read_text())["modules"]) <= brought
+
+
+def test_folders_of_listed_modules_are_found_with_plain_python():
+    script = [sys.executable, "-I", str(ROOT / ".ci" / "plugin_folders.py")]
+    found = subprocess.run([*script, "app.json"], cwd=ROOT, capture_output=True, text=True, check=True)
+    everything = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "plugins/fs_tools" in found.stdout.split()
+    assert everything.stdout.split() == [f"plugins/{folder.name}" for folder in PLUGINS]
+
+
+@pytest.mark.spec("K1")
+def test_import_contract_covers_every_plugin():
+    contract = project(ROOT)["tool"]["importlinter"]
+    packages = {path.name for folder in PLUGINS for path in (folder / "src").iterdir() if path.is_dir()}
+    assert packages <= set(contract["root_packages"])
+    for rule in contract["contracts"][1:]:
+        assert packages <= {*rule["source_modules"], *rule["forbidden_modules"]}
+
+
+@pytest.mark.parametrize("folder", [ROOT, *PLUGINS], ids=lambda folder: folder.name)
+def test_each_distribution_has_a_readme_and_a_changelog(folder):
+    assert (folder / "README.md").read_text().startswith("# ")
+    assert "## " in (folder / "CHANGELOG.md").read_text()
+
+
+def test_plugins_need_the_runtime_by_its_own_name():
+    assert all("agentcore-runtime" in project(folder)["project"]["dependencies"] for folder in PLUGINS)
