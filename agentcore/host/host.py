@@ -107,7 +107,7 @@ class Host:
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""
         self.calls.stopped = "the server is stopping"
-        self.approvals.reject_all("shutdown")
+        await self.approvals.reject_all("shutdown")
         if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
             self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
             await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
@@ -121,7 +121,7 @@ class Host:
         """
         authorise(by, "stop")
         self.calls.stopped = "everything was stopped; a person resumes it in the terminal of the server"
-        rejected = self.approvals.reject_all(f"stop:{by.kind}")
+        rejected = await self.approvals.reject_all(f"stop:{by.kind}")
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:
