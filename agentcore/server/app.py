@@ -32,6 +32,9 @@ from agentcore.server.routes import ROUTES
 
 log = structlog.get_logger(__name__)
 
+_SERVER = "page"
+"""Under which name the server declares its own origins to the host."""
+
 Reply = Answer | Sent | web.WebSocketResponse
 
 with warnings.catch_warnings():
@@ -85,6 +88,7 @@ class Dispatcher:
         self, host: Host, addresses: Addresses, limits: TimeLimits, routes: Sequence[ServerRoute] = ROUTES
     ) -> None:
         hits = Hits()
+        host.own_origins.declare(_SERVER, addresses.origins)
         self.connections: ConnectionFactory | None = None
         self._routes = ServerRoutes(routes)
         self.parts = ServerParts(
@@ -126,6 +130,7 @@ class Dispatcher:
             return
         host, hits = self.parts.host, self.parts.hits
         addresses = Addresses(name[1], self.parts.addresses.hosts)
+        host.own_origins.declare(_SERVER, addresses.origins)
         gate = Gate(addresses, host.state.token, host.store.page_sessions, hits)
         self.parts = replace(self.parts, addresses=addresses, gate=gate)
 
