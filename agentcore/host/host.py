@@ -22,6 +22,7 @@ from agentcore.host.lifecycle import Modules
 from agentcore.host.limits import WORKER_THREADS
 from agentcore.host.parts import Parts
 from agentcore.host.policy import authorise
+from agentcore.host.policy_changes import PolicyChanges
 from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
@@ -36,7 +37,7 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
-    `events`, `approvals`, `routes`, `store`, `config`, `workspace`.
+    `events`, `approvals`, `policy_changes`, `routes`, `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -47,6 +48,7 @@ class Host:
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)
         self.approvals = ApprovalDesk(self.events)
+        self.policy_changes = PolicyChanges(self.events, store.record)
         self.routes = RouteTable()
         parts = Parts(
             config=config,
@@ -108,6 +110,7 @@ class Host:
         """End calls within the grace, then stop the modules. May be called twice."""
         self.calls.stopped = "the server is stopping"
         self.approvals.reject_all("shutdown")
+        self.policy_changes.refuse_all("shutdown")
         if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
             self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
             await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
@@ -120,8 +123,10 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "stop")
-        self.calls.stopped = "everything was stopped; a person resumes it in the terminal of the server"
-        rejected = self.approvals.reject_all(f"stop:{by.kind}")
+        self.calls.stopped = (
+            "everything was stopped; a person resumes it in the approval view or the terminal of the server"
+        )
+        rejected = self.approvals.reject_all(f"stop:{by.kind}") + self.policy_changes.refuse_all(f"stop:{by.kind}")
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:

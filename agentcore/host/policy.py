@@ -12,6 +12,7 @@ Action = Literal["read", "call", "manage_modules", "change_settings", "change_po
 _MAY: dict[str, frozenset[Action]] = {
     "page": frozenset(("read", "call", "manage_modules", "change_settings", "stop")),
     "token": frozenset(("read", "call", "manage_modules", "change_settings", "stop")),
+    "approver": frozenset(("read", "change_policy", "approve", "stop")),
     "cli": frozenset(("read", "call", "manage_modules", "change_settings", "change_policy", "approve", "stop")),
     "chat": frozenset(("read", "call")),
     "mcp": frozenset(("read", "call")),
@@ -19,7 +20,7 @@ _MAY: dict[str, frozenset[Action]] = {
     "module": frozenset(("read", "call")),
 }
 """`cli` is a person at a terminal whose process is the host; the CLI of a running server comes with the token.
-Nobody may approve or change the policy over the network until there is an approval view of its own."""
+`approver` is a person at the approval view, or a client that they paired: nobody else may approve over the network."""
 
 _PERSONS = frozenset(("page", "token", "cli"))
 

@@ -9,9 +9,14 @@ from agentcore.api.errors import AgentcoreError, ToolError
 from agentcore.server.answer import JSON, Answer
 
 _STATUS = {
+    "approval_changed": HTTPStatus.CONFLICT,
+    "approval_denied": HTTPStatus.FORBIDDEN,
     "approval_not_found": HTTPStatus.NOT_FOUND,
+    "approver_exists": HTTPStatus.CONFLICT,
+    "approver_not_found": HTTPStatus.NOT_FOUND,
     "artifact_not_found": HTTPStatus.NOT_FOUND,
     "call_not_found": HTTPStatus.NOT_FOUND,
+    "change_not_found": HTTPStatus.NOT_FOUND,
     "config_changed": HTTPStatus.CONFLICT,
     "forbidden": HTTPStatus.FORBIDDEN,
     "internal_error": HTTPStatus.FAILED_DEPENDENCY,
