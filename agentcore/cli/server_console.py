@@ -109,7 +109,7 @@ class ServerConsole:
             self._say("No call waits for a decision.")
             return
         try:
-            self._host.approvals.decide(shown.call_id, Verdict(approved, _BY))
+            await self._host.approvals.decide(shown.call_id, Verdict(approved, _BY))
         except ToolError as exc:
             self._say(exc.message)
         else:

@@ -115,6 +115,7 @@ class Dispatcher:
         if name is None:
             return
         addresses = Addresses(name[1], self.parts.addresses.hosts)
+        self.parts.host.own_origins.declare("page", addresses.origins)
         gate = Gate(addresses, self.parts.gate.credentials, self.parts.hits)
         self.parts = replace(self.parts, addresses=addresses, gate=gate)
 
@@ -207,6 +208,7 @@ def create_app(
         routes=ROUTES,
         connections=int,
     )
+    host.own_origins.declare("page", own.origins)
     app = ServerApplication(Dispatcher(parts), max_connections or connection_limit())
     app.on_startup.append(_warm_chat)
     app.on_shutdown.append(_close_chat)
@@ -236,6 +238,7 @@ def create_approval_app(page: ServerApplication, addresses: Addresses) -> Server
         streams=set(),
         cache={},
     )
+    shared.host.own_origins.declare("approval", addresses.origins)
     return ServerApplication(Dispatcher(parts, serves_modules=False), APPROVAL_CONNECTIONS)
 
 

@@ -33,6 +33,14 @@ class PreviewView(_View):
     is_protected: bool
 
 
+class OfferView(_View):
+    """What may be allowed for later calls along with this one: calls of a tool whose arguments match these patterns."""
+
+    scope: str
+    tool: str
+    arguments: dict[str, str]
+
+
 class WaitingCall(_View):
     """One call that waits. `digest` stands for the exact arguments: who approves sends it back."""
 
@@ -46,10 +54,14 @@ class WaitingCall(_View):
     effects: list[str]
     is_destructive: bool
     reason: str
+    rule: str
+    untrusted_source: str | None
+    offers: list[OfferView]
     arguments: dict[str, Any]
     input_schema: dict[str, Any]
     digest: str
     preview: PreviewView | None
+    requested_at: int
     expires_at: int
 
 
@@ -98,10 +110,14 @@ def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
         effects=sorted(effects),
         is_destructive=definition.annotations.destructive is True,
         reason=request.reason,
+        rule=request.rule,
+        untrusted_source=request.untrusted_source,
+        offers=[OfferView(**offer.to_json()) for offer in request.offers],
         arguments=request.arguments,
         input_schema=definition.input_schema,
         digest=request.arguments_digest,
         preview=None if preview is None else preview_view(preview),
+        requested_at=request.requested_at_ms,
         expires_at=request.expires_at_ms,
     )
 

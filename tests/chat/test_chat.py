@@ -216,7 +216,7 @@ async def test_decision_made_elsewhere_carries_the_session_on(open_talk, provide
         (request,) = talk.host.approvals.waiting
         from agentcore.host.approvals import Verdict
 
-        talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
+        await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
         async with asyncio.timeout(10):
             await finished.wait()
     assert notes.added == ["a"]

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.api.errors import ToolError
-from agentcore.chat.approving import check_approver
-from agentcore.host.approvals import Verdict
+from agentcore.host.approvals import ApprovalRequest, Verdict
+from agentcore.host.approving import check_approver
+from agentcore.host.grants import GrantOffer
 from agentcore.server.answer import Answer
 from agentcore.server.approval_view import Waiting, waiting_call, waiting_change
 from agentcore.server.exchange import Exchange
@@ -16,12 +17,17 @@ from agentcore.server.route_table import ServerRoute
 
 
 class Decision(BaseModel):
-    """The person's word on one call. To approve it takes the `digest` of the call as it was shown."""
+    """The person's word on one call. To approve it takes the `digest` of the call as it was shown.
+
+    `arguments` are what it runs with instead, as the person edited them; `offer` is the place of one of its offers.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     approved: bool
     digest: Annotated[str, Field(max_length=128)] = ""
+    arguments: dict[str, Any] | None = None
+    offer: Annotated[int | None, Field(ge=0, le=100)] = None
 
 
 class ChangeDecision(BaseModel):
@@ -56,13 +62,31 @@ async def decide(exchange: Exchange) -> Answer:
     check_approver(
         exchange.principal,
         None if request is None else request.definition,
+        None if request is None else request.preview,
         api_token_approves=exchange.host.config.approvals.api_token,
     )
-    if request is not None and body.approved and body.digest != request.arguments_digest:
-        message = "the call is not the one that was shown; look at it again"
-        raise ToolError("approval_changed", message, call_id=call_id, digest=request.arguments_digest)
-    exchange.host.approvals.decide(call_id, Verdict(body.approved, by(exchange)))
+    grant = None
+    if request is not None and body.approved:
+        _check_shown(request, body)
+        grant = _offer(request, body.offer)
+    verdict = Verdict(body.approved, by(exchange), body.arguments if body.approved else None, grant)
+    await exchange.host.approvals.decide(call_id, verdict)
     return _done()
+
+
+def _check_shown(request: ApprovalRequest, body: Decision) -> None:
+    if body.digest != request.arguments_digest:
+        message = "the call that waits is not the one that was shown; look at it again"
+        raise ToolError("approval_changed", message, call_id=request.call_id, digest=request.arguments_digest)
+
+
+def _offer(request: ApprovalRequest, number: int | None) -> GrantOffer | None:
+    if number is None:
+        return None
+    if number >= len(request.offers):
+        message = f"there is no offer {number}: the call has {len(request.offers)}"
+        raise ToolError("offer_not_found", message, call_id=request.call_id, offers=len(request.offers))
+    return request.offers[number]
 
 
 async def decide_change(exchange: Exchange) -> Answer:
