@@ -177,5 +177,16 @@ _APPROVALS = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORD + _ARTIFACTS + _PAGE_SESSIONS, _CHAT, _APPROVALS)
+_APPROVER_KEYS = (
+    """
+    CREATE TABLE approver_keys (
+        name TEXT PRIMARY KEY,
+        key_hash BLOB NOT NULL UNIQUE,
+        created_at_ms INTEGER NOT NULL,
+        last_used_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORD + _ARTIFACTS + _PAGE_SESSIONS, _CHAT, _APPROVALS, _APPROVER_KEYS)
 """The statements of each step, in order."""
