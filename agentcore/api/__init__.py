@@ -11,6 +11,7 @@ from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
 from agentcore.api.supervisor import SupervisedProcess, Supervisor, SupervisorError
 from agentcore.api.tool import tool
+from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Request, Response, WebComponent
 from agentcore.api.workspace import Workspace
 
@@ -35,6 +36,7 @@ __all__ = [
     "ToolDefinition",
     "ToolError",
     "ToolResult",
+    "UrlPolicy",
     "WebComponent",
     "Workspace",
     "hookimpl",
