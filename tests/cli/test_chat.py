@@ -6,6 +6,8 @@ import pytest
 
 SET = ("clock_set", {"zone": "Rome\x1b[2J"})
 NOW = ("clock_now", {"zone": "Rome"})
+READY = "\x1b[?2004h"
+"""What the terminal is told when a line can be edited."""
 
 
 def lines_of(done):
@@ -110,14 +112,19 @@ def test_conversation_keeps_its_session_and_takes_commands(place, model, on_term
     model.say("second answer")
     terminal = on_terminal("chat")
     terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
     terminal.type("one\r")
     terminal.expect("first answer")
+    terminal.expect(READY)
     terminal.type("two \\\rlines\r")
     terminal.expect("second answer")
+    terminal.expect(READY)
     terminal.type("/tool clock_now zone=Bonn\r")
     terminal.expect('"zone":"Bonn"')
+    terminal.expect(READY)
     terminal.type("/sesions\r")
     terminal.expect("did you mean /sessions?")
+    terminal.expect(READY)
     terminal.type("\x04")
     assert terminal.end()[0] == 0
     assert [each["content"] for each in model.asked[1]["messages"]] == ["one", "first answer", "two \nlines"]
@@ -129,10 +136,12 @@ def test_interrupt_stops_the_turn_and_the_conversation_goes_on(place, model, on_
     model.say("still here")
     terminal = on_terminal("chat")
     terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
     terminal.type("tell me\r")
     terminal.expect("a long")
     terminal.type("\x03")
     terminal.expect("stopped")
+    terminal.expect(READY)
     terminal.type("hello\r")
     terminal.expect("still here")
 
@@ -159,6 +168,7 @@ def test_with_a_server_its_sessions_and_its_approvals_count(place, model, start_
 def test_interrupt_cancels_a_call_of_the_persons_own(place, model, on_terminal):
     terminal = on_terminal("chat")
     terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
     terminal.type("/tool clock_wait\r")
     terminal.expect("waiting")
     terminal.type("\x03")
