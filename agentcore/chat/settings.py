@@ -39,6 +39,10 @@ class AgentConfig(_Settings):
 
     instructions: Annotated[str, Field(description="What the model is told first.")] = ""
     model: Annotated[str | None, Field(description="Its model, unless the request names one.")] = None
+    mode: Annotated[
+        Literal["ask", "ask_writes", "allow", "deny"] | None,
+        Field(description="Which of its calls a person is asked about; else what `approvals.mode` says."),
+    ] = None
     tools: Annotated[
         tuple[str, ...], Field(description="Patterns of the tools it is offered; `!pattern` leaves some out.")
     ] = ("*",)
@@ -130,6 +134,11 @@ class ChatSettings:
             message = f"there is no agent {agent_id!r}; app.json has: {', '.join(known)}"
             raise ToolError("agent_not_found", message, agents=known)
         return agent
+
+    def mode_of(self, agent_id: str) -> Literal["ask", "ask_writes", "allow", "deny"] | None:
+        """The approval mode of an agent, if it has one of its own; of one that is gone, none."""
+        agent = self.agents.get(agent_id)
+        return None if agent is None else agent.mode
 
     def choose(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
         """The model to ask: the one that is wanted, else the agent's, the first of `models`, the one with a key.

@@ -20,8 +20,12 @@ _STATUS = {
     "module_stopping": HTTPStatus.CONFLICT,
     "resource_busy": HTTPStatus.CONFLICT,
     "resource_not_found": HTTPStatus.NOT_FOUND,
+    "message_not_found": HTTPStatus.NOT_FOUND,
+    "session_busy": HTTPStatus.CONFLICT,
     "session_not_found": HTTPStatus.NOT_FOUND,
     "timeout": HTTPStatus.FAILED_DEPENDENCY,
+    "tool_call_answered": HTTPStatus.CONFLICT,
+    "tool_call_not_found": HTTPStatus.NOT_FOUND,
     "too_many_attempts": HTTPStatus.TOO_MANY_REQUESTS,
     "unknown_tool": HTTPStatus.NOT_FOUND,
 }
