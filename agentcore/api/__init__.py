@@ -10,6 +10,7 @@ from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool import tool
+from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Request, Response, WebComponent
 from agentcore.api.workspace import Workspace
 
@@ -31,6 +32,7 @@ __all__ = [
     "ToolDefinition",
     "ToolError",
     "ToolResult",
+    "UrlPolicy",
     "WebComponent",
     "Workspace",
     "hookimpl",

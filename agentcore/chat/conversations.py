@@ -23,6 +23,7 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.stream import Stream
 from agentcore.chat.turns import Turns
 from agentcore.host import CallRequest, Host
+from agentcore.host.policy import ApprovalMode
 from agentcore.store.chat_rows import ChatMessageRow, ChatSessionRow, NewMessage
 
 
@@ -86,9 +87,15 @@ class Conversations:
             event_id=event_id,
         )
 
+    def mode_with(self, own: str | None, agent_id: str) -> ApprovalMode:
+        """The mode that counts for a session with one of its own, or with none, under an agent."""
+        return self._settings().mode_for(own, agent_id) or self._host.config.approvals.mode
+
     # -- keeping ---------------------------------------------------------------------------------------------------
 
-    async def create(self, by: Principal, *, agent_id: str, model: str, mode: str, user_id: str = "") -> SessionDetail:
+    async def create(
+        self, by: Principal, *, agent_id: str, model: str, mode: str | None, user_id: str = ""
+    ) -> SessionDetail:
         """Make a session under an id of the server's.
 
         Raises:
@@ -100,7 +107,7 @@ class Conversations:
         )
         return await self.show(row.session_id)
 
-    async def change(self, session_id: str, values: Mapping[str, str]) -> SessionDetail:
+    async def change(self, session_id: str, values: Mapping[str, str | None]) -> SessionDetail:
         """Change title, model, agent or mode (columns of the session).
 
         Raises:
@@ -108,7 +115,7 @@ class Conversations:
         """
         row = await self._find(session_id)
         settings = self._settings()
-        agent = settings.agent(values.get("agent_id", row.agent_id))
+        agent = settings.agent(values.get("agent_id") or row.agent_id)
         if values.get("model"):
             settings.choose(values["model"], agent)
         if values:
@@ -277,8 +284,8 @@ class Conversations:
             title=row.title,
             agent_id=row.agent_id,
             model=row.model,
-            mode=row.mode or self._settings().mode_of(row.agent_id) or self._host.config.approvals.mode,
-            own_mode=row.mode or None,
+            mode=self.mode_with(row.mode, row.agent_id),
+            own_mode=row.mode,
             user_id=row.user_id,
             created_at=row.created_at_ms,
             last_used_at=row.last_used_at_ms,

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-ApprovalMode = Literal["ask", "ask_writes", "allow", "deny"]
+from agentcore.host.policy import ApprovalMode
+
 CallState = Literal["new", "waiting", "running", "done", "rejected", "failed", "interrupted", "cancelled"]
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 
 from agentcore.api.errors import ToolError
 from agentcore.chat.limits import STEPS, TURN_TOKENS
+from agentcore.host.policy import ApprovalMode
 
 Provider = Literal["openai", "anthropic"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
@@ -39,13 +40,13 @@ class AgentConfig(_Settings):
 
     instructions: Annotated[str, Field(description="What the model is told first.")] = ""
     model: Annotated[str | None, Field(description="Its model, unless the request names one.")] = None
-    mode: Annotated[
-        Literal["ask", "ask_writes", "allow", "deny"] | None,
-        Field(description="Which of its calls a person is asked about; else what `approvals.mode` says."),
-    ] = None
     tools: Annotated[
         tuple[str, ...], Field(description="Patterns of the tools it is offered; `!pattern` leaves some out.")
     ] = ("*",)
+    mode: Annotated[
+        ApprovalMode | None,
+        Field(description="What becomes of its calls; else approvals.mode."),
+    ] = None
     max_steps: Annotated[int, Field(ge=1, le=1000, description="Requests to the model in one turn.")] = STEPS
     max_tokens: Annotated[int, Field(ge=1, description="Tokens of one turn.")] = TURN_TOKENS
 
@@ -79,6 +80,7 @@ class ModelChoice(_Settings):
 
 
 _MODELS = TypeAdapter(dict[str, ModelConfig])
+_MODE: TypeAdapter[ApprovalMode] = TypeAdapter(ApprovalMode)
 _AGENTS = TypeAdapter(dict[str, AgentConfig])
 
 
@@ -135,10 +137,10 @@ class ChatSettings:
             raise ToolError("agent_not_found", message, agents=known)
         return agent
 
-    def mode_of(self, agent_id: str) -> Literal["ask", "ask_writes", "allow", "deny"] | None:
-        """The approval mode of an agent, if it has one of its own; of one that is gone, none."""
+    def mode_for(self, own: str | None, agent_id: str) -> ApprovalMode | None:
+        """The approval mode of a session: its own, else its agent's; None: neither has one."""
         agent = self.agents.get(agent_id)
-        return None if agent is None else agent.mode
+        return _MODE.validate_python(own) if own is not None else None if agent is None else agent.mode
 
     def choose(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
         """The model to ask: the one that is wanted, else the agent's, the first of `models`, the one with a key.

@@ -38,7 +38,7 @@ class ChatSessionRow(NamedTuple):
         is_running: Whether a turn goes on; still set after a restart if it was cut off.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
-        mode: Which calls a person is asked about; empty: what the agent, or app.json, says.
+        mode: What becomes of its calls; None: as the agent, or else app.json, says.
         todos: The list of things to do, as JSON text.
         found_tools: Names of tools that the model found, as JSON text.
         input_tokens: Tokens that were sent, over all turns.
@@ -61,7 +61,7 @@ class ChatSessionRow(NamedTuple):
     is_running: int
     created_at_ms: int
     last_used_at_ms: int
-    mode: str = ""
+    mode: str | None = None
     todos: str | None = None
     found_tools: str | None = None
     input_tokens: int = 0

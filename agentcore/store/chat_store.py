@@ -34,7 +34,7 @@ class ChatStore:
         user_id: str = "",
         agent_id: str = "default",
         model: str = "",
-        mode: str = "",
+        mode: str | None = None,
     ) -> ChatSessionRow:
         """The session of this id, made if there is none; whose it is stands in the row."""
         now_ms = self._now_ms()

@@ -51,9 +51,9 @@ def of_type(events, event_type):
     return [event for event in events if event["type"] == event_type]
 
 
-def decide(talk, *, approved):
+async def decide(talk, *, approved):
     (request,) = talk.host.approvals.waiting
-    talk.host.approvals.decide(request.call_id, Verdict(approved=approved, by="test"))
+    await talk.host.approvals.decide(request.call_id, Verdict(approved=approved, by="test"))
 
 
 async def test_message_is_answered_by_events_and_kept(open_talk, provider):
@@ -80,7 +80,7 @@ async def test_call_goes_from_waiting_to_running_to_its_result(open_talk, provid
         (waiting,) = (await talk.items(session_id))[1]["calls"]
         listed = await talk.ask("GET", "/api/sessions")
         async with talk.events(session_id) as events:
-            decide(talk, approved=True)
+            await decide(talk, approved=True)
             ran = await events.until("session.finished")
         (done,) = (await talk.items(session_id))[1]["calls"]
     assert of_type(asked, "session.toolState")[-1]["state"] == "waiting"
@@ -344,14 +344,23 @@ async def test_session_that_is_forgotten_ends_its_turn_and_withdraws_what_waits(
 
 
 @pytest.mark.spec("K3")
-async def test_mode_that_asks_less_is_not_set_by_a_program_and_one_that_asks_more_is(open_talk):
+async def test_mode_that_asks_less_counts_once_a_person_has_confirmed_it(open_talk):
     async with open_talk() as talk:
         session_id = await talk.begin()
-        looser = await talk.ask("PATCH", f"/api/sessions/{session_id}", {"mode": "allow"}, status=403)
+        path = f"/api/sessions/{session_id}"
+        looser = await talk.ask("PATCH", path, {"mode": "allow"}, status=403)
+        before = await talk.ask("GET", path)
+        (change,) = talk.host.policy_changes.waiting
+        await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+        after = await talk.ask("GET", path)
+        stricter = await talk.ask("PATCH", path, {"mode": "deny"})
         made = await talk.ask("POST", "/api/sessions", {"mode": "ask_writes"}, status=403)
-        stricter = await talk.ask("PATCH", f"/api/sessions/{session_id}", {"mode": "deny"})
-    assert {looser["error"]["type"], made["error"]["type"]} == {"forbidden"}
-    assert (stricter["mode"], stricter["ownMode"]) == ("deny", "deny")
+    assert (looser["error"]["type"], looser["error"]["context"]["changeId"]) == (
+        "confirmation_required",
+        change.change_id,
+    )
+    assert (before["mode"], after["mode"], after["ownMode"], stricter["mode"]) == ("ask", "allow", "allow", "deny")
+    assert made["error"]["type"] == "confirmation_required"
 
 
 async def test_without_a_model_a_message_is_refused_with_what_is_missing(open_talk):

@@ -1,22 +1,22 @@
 """Chat sessions as the page uses them; what happens in them arrives as `session.*` events."""
 
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from agentcore.api.errors import ToolError
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.limits import MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
 from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
-from agentcore.host.policy import authorise
+from agentcore.host.policy import ApprovalMode, check_mode_change
+from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
+from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
-
-ModeName = Literal["ask", "ask_writes", "allow", "deny"]
-_STRICT_FIRST: tuple[ModeName, ...] = ("deny", "ask", "ask_writes", "allow")
 
 
 class _Model(BaseModel):
@@ -52,7 +52,7 @@ class NewSession(_Model):
 
     agent_id: AgentId = "default"
     model: ModelName = ""
-    mode: ModeName | None = None
+    mode: ApprovalMode | None = None
     user_id: Annotated[str, Field(max_length=256)] = ""
 
 
@@ -62,7 +62,7 @@ class SessionChange(_Model):
     title: Annotated[str | None, Field(max_length=TITLE_CHARS)] = None
     agent_id: AgentId | None = None
     model: ModelName | None = None
-    mode: ModeName | None = None
+    mode: ApprovalMode | None = None
 
 
 class Said(_Model):
@@ -128,9 +128,10 @@ async def make_session(exchange: Exchange) -> Answer:
     """Make a session under an id of the server's."""
     body: NewSession = exchange.body
     if body.mode is not None:
-        _check_mode(exchange, exchange.host.config.approvals.mode, body.mode)
+        before = _conversations(exchange).mode_with(None, body.agent_id)
+        check_mode_change(exchange.principal, before, body.mode)
     made = await _conversations(exchange).create(
-        exchange.principal, agent_id=body.agent_id, model=body.model, mode=body.mode or "", user_id=body.user_id
+        exchange.principal, agent_id=body.agent_id, model=body.model, mode=body.mode, user_id=body.user_id
     )
     return _answer(made.to_json(), HTTPStatus.CREATED)
 
@@ -143,15 +144,39 @@ async def show_session(exchange: Exchange) -> Answer:
 async def change_session(exchange: Exchange) -> Answer:
     """Change a session, and send it as it is then."""
     body: SessionChange = exchange.body
-    values = {name: getattr(body, name) or "" for name in body.model_fields_set}
+    values: dict[str, str | None] = {name: getattr(body, name) or "" for name in body.model_fields_set}
     if "title" in values:
-        values["title"] = clean_title(values["title"])
-    if not values.get("agent_id", "default"):
-        del values["agent_id"]
-    if body.mode is not None:
-        now = await _conversations(exchange).show(_session_id(exchange))
-        _check_mode(exchange, now.mode, body.mode)
-    return _answer((await _conversations(exchange).change(_session_id(exchange), values)).to_json())
+        values["title"] = clean_title(body.title or "")
+    if "agent_id" in values:
+        values["agent_id"] = body.agent_id or "default"
+    if "mode" in values:
+        values["mode"] = body.mode
+    session_id, mode = _session_id(exchange), values.pop("mode", None)
+    changed = await _conversations(exchange).change(session_id, values)
+    if "mode" in body.model_fields_set:
+        changed = await _change_mode(exchange, changed, mode)
+    return _answer(changed.to_json())
+
+
+async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | None) -> SessionDetail:
+    """Set the mode; one that asks less than the one that counts is for a person to confirm."""
+    conversations = _conversations(exchange)
+
+    async def apply() -> None:
+        await conversations.change(session.session_id, {"mode": mode})
+
+    after = conversations.mode_with(mode, session.agent_id)
+    try:
+        check_mode_change(exchange.principal, session.mode, after)
+    except ToolError:
+        diff = f"-mode: {session.mode}\n+mode: {after}\n"
+        proposal = Proposal(
+            "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
+        )
+        await change_policy(exchange, proposal, apply)
+    else:
+        await apply()
+    return await conversations.show(session.session_id)
 
 
 async def delete_session(exchange: Exchange) -> Answer:
@@ -206,12 +231,6 @@ async def run_command(exchange: Exchange) -> Answer:
         _session_id(exchange), body.tool, body.arguments, exchange.principal
     )
     return _answer({"accepted": True, "toolId": tool_id}, HTTPStatus.ACCEPTED)
-
-
-def _check_mode(exchange: Exchange, now: ModeName, wanted: ModeName) -> None:
-    """A mode that asks less changes what is allowed; one that asks more anybody may set."""
-    if _STRICT_FIRST.index(wanted) > _STRICT_FIRST.index(now):
-        authorise(exchange.principal, "change_policy")
 
 
 def _conversations(exchange: Exchange) -> Conversations:
