@@ -11,7 +11,7 @@ import structlog
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.chat.conversations import Conversations
-from agentcore.chat.settings import ChatSettings
+from agentcore.chat.setup import ModelSetup
 from agentcore.chat.stream import Sink, Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_client_result
@@ -34,28 +34,21 @@ class Chat:
 
     Attributes:
         conversations: Sessions as a page uses them.
+        setup: Models and agents.
     """
 
     def __init__(self, host: Host, environ: Mapping[str, str] = os.environ) -> None:
-        self._host, self._chats, self._environ = host, host.store.chats, environ
+        self._host, self._chats = host, host.store.chats
+        self.setup = ModelSetup(host, environ)
         self._locale = host.config.locale
-        self._turns = Turns(host, lambda: self.settings)
-        self.conversations = Conversations(host, self._turns, lambda: self.settings)
+        self._turns = Turns(host, lambda: self.setup.settings)
+        self.conversations = Conversations(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
             host.events.subscribe("approval.decided", self._notice_decision),
             host.events.subscribe("stop.changed", self._notice_stop),
         )
         if host.config.approvals.api_token:
             log.warning("api_token_approves", hint="anybody who reads the token can approve calls of a model")
-
-    @property
-    def settings(self) -> ChatSettings:
-        """Models and agents, as app.json has them.
-
-        Raises:
-            ToolError: `invalid_settings`.
-        """
-        return ChatSettings.read(self._host.config.models, self._host.config.agents, self._environ)
 
     async def post(self, body: ChatBody, principal: Principal, sink: Sink) -> None:
         """Take what a client sends, and go on with the session; returns after the last event.
@@ -77,7 +70,7 @@ class Chat:
 
     def warm(self) -> None:
         """Import what asking a model takes, in the background, if there is any model to ask."""
-        if ChatSettings({}, {}, self._environ).is_set_up or self._host.config.models:
+        if self.setup.is_set_up:
             self._turns.spawn(self._warm(), "")
 
     async def close(self) -> None:
@@ -89,7 +82,7 @@ class Chat:
     # -- what comes in -----------------------------------------------------------------------------------------
 
     async def _dispatch(self, body: ChatBody, principal: Principal, stream: Stream) -> list[str]:
-        settings = self.settings
+        settings = self.setup.settings
         agent = settings.agent(body.agent_id)
         session = await self._session(body, principal)
         if body.role == "function":

@@ -1,6 +1,5 @@
 """Sessions as a person uses them: listed, opened, searched, gone on with, gone back in."""
 
-import asyncio
 import json
 import secrets
 import time
@@ -81,7 +80,7 @@ class Conversations:
             self._turns.live.forget(session_id)
         shown = rows[-limit:]
         return MessagesView(
-            items=transcript.to_messages(shown, calls),
+            items=transcript.to_messages(shown, calls, live.commands),
             has_more=len(rows) > limit,
             streaming=streaming if streaming.text or streaming.thinking else None,
             event_id=event_id,
@@ -203,8 +202,9 @@ class Conversations:
         await self._find(session_id)
         tool_id = f"tc_{secrets.token_hex(8)}"
         call = {"toolId": tool_id, "toolName": tool, "arguments": arguments, "kind": "server", "state": "running"}
-        (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
         stream = self._turns.stream(session_id)
+        stream.live.commands.add(tool_id)
+        (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
         stream.message({"number": number, "time": _now_ms(), "role": "notice", "text": "", "calls": [call]})
         request = CallRequest(tool, arguments, by, session_id=session_id, waits_for_approval=True)
         self._turns.spawn(self._run_command(request, call, number, stream), session_id)
@@ -226,9 +226,11 @@ class Conversations:
             ended = {**call, "state": transcript.end_of(envelope), "result": envelope}
             if "callId" in envelope:
                 ended["callId"] = envelope["callId"]
-            stream.tool_result(request.tool, tool_id, envelope, is_server=False)
-            kept = self._chats.rewrite(session_id, number, transcript.notice("", calls=[ended]))
-            await asyncio.shield(asyncio.ensure_future(kept))
+            try:
+                await self._chats.rewrite(session_id, number, transcript.notice("", calls=[ended]))
+            finally:
+                stream.live.commands.discard(tool_id)
+                stream.tool_result(request.tool, tool_id, envelope, is_server=False)
 
     async def _say(self, session_id: str, message: str, stream: Stream) -> list[str]:
         await self._chats.change(session_id, page=None, client_tools=None)

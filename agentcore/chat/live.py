@@ -10,6 +10,7 @@ class LiveSession:
         turn: Held by the one turn that goes on.
         storing: Held while a message becomes a stored one, so that nobody sees it twice or not at all.
         tool_ids: The session's names of calls, by the host's.
+        commands: Calls of the person's own that go on.
         text: The answer that comes just now, as far as it is not stored.
         thinking: What the model thought before it.
     """
@@ -18,6 +19,7 @@ class LiveSession:
         self.turn = asyncio.Lock()
         self.storing = asyncio.Lock()
         self.tool_ids: dict[str, str] = {}
+        self.commands: set[str] = set()
         self._text: list[str] = []
         self._thinking: list[str] = []
 

@@ -92,20 +92,16 @@ class ServerCalls:
 
     async def interrupt(self, call: ChatCallRow) -> None:
         """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
-        error = ToolError("interrupted", text(self._stream.locale, "interrupted"))
-        self._stream.tool_result(call.tool_name, call.tool_id, {"ok": False, "error": error.to_json()})
-        await self._fail(call, error, is_told=True)
+        await self._fail(call, ToolError("interrupted", text(self._stream.locale, "interrupted")), is_server=True)
 
-    async def _fail(self, call: ChatCallRow, error: ToolError, *, is_told: bool = False) -> None:
+    async def _fail(self, call: ChatCallRow, error: ToolError, *, is_server: bool = False) -> None:
         envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
-        if not is_told:
-            self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=False)
         await self._store(call, call.state, tell_error(error, self._stream.locale), json.dumps(envelope))
+        self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=is_server)
 
     async def _end(self, call: ChatCallRow, outcome: CallOutcome) -> None:
         self._stream.live.tool_ids.pop(outcome.call_id, None)
         envelope = outcome.encoded().decode()
-        self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
         tool = self._host.registry.tools.get(call.tool_name)
         told = tell_outcome(
             outcome,
@@ -113,7 +109,9 @@ class ServerCalls:
             source=call.tool_name,
             is_untrusted=tool is not None and tool.definition.annotations.open_world is True,
         )
+        # stored before it is told, so that who looks because of the event finds it
         await self._store(call, "running", told, await self._kept.shrink(envelope, call))
+        self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
 
     def _notify(self, call: ChatCallRow) -> Notify:
         def notify(event: str, said: Mapping[str, Any]) -> None:

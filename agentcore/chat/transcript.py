@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from agentcore.chat.session_view import CallState, CallView, MessageView
@@ -15,9 +16,17 @@ def called_in(rows: Iterable[ChatMessageRow]) -> list[str]:
     return [part["tool_call_id"] for row in rows for part in _parts(row) if part.get("part_kind") == "tool-call"]
 
 
-def to_messages(rows: Sequence[ChatMessageRow], calls: Mapping[str, ChatCallRow]) -> list[MessageView]:
-    """The messages that a person sees; results stand with the calls that they belong to."""
-    made = (_notice(row) if row.kind == "notice" else _message(row, calls) for row in rows)
+def to_messages(
+    rows: Sequence[ChatMessageRow], calls: Mapping[str, ChatCallRow], commands: AbstractSet[str] = frozenset()
+) -> list[MessageView]:
+    """The messages that a person sees; results stand with the calls that they belong to.
+
+    Args:
+        rows: Stored messages.
+        calls: The calls that they want, by id.
+        commands: Ids of the person's own calls that go on; others that have not ended were interrupted.
+    """
+    made = (_notice(row, commands) if row.kind == "notice" else _message(row, calls) for row in rows)
     return [message for message in made if message is not None]
 
 
@@ -103,10 +112,19 @@ def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow]) -> CallView
     )
 
 
-def _notice(row: ChatMessageRow) -> MessageView:
-    return MessageView.model_validate(
-        {"role": "notice", **read_notice(row.message)} | {"number": row.number, "time": row.time_ms}
-    )
+def _notice(row: ChatMessageRow, commands: AbstractSet[str]) -> MessageView:
+    document = {"role": "notice", **read_notice(row.message), "number": row.number, "time": row.time_ms}
+    message = MessageView.model_validate(document)
+    calls = [
+        call.model_copy(update={"state": "interrupted"}) if _is_cut_off(call, commands) else call
+        for call in message.calls or ()
+    ]
+    return message.model_copy(update={"calls": calls or None})
+
+
+def _is_cut_off(call: CallView, commands: AbstractSet[str]) -> bool:
+    """Whether a call of the person's own ended with the process that it ran in."""
+    return call.state in {"new", "waiting", "running"} and call.tool_id not in commands
 
 
 def _parts(row: ChatMessageRow) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ _STATUS = {
     "module_failed": HTTPStatus.FAILED_DEPENDENCY,
     "module_not_found": HTTPStatus.NOT_FOUND,
     "module_stopping": HTTPStatus.CONFLICT,
+    "provider_not_found": HTTPStatus.NOT_FOUND,
     "resource_busy": HTTPStatus.CONFLICT,
     "resource_not_found": HTTPStatus.NOT_FOUND,
     "message_not_found": HTTPStatus.NOT_FOUND,
