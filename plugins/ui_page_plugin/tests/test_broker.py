@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
+from agentcore_ui_page.broker import CLIENTS, IDLE_SECONDS, QUEUE_COMMANDS, Answer, Broker, Command
 
 from agentcore.api import ToolError
-from agentcore_ui_page.broker import CLIENTS, IDLE_SECONDS, QUEUE_COMMANDS, Answer, Broker, Command
 
 pytestmark = pytest.mark.spec("UI")
 
