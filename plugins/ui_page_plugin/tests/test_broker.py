@@ -7,7 +7,7 @@ from agentcore_ui_page.broker import CLIENTS, IDLE_SECONDS, QUEUE_COMMANDS, Answ
 
 from agentcore.api import ToolError
 
-pytestmark = pytest.mark.spec("UI")
+pytestmark = pytest.mark.spec("P1")
 
 ALICE, BOB = "session_alice", "session_bob"
 

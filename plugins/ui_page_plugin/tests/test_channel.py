@@ -11,7 +11,7 @@ from agentcore.testing import ServerClient
 
 LogIn = Callable[[], Awaitable[aiohttp.ClientSession]]
 
-pytestmark = pytest.mark.spec("UI")
+pytestmark = pytest.mark.spec("P1")
 
 CLIENT = "client-00000001"
 OTHER = "client-00000002"

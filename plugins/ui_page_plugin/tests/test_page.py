@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 from agentcore.api.context import Principal
 from agentcore.testing import ServerClient
 
-pytestmark = pytest.mark.spec("UI")
+pytestmark = pytest.mark.spec("P1")
 
 OpenPage = Callable[..., Awaitable[Page]]
 
