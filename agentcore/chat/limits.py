@@ -20,3 +20,36 @@ TITLE_CHARS = 80
 
 PROVIDER_SILENCE_SECONDS = 120.0
 """How long a provider may send nothing."""
+
+KEPT_BLOCK_BYTES = 64 * 1024
+"""One part of a result that is kept with the session; more becomes an artifact."""
+
+SESSIONS_LISTED = 1000
+"""Sessions of one page of the list."""
+
+MESSAGES_LISTED = 200
+"""Messages of one page of a session."""
+
+MESSAGE_CHARS = 1_000_000
+"""One message of a person."""
+
+TODOS = 200
+"""Things to do of one session."""
+
+TODOS_BYTES = 64 * 1024
+"""The same, as JSON text."""
+
+ASK_SECONDS = 3600.0
+"""How long a tool may wait for a person's answer."""
+
+ANSWER_CHARS = 100_000
+"""A person's answer to a question."""
+
+SUB_AGENT_DEPTH = 3
+"""Agents that run agents that run agents."""
+
+OFFERED_TOOLS = 40
+"""Definitions that a model is given; more are found by searching."""
+
+FOUND_TOOLS = 20
+"""Tools that one search gives."""

@@ -2,25 +2,26 @@
 
 import json
 import secrets
+import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
 from agentcore.api.errors import ToolError
 from agentcore.chat import history
+from agentcore.chat.answer import Answer, Asked, ask_model, read_arguments
 from agentcore.chat.engine import BrokenAnswerError, Engine
 from agentcore.chat.limits import CALLS_IN_A_TURN, TITLE_CHARS
 from agentcore.chat.offer import OfferedTool, offer
-from agentcore.chat.prompted import Holder, Written, parse_written
-from agentcore.chat.prompts import instructions
 from agentcore.chat.server_call import ServerCalls
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
-from agentcore.chat.told import Told, tell_error
+from agentcore.chat.told import tell_error
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
-from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
+from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Turn:
         self._offered: dict[str, OfferedTool] = {}
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
+        self._used = (0, 0, 0)
         self._is_loaded = self._has_repaired = False
 
     async def take(self, message: str) -> None:
@@ -59,11 +61,14 @@ class Turn:
         await self._load()
         for call in await self._chats.open_calls(self._session_id):
             if call.state in {"waiting", "new"}:
-                await self._supersede(call)
+                await self._server.supersede(call)
         calls = await self._work_off()
         self._steps = self._tokens = 0
         title = self._plan.session.title or " ".join(message.split())[:TITLE_CHARS]
-        await self._tell_model(calls, message, title=title)
+        number = await self._tell_model(calls, message, title=title)
+        self._stream.message({"number": number, "time": time.time_ns() // 1_000_000, "role": "user", "text": message})
+        if title != self._plan.session.title:
+            self._stream.publish("session.changed", {"title": title})
 
     async def go_on(self) -> list[str]:
         """Go on until the model has nothing to call, or calls wait; gives the ids of these.
@@ -76,6 +81,7 @@ class Turn:
         await self._chats.change(self._session_id, is_running=1)
         while True:
             calls = await self._work_off()
+            await self._load()
             waiting = [call.tool_id for call in calls if call.state == "waiting"]
             if waiting:
                 return waiting
@@ -110,61 +116,43 @@ class Turn:
             await self._server.submit(call)
         else:
             await self._chats.move(call.session_id, call.tool_id, "new", "waiting")
+            self._stream.tool_state(call.tool_id, "waiting")
 
-    async def _supersede(self, call: ChatCallRow) -> None:
-        self._host.approvals.withdraw(call.call_id)
-        error = ToolError("approval_denied", text(self._stream.locale, "superseded"))
-        result = _dump(tell_error(error, self._stream.locale))
-        await self._chats.move(call.session_id, call.tool_id, call.state, "done", result=result)
-
-    async def _tell_model(self, calls: list[ChatCallRow], message: str | None = None, title: str = "") -> None:
+    async def _tell_model(self, calls: list[ChatCallRow], message: str | None = None, title: str = "") -> int:
         results = [(call.tool_name, call.tool_id, json.loads(call.result or "{}")) for call in calls]
         settles = [call.tool_id for call in calls]
         values = {"title": title} if title else {}
-        await self._append([history.request(results, message)], settles=settles, values=values)
+        return await self._append([history.request(results, message)], settles=settles, values=values)
 
     # -- the model ---------------------------------------------------------------------------------------------
 
-    async def _ask(self) -> tuple[ModelResponse, Written | None]:
-        """Have the model answer; of a model without tool calling, also what it wrote."""
-        plan, locale = self._plan, self._stream.locale
-        is_prompted = plan.choice.tools == "prompted"
-        definitions = (tool.definition for tool in self._host.registry.tools.values())
+    async def _ask(self) -> Answer:
+        """Have the model answer."""
+        plan = self._plan
+        definitions = [tool.definition for tool in self._host.registry.tools.values()]
         tools = offer(definitions, plan.client_tools, plan.agent)
         self._offered = {tool.name: tool for tool in tools}
-        said = instructions(plan.agent.instructions, tools, plan.page, locale, is_prompted=is_prompted)
-        sent = history.for_model(self._messages, locale, images=plan.choice.images, is_prompted=is_prompted)
-        holder = Holder()
-
-        def show(piece: str) -> None:
-            self._stream.content(holder.add(piece) if is_prompted and tools else piece)
-
+        asked = Asked(plan.choice, plan.agent.instructions, tools, plan.page)
         self._steps += 1
         try:
-            response = await self._engine.ask(plan.choice, sent, [] if is_prompted else tools, said, show)
+            answer = await ask_model(
+                self._engine, asked, self._messages, self._stream, can_repair=not self._has_repaired
+            )
         except BrokenAnswerError as exc:
             await self._keep_partial(exc.partial)
             raise
-        self._count(response)
-        if not is_prompted or not tools:
-            return response, None
-        written = parse_written(response.text or "")
-        if written.fault is None or self._has_repaired:
-            self._stream.content(holder.rest(written))
-        return response, written
+        self._count(answer.response)
+        return answer
 
-    async def _take_answer(self, answer: tuple[ModelResponse, Written | None]) -> None:
+    async def _take_answer(self, answer: Answer) -> None:
         """Store an answer together with the calls that it wants."""
-        response, written = answer
-        if written is not None and written.fault is not None and not self._has_repaired:
+        response = answer.response
+        if answer.fault is not None and not self._has_repaired:
             self._has_repaired = True
-            repair = text(self._stream.locale, "repair", reason=written.fault)
-            await self._append([response, history.request([], repair)])
+            repair = text(self._stream.locale, "repair", reason=answer.fault)
+            await self._append([response], kind="told")
+            await self._append([history.request([], repair)], kind="told")
             return
-        if written is not None and written.calls:
-            spoken: list[ModelResponsePart] = [TextPart(written.text)] if written.text else []
-            wanted = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]
-            response = replace(response, parts=[*spoken, *wanted])
         parts: list[ModelResponsePart] = []
         calls: list[ChatCallRow] = []
         for part in response.parts:
@@ -173,11 +161,16 @@ class Turn:
                 calls.append(row)
             parts.append(part)
         await self._append([replace(response, parts=parts)], calls=calls)
+        for call in calls:
+            if call.state == "done":
+                self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, is_tried=False)
+                envelope = json.loads(call.envelope or "{}")
+                self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=False)
 
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
-        arguments, error = _read_arguments(part)
+        arguments, error = read_arguments(part)
         offered = self._offered.get(part.tool_name)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
@@ -188,16 +181,19 @@ class Turn:
             self._session_id, tool_id, part.tool_name, arguments, "server" if offered is None else offered.kind
         )
         if error is not None:
-            row = row._replace(state="done", result=_dump(tell_error(error, self._stream.locale)))
+            envelope = _dump({"ok": False, "error": error.to_json()})
+            row = row._replace(state="done", result=_dump(tell_error(error, self._stream.locale)), envelope=envelope)
         return row, replace(part, tool_call_id=tool_id, args=arguments)
 
     async def _keep_partial(self, partial: ModelResponse | None) -> None:
         """Keep the text that the person has seen of an answer that broke off."""
         if partial is None:
+            self._stream.live.clear()
             return
         texts: list[ModelResponsePart] = [part for part in partial.parts if isinstance(part, TextPart) and part.content]
         if texts:
             await self._append([replace(partial, parts=texts)])
+        self._stream.live.clear()
 
     # -- bounds and messages -----------------------------------------------------------------------------------
 
@@ -208,6 +204,7 @@ class Turn:
         if self._steps >= agent.max_steps:
             message = f"the turn has taken its {agent.max_steps} steps; say how to go on"
             raise ToolError("budget_exceeded", message, max_steps=agent.max_steps)
+        self._tokens += self._stream.live.take_tokens()
         if self._tokens >= agent.max_tokens:
             message = f"the turn has used {self._tokens:,} tokens of {agent.max_tokens:,}; say how to go on"
             raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
@@ -218,9 +215,12 @@ class Turn:
         used["input_tokens"] += usage.input_tokens
         used["output_tokens"] += usage.output_tokens
         self._tokens += usage.input_tokens + usage.output_tokens
+        self._used = (self._used[0] + usage.input_tokens, self._used[1] + usage.output_tokens, self._used[2] + 1)
 
     async def _load(self) -> None:
-        if not self._is_loaded:
+        live = self._stream.live
+        if not self._is_loaded or live.must_reload:
+            live.must_reload = False
             self._messages = history.load(await self._chats.messages(self._session_id))
             self._is_loaded = True
 
@@ -228,36 +228,32 @@ class Turn:
         self,
         messages: list[ModelRequest | ModelResponse],
         *,
+        kind: MessageKind = "said",
         calls: list[ChatCallRow] | None = None,
         settles: list[str] | None = None,
         values: dict[str, str] | None = None,
-    ) -> None:
-        stored = [history.dump(message) for message in messages]
-        await self._chats.append(
-            self._session_id,
-            stored,
-            calls=calls or (),
-            settles=settles or (),
-            steps=self._steps,
-            tokens=self._tokens,
-            is_running=1,
-            **(values or {}),
-        )
+    ) -> int:
+        """Keep messages; gives the number of the last."""
+        stored = [NewMessage(history.dump(message), kind, history.said(message)) for message in messages]
+        live = self._stream.live
+        async with live.storing:
+            numbers = await self._chats.append(
+                self._session_id,
+                stored,
+                calls=calls or (),
+                settles=settles or (),
+                usage=self._used,
+                steps=self._steps,
+                tokens=self._tokens,
+                is_running=1,
+                **(values or {}),
+            )
+            self._used = (0, 0, 0)
+            if isinstance(messages[-1], ModelResponse):
+                live.clear()
         self._messages += messages
+        return numbers[-1]
 
 
-def _dump(told: Told) -> str:
-    return json.dumps(told, ensure_ascii=False)
-
-
-def _read_arguments(part: ToolCallPart) -> tuple[str, ToolError | None]:
-    """The arguments as the JSON text of an object; what is none becomes an error for the model, and an empty one."""
-    if not isinstance(part.args, str):
-        return json.dumps(part.args or {}, ensure_ascii=False), None
-    try:
-        arguments = json.loads(part.args or "{}")
-    except (ValueError, RecursionError) as exc:
-        return "{}", ToolError("invalid_arguments", f"the arguments are not valid JSON ({exc}): {part.args[:200]!r}")
-    if not isinstance(arguments, dict):
-        return "{}", ToolError("invalid_arguments", f"the arguments must be a JSON object: {part.args[:200]!r}")
-    return json.dumps(arguments, ensure_ascii=False), None
+def _dump(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.cli.approval_text import approval_text
-from agentcore.cli.terminal import forget_typed, read_line
+from agentcore.cli.terminal import TERMINAL, forget_typed, read_line
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.events import Event
 from agentcore.host.host import Host
 from agentcore.store.state_dir import read_server_info
 
 _PERSON = Principal("cli")
-_BY = "terminal"
 _HELP = """\
   y, n      approve or reject the call that is shown
   waiting   show again which call waits
@@ -109,7 +108,7 @@ class ServerConsole:
             self._say("No call waits for a decision.")
             return
         try:
-            await self._host.approvals.decide(shown.call_id, Verdict(approved, _BY))
+            await self._host.approvals.decide(shown.call_id, Verdict(approved, TERMINAL))
         except ToolError as exc:
             self._say(exc.message)
         else:
