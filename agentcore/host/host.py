@@ -23,6 +23,7 @@ from agentcore.host.limits import WORKER_THREADS
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.parts import Parts
 from agentcore.host.policy import authorise
+from agentcore.host.policy_changes import PolicyChanges
 from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
@@ -37,7 +38,7 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
-    `events`, `approvals`, `routes`, `own_origins`, `store`, `config`, `workspace`.
+    `events`, `approvals`, `policy_changes`, `routes`, `own_origins`, `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -48,6 +49,7 @@ class Host:
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)
         self.approvals = ApprovalDesk(self.events)
+        self.policy_changes = PolicyChanges(self.events, store.record)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
         parts = Parts(
@@ -111,6 +113,7 @@ class Host:
         """End calls within the grace, then stop the modules. May be called twice."""
         self.calls.stopped = "the server is stopping"
         await self.approvals.reject_all("shutdown")
+        self.policy_changes.refuse_all("shutdown")
         if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
             self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
             await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
@@ -123,8 +126,11 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "stop")
-        self.calls.stopped = "everything was stopped; a person resumes it in the terminal of the server"
+        self.calls.stopped = (
+            "everything was stopped; a person resumes it in the approval view or the terminal of the server"
+        )
         rejected = await self.approvals.reject_all(f"stop:{by.kind}")
+        rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:
