@@ -206,6 +206,7 @@ export class Conversation extends Store {
       case 'session.toolState': this._changeCall(event.toolId, (call) => (isOver(call) ? call : {...call, state: stateOf(event), callId: event.callId ?? call.callId})); break;
       case 'session.toolCall': this._inThread(parent, (items) => withCall(items, toldCall(event), event.time)); break;
       case 'session.toolResult': this._onResult(event.tool_result ?? event); break;
+      case 'session.rewound': this.items = this.items.filter(({number, isSending}) => isSending || (number !== null && number < event.number)); break;
       case 'session.error': this._onError(event.error, event.time, parent); break;
       case 'session.finished': if (!parent) this._onFinished(event); break;
       case 'session.todos': this.todos = event.todos ?? []; break;
@@ -241,6 +242,8 @@ export class Conversation extends Store {
 
   /** @param {import('../client.js').Envelope & {toolId: string}} result */
   _onResult(result) {
+    // the end of a person's own call is not told as the end of a turn
+    if (this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === result.toolId))) void this._refresh();
     this._changeCall(result.toolId, (call) => ({
       ...call, state: endOf(result), result, callId: result.callId ?? call.callId, progress: undefined, thread: call.thread?.map((item) => ({...item, isLive: false})),
     }));
@@ -280,6 +283,16 @@ export class Conversation extends Store {
       this.tell();
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
+    }
+  }
+
+  /** Take how the session stands. */
+  async _refresh() {
+    try {
+      this._takeSession(await client.get(this._path('')));
+      this.tell();
+    } catch {
+      // as above
     }
   }
 

@@ -45,7 +45,7 @@ class SessionList extends Store {
 
   /** Load older ones. */
   async loadMore() {
-    if (this.hasMore && !this.isLoading) await this._page(this.sessions.at(-1)?.lastUsedAt ?? null);
+    if (this.hasMore && !this.isLoading) await this._page(this.sessions.at(-1)?.sessionId ?? null);
   }
 
   /** Find chats by their title and by what was said in them. @param {string} query */
@@ -61,7 +61,7 @@ class SessionList extends Store {
     return this.sessions.find(({sessionId}) => sessionId === id);
   }
 
-  /** @param {{agentId?: string, model?: string, mode?: string}} options @returns {Promise<Session>} */
+  /** @param {{agentId?: string, model?: string}} options @returns {Promise<Session>} */
   async create(options) {
     const session = await client.post('/api/sessions', options);
     this.put(session);
@@ -119,11 +119,11 @@ class SessionList extends Store {
     this._timer = setTimeout(() => void this.load(), ms);
   }
 
-  /** @param {number | null} before */
+  /** @param {string | null} before  the last session that is there */
   async _page(before) {
     const generation = ++this._generation;
     this.isLoading = true;
-    const query = new URLSearchParams({limit: String(PAGE), ...(this.query && {q: this.query}), ...(before !== null && {before: String(before)})});
+    const query = new URLSearchParams({limit: String(PAGE), ...(this.query && {q: this.query}), ...(before !== null && {before})});
     try {
       const {sessions, hasMore} = await client.get(`/api/sessions?${query}`);
       if (generation !== this._generation) return; // a newer wish is on its way

@@ -21,7 +21,7 @@ export class AcChatMessage extends Localized(LitElement) {
     .calls { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
     .thinking summary { width: fit-content; cursor: pointer; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); }
     .thinking p { margin-top: var(--ac-space-2); padding-inline-start: var(--ac-space-3); border-inline-start: 2px solid var(--ac-border); color: var(--ac-text-muted); font-size: var(--ac-text-s); white-space: pre-wrap; overflow-wrap: anywhere; }
-    .foot { display: flex; align-items: center; gap: var(--ac-space-1); min-height: 1.75rem; margin: calc(-1 * var(--ac-space-2)) 0 calc(-1 * var(--ac-space-3)) calc(-1 * var(--ac-space-2)); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
+    .foot { display: flex; align-items: center; gap: var(--ac-space-1); min-height: 1.75rem; margin: calc(-1 * var(--ac-space-2)) 0 0 calc(-1 * var(--ac-space-2)); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .foot button { color: inherit; }
     .foot time { margin-inline-start: var(--ac-space-1); }
     @media (hover: hover) { .foot:not(.stays) { opacity: 0; transition: opacity var(--ac-motion); } :host(:is(:hover, :focus-within)) .foot { opacity: 1; } }
@@ -51,7 +51,7 @@ export class AcChatMessage extends Localized(LitElement) {
   /** @param {import('../chat/items.js').ChatItem} item */
   _renderNotice({text, calls}) {
     if (calls.length) return html`<p class="own"><ac-icon name="user"></ac-icon>${t('chat.ownCall')} · ${formatTime(/** @type {any} */ (this.item).time, {seconds: false})}</p>`;
-    return html`<p class="own"><ac-icon name="info"></ac-icon>${text}</p>`;
+    return text ? html`<p class="own"><ac-icon name="info"></ac-icon>${text}</p>` : nothing;
   }
 
   /** @param {import('../chat/items.js').ChatCall[]} calls */

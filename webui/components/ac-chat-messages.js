@@ -6,6 +6,7 @@ import './ac-chat-message.js';
 import './ac-icon.js';
 
 const NEAR_PX = 48;     // so near to the end a reader follows it
+const SAID_CHARS = 2000;
 const EARLIER_PX = 1200; // so far before the beginning earlier messages are wanted
 
 /**
@@ -22,7 +23,7 @@ export class AcChatMessages extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { position: relative; display: block; min-height: 0; }
     .frame { height: 100%; overflow-y: auto; overflow-x: hidden; outline-offset: -2px; scrollbar-gutter: stable both-edges; scrollbar-width: thin; }
-    .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-5); max-width: 50rem; margin-inline: auto; padding: var(--ac-space-5) var(--ac-space-5) var(--ac-space-6); }
+    .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); max-width: 50rem; margin-inline: auto; padding: var(--ac-space-5) var(--ac-space-5) var(--ac-space-6); }
     ac-chat-message { content-visibility: auto; contain-intrinsic-size: auto 7rem; }
     /* what is at work is always laid out: its height is what the frame follows */
     ac-chat-message:nth-last-of-type(-n + 2) { content-visibility: visible; }
@@ -33,7 +34,7 @@ export class AcChatMessages extends Localized(LitElement) {
     @keyframes beat { 0%, 60%, 100% { opacity: 0.3; } 30% { opacity: 1; } }
     .newest { position: absolute; inset: auto 0 var(--ac-space-3); margin-inline: auto; width: fit-content; border-radius: 999px; box-shadow: var(--ac-shadow-m); }
     .earlier { text-align: center; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    @media (max-width: 48rem) { .list { padding-inline: var(--ac-space-4); gap: var(--ac-space-4); } }
+    @media (max-width: 48rem) { .list { padding-inline: var(--ac-space-4); } }
   `];
 
   constructor() {
@@ -45,6 +46,7 @@ export class AcChatMessages extends Localized(LitElement) {
     this._isAway = false;
     this._follows = true;
     this._lastTop = 0;
+    this._said = '';
     this._sizes = new ResizeObserver(() => this._keepUp());
   }
 
@@ -82,20 +84,22 @@ export class AcChatMessages extends Localized(LitElement) {
         </div>
       </div>
       <button class="newest" ?hidden=${!this._isAway} @click=${this.toNewest}><ac-icon name="arrow-down"></ac-icon>${t('chat.toNewest')}</button>
-      <div class="visually-hidden" role="status">${this._said()}</div>`;
+      <div class="visually-hidden" role="status">${this._said}</div>`;
   }
 
-  /** For screen readers: that an answer is on its way, and the answer when it is whole. */
-  _said() {
-    if (this.isBusy) return t('chat.working');
-    const last = this.items.at(-1);
-    return last?.role === 'assistant' && last.text ? last.text.slice(0, 2000) : '';
-  }
-
-  willUpdate() {
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has('isBusy')) this._tell(changed.get('isBusy') === true);
     // the first message stays where it is when others come before it; not every browser sees to that itself
     const anchor = this.hasUpdated ? this._topmost() : null;
     if (anchor) void this.updateComplete.then(() => this._hold(anchor));
+  }
+
+  /** For screen readers: that an answer is on its way, and the answer once it is whole. @param {boolean} hasEnded */
+  _tell(hasEnded) {
+    const last = this.items.at(-1);
+    if (this.isBusy) this._said = t('chat.working');
+    else this._said = hasEnded && last?.role === 'assistant' ? last.text.slice(0, SAID_CHARS) : '';
   }
 
   /** The first message in sight, and where it is. */

@@ -15,7 +15,7 @@ export class AcChatSaid extends Localized(LitElement) {
     :host { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: end; gap: var(--ac-space-1); }
     .bubble { max-width: min(36rem, 88%); padding: var(--ac-space-2) var(--ac-space-4); border-radius: var(--ac-radius-l); border-end-end-radius: var(--ac-radius-s); background: var(--ac-accent-soft); white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.6; }
     .bubble.sending { opacity: 0.65; }
-    .foot { display: flex; align-items: center; gap: var(--ac-space-1); min-height: 1.75rem; margin-bottom: calc(-1 * var(--ac-space-4)); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
+    .foot { display: flex; align-items: center; gap: var(--ac-space-1); min-height: 1.75rem; color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .foot button { color: inherit; }
     @media (hover: hover) { .foot { opacity: 0; transition: opacity var(--ac-motion); } :host(:is(:hover, :focus-within)) .foot { opacity: 1; } }
     form { display: grid; gap: var(--ac-space-2); width: min(42rem, 100%); }

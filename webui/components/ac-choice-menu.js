@@ -102,10 +102,6 @@ export class AcChoiceMenu extends LitElement {
   /** @param {ToggleEvent} event */
   _onToggle(event) {
     this._isOpen = event.newState === 'open';
-    // Escape and a choice give the focus back; a click elsewhere has its own
-    if (!this._isOpen && (this.shadowRoot?.activeElement === null || this._menu.contains(/** @type {Node} */ (this.shadowRoot?.activeElement)))) {
-      if (document.activeElement === document.body) this._opener.focus();
-    }
   }
 
   /** @returns {HTMLElement[]} */
@@ -121,6 +117,11 @@ export class AcChoiceMenu extends LitElement {
     const at = items.findIndex((item) => item === this.shadowRoot?.activeElement || item === document.activeElement || item.matches(':focus'));
     const wanted = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1}[event.key];
     if (event.key === 'Tab') return this._close();
+    if (event.key === 'Escape') {
+      event.preventDefault(); // the menu closes here, and nothing around it
+      this._close();
+      return this._opener.focus();
+    }
     if (wanted === undefined) return;
     event.preventDefault();
     items[(wanted + items.length) % items.length]?.focus();

@@ -20,7 +20,7 @@ import {Localized, t} from '../i18n.js';
 import {Listening} from '../listening.js';
 import {href, navigate} from '../router.js';
 import {base, buttons} from '../styles.js';
-import {toastError} from '../toasts.js';
+import {toast, toastError} from '../toasts.js';
 import {toolList} from '../tool-list.js';
 
 const WIDE = matchMedia('(min-width: 64rem)');
@@ -226,8 +226,11 @@ export class AcViewChats extends Localized(LitElement) {
   /** The chat that is shown, made on the server at its first message. */
   async _begun() {
     if (this._chat.id) return this._chat;
-    const {sessionId} = await sessionList.create(Object.fromEntries(Object.entries(this._choices).filter(([, value]) => value)));
+    const {mode, ...choices} = this._choices;
+    const {sessionId} = await sessionList.create(Object.fromEntries(Object.entries(choices).filter(([, value]) => value)));
     this._choices = lastChoices();
+    // a mode that asks less may wait for a person's word: the chat begins with the careful one
+    if (mode) await this._try('chat.changeFailed', () => sessionList.change(sessionId, {mode}));
     const chat = new Conversation(sessionId);
     this._follow(chat);
     navigate(href(['chats', sessionId]), {replace: true});
@@ -261,13 +264,19 @@ export class AcViewChats extends Localized(LitElement) {
     }
   }
 
+  _showConfirmation() {
+    toast(t('chat.confirmKey'), {kind: 'info'});
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
+  }
+
   /** @param {string} failed @param {() => Promise<unknown>} work @param {() => void} [after] */
   async _try(failed, work, after) {
     try {
       await work();
     } catch (error) {
       after?.();
-      toastError(t(failed), error);
+      if (/** @type {import('../client.js').ApiError} */ (error).type === 'confirmation_required') this._showConfirmation();
+      else toastError(t(failed), error);
     }
   }
 }
