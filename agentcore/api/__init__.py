@@ -9,7 +9,9 @@ from agentcore.api.module import Module, hookimpl
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
+from agentcore.api.supervisor import SupervisedProcess, Supervisor, SupervisorError
 from agentcore.api.tool import tool
+from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Request, Response, WebComponent
 from agentcore.api.workspace import Workspace
 
@@ -26,11 +28,15 @@ __all__ = [
     "Response",
     "Runtime",
     "SecretStr",
+    "SupervisedProcess",
+    "Supervisor",
+    "SupervisorError",
     "Text",
     "ToolContext",
     "ToolDefinition",
     "ToolError",
     "ToolResult",
+    "UrlPolicy",
     "WebComponent",
     "Workspace",
     "hookimpl",

@@ -8,7 +8,7 @@ from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, ToolResult
 from agentcore.api.workspace import Workspace
 
-PrincipalKind = Literal["page", "token", "cli", "chat", "mcp", "host", "module"]
+PrincipalKind = Literal["page", "token", "cli", "approver", "chat", "mcp", "host", "module"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class CallPreview:
         urls: Addresses that the call contacts.
         diff: A unified diff of what a write would change.
         is_protected: The call touches something that always needs a person (security-relevant files).
+        is_sandboxed: What it executes is held in a sandbox that keeps it from the person's files and keys.
     """
 
     effects: frozenset[Effect] | None = None
@@ -53,6 +54,7 @@ class CallPreview:
     urls: tuple[str, ...] = ()
     diff: str | None = None
     is_protected: bool = False
+    is_sandboxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

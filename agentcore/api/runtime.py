@@ -1,12 +1,13 @@
 """What a module gets when it starts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
 from agentcore.api.resource import Resources
+from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.api.workspace import Workspace
 
@@ -66,6 +67,24 @@ class Runtime(Protocol):
             kind: `json` answers once, `stream` with an async iterator, `websocket` talks through `request.socket`.
         Raises:
             ValueError: The path is not the module's to serve, or is served already.
+        """
+        ...
+
+    def url_policy(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+    ) -> UrlPolicy:
+        """A policy for addresses of the web that knows where this server can be reached, now and later.
+
+        The arguments are those of `UrlPolicy`; the distribution has to ask for `agentcore-runtime[urls]`.
+
+        Raises:
+            ValueError: A pattern names no host.
+            ImportError: The extra is not installed.
         """
         ...
 

@@ -11,13 +11,13 @@ import structlog
 
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
-from agentcore.chat.approving import check_approver
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.stream import Sink, Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_client_result
 from agentcore.chat.wire import ChatBody, ClientTool, PageInfo, read_answer, read_client_result
 from agentcore.host import Host
+from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
 
@@ -153,9 +153,11 @@ class Chat:
             return  # the client runs it, and its result is what counts
         if answer.approved:
             tool = self._host.registry.tools.get(call.tool_name)
+            waiting = self._host.approvals.find(call.call_id)
             check_approver(
                 principal,
                 None if tool is None else tool.definition,
+                None if waiting is None else waiting.preview,
                 api_token_approves=self._host.config.approvals.api_token,
             )
         moved = await self._chats.move(

@@ -64,7 +64,7 @@ class ServerCalls:
                 return
         assert call_id is not None  # noqa: S101 - one of the two
         if desk.verdict_of(call_id) is None:
-            desk.decide(call_id, Verdict(approved=True, by=call.answered_by))
+            await desk.decide(call_id, Verdict(approved=True, by=call.answered_by))
         # what the tool calls in turn waits for a person as well
         await self._end(call, await self._host.call(self._request(call, call_id, waits=True)))
 
@@ -73,7 +73,7 @@ class ServerCalls:
         desk = self._host.approvals
         if desk.find(call.call_id) is not None:
             if desk.verdict_of(call.call_id) is None:
-                desk.decide(call.call_id, Verdict(approved=False, by=call.answered_by))
+                await desk.decide(call.call_id, Verdict(approved=False, by=call.answered_by))
             await self._host.call(self._request(call, call.call_id))
         error = ToolError("approval_denied", text(self._stream.locale, why))
         await self._store(call, "rejected", tell_error(error, self._stream.locale))

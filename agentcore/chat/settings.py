@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 
 from agentcore.api.errors import ToolError
 from agentcore.chat.limits import STEPS, TURN_TOKENS
+from agentcore.host.policy import ApprovalMode
 
 Provider = Literal["openai", "anthropic"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
@@ -42,6 +43,10 @@ class AgentConfig(_Settings):
     tools: Annotated[
         tuple[str, ...], Field(description="Patterns of the tools it is offered; `!pattern` leaves some out.")
     ] = ("*",)
+    mode: Annotated[
+        ApprovalMode | None,
+        Field(description="What becomes of its calls; else approvals.mode."),
+    ] = None
     max_steps: Annotated[int, Field(ge=1, le=1000, description="Requests to the model in one turn.")] = STEPS
     max_tokens: Annotated[int, Field(ge=1, description="Tokens of one turn.")] = TURN_TOKENS
 

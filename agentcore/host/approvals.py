@@ -10,12 +10,29 @@ from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.api.errors import ToolError
 from agentcore.host.events import EventBus
+from agentcore.host.grants import GrantOffer
 from agentcore.host.limits import APPROVAL_SECONDS, APPROVALS_WAITING
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """One call as a person has to see it: bound to its id, its session, its definition and its exact arguments."""
+    """One call as a person has to see it: bound to its id, its session, its definition and its exact arguments.
+
+    Args:
+        call_id: The host's id of it.
+        session_id: The session it belongs to.
+        principal: Who wants it.
+        definition: The tool, as it was when the call was laid on the desk.
+        arguments: Exactly what it would run with.
+        arguments_digest: sha256 of their JSON text.
+        reason: Why it is asked about, for a person.
+        preview: What it would touch; None: the tool cannot say.
+        expires_at_ms: Until when it can be decided, in milliseconds since 1970.
+        requested_at_ms: When it was asked for.
+        rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `untrusted`.
+        untrusted_source: Where content comes from that the model has read and that may be behind the call.
+        offers: What a person may allow for later calls along with this one.
+    """
 
     call_id: str
     session_id: str
@@ -26,14 +43,27 @@ class ApprovalRequest:
     reason: str
     preview: CallPreview | None
     expires_at_ms: int
+    requested_at_ms: int = 0
+    rule: str = ""
+    untrusted_source: str | None = None
+    offers: tuple[GrantOffer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the person said, and who it was."""
+    """What the person said, and who it was.
+
+    Args:
+        approved: Whether the call may run.
+        by: Who said so: `terminal`, `approver:NAME`, `test`.
+        arguments: What the call runs with instead, as the person edited it; None: as it was asked for.
+        grant: One of the request's offers that the person took.
+    """
 
     approved: bool
     by: str
+    arguments: dict[str, Any] | None = None
+    grant: GrantOffer | None = None
 
 
 Approver = Callable[[ApprovalRequest], Awaitable[Verdict]]
@@ -65,7 +95,7 @@ class ApprovalDesk:
         """When a call that is put on the desk now expires, in milliseconds since 1970."""
         return time.time_ns() // 1_000_000 + int(self._wait_s * 1000)
 
-    def put(self, request: ApprovalRequest) -> None:
+    async def put(self, request: ApprovalRequest) -> None:
         """Lay a call on the desk.
 
         Raises:
@@ -83,7 +113,7 @@ class ApprovalDesk:
         data = {"callId": request.call_id, "tool": request.definition.name, "expiresAt": request.expires_at_ms}
         self._events.publish("approval.requested", data, session_id=request.session_id)
 
-    def decide(self, call_id: str, verdict: Verdict) -> None:
+    async def decide(self, call_id: str, verdict: Verdict) -> None:
         """Record what a person said; the second word on one call is refused.
 
         Raises:
@@ -132,11 +162,11 @@ class ApprovalDesk:
         """Take a call from the desk: who waited for it has gone. Unknown ids are ignored."""
         self._waiting.pop(call_id, None)
 
-    def reject_all(self, by: str) -> int:
+    async def reject_all(self, by: str) -> int:
         """Reject whatever waits; gives how many."""
         rejected = self.waiting
         for request in rejected:
-            self.decide(request.call_id, Verdict(approved=False, by=by))
+            await self.decide(request.call_id, Verdict(approved=False, by=by))
         return len(rejected)
 
     def _drop_expired(self) -> None:

@@ -20,8 +20,10 @@ from agentcore.host.config_workspace import prepare_roots
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
 from agentcore.host.limits import WORKER_THREADS
+from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.parts import Parts
 from agentcore.host.policy import authorise
+from agentcore.host.policy_changes import PolicyChanges
 from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
@@ -36,7 +38,7 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
-    `events`, `approvals`, `routes`, `store`, `config`, `workspace`.
+    `events`, `approvals`, `policy_changes`, `routes`, `own_origins`, `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -47,7 +49,9 @@ class Host:
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)
         self.approvals = ApprovalDesk(self.events)
+        self.policy_changes = PolicyChanges(self.events, store.record)
         self.routes = RouteTable()
+        self.own_origins = OwnOrigins()
         parts = Parts(
             config=config,
             state=state,
@@ -58,6 +62,7 @@ class Host:
             resources=self.resources,
             approvals=self.approvals,
             routes=self.routes,
+            own_origins=self.own_origins,
         )
         self.calls = Calls(parts)
         self.modules = Modules(parts, self.calls, given)
@@ -107,7 +112,8 @@ class Host:
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""
         self.calls.stopped = "the server is stopping"
-        self.approvals.reject_all("shutdown")
+        await self.approvals.reject_all("shutdown")
+        self.policy_changes.refuse_all("shutdown")
         if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
             self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
             await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
@@ -120,8 +126,11 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "stop")
-        self.calls.stopped = "everything was stopped; a person resumes it in the terminal of the server"
-        rejected = self.approvals.reject_all(f"stop:{by.kind}")
+        self.calls.stopped = (
+            "everything was stopped; a person resumes it in the approval view or the terminal of the server"
+        )
+        rejected = await self.approvals.reject_all(f"stop:{by.kind}")
+        rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:

@@ -6,6 +6,7 @@ from agentcore.api.workspace import Workspace
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.config import AppConfig
 from agentcore.host.events import EventBus
+from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
@@ -25,3 +26,4 @@ class Parts:
     resources: ResourceRegistry
     approvals: ApprovalDesk
     routes: RouteTable
+    own_origins: OwnOrigins

@@ -1,6 +1,7 @@
 """Asking a person about one call: bound to exactly this call, answered once, used once."""
 
 import asyncio
+import time
 
 from agentcore.api.errors import ToolError
 from agentcore.host.approvals import ApprovalDesk, ApprovalRequest
@@ -27,7 +28,7 @@ class Permission:
         waiting = self._desk.find(call.id)
         if waiting is None:
             waiting = self._request_approval(call, tool, call.decision)
-            self._desk.put(waiting)
+            await self._desk.put(waiting)
         elif (waiting.arguments_digest, waiting.definition, waiting.session_id) != (
             call.digest,
             tool.definition,
@@ -35,7 +36,7 @@ class Permission:
         ):
             raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
         if self._desk.approver is not None:
-            self._desk.decide(call.id, await self._desk.approver(waiting))
+            await self._desk.decide(call.id, await self._desk.approver(waiting))
         elif call.request.waits_for_approval:
             await self._wait_for_person(call, waiting)
         verdict = self._desk.take(call.id)
@@ -77,10 +78,6 @@ class Permission:
             reason=decision.reason,
             preview=call.preview,
             expires_at_ms=self._desk.expiry_ms(),
+            requested_at_ms=time.time_ns() // 1_000_000,
+            rule=decision.by,
         )
-
-
-def _is_same(waiting: ApprovalRequest, call: Call, tool: RegisteredTool) -> bool:
-    return (waiting.arguments_digest, waiting.session_id) == (call.digest, call.session_id) and (
-        waiting.definition is tool.definition
-    )

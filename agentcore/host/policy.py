@@ -13,13 +13,17 @@ _MAY: dict[str, frozenset[Action]] = {
     "page": frozenset(("read", "call", "manage_modules", "change_settings", "stop")),
     "token": frozenset(("read", "call", "manage_modules", "change_settings", "stop")),
     "cli": frozenset(("read", "call", "manage_modules", "change_settings", "change_policy", "approve", "stop")),
+    "approver": frozenset(("read", "change_policy", "approve", "stop")),
     "chat": frozenset(("read", "call")),
     "mcp": frozenset(("read", "call")),
     "host": frozenset(("read", "call")),
     "module": frozenset(("read", "call")),
 }
 """`cli` is a person at a terminal whose process is the host; the CLI of a running server comes with the token.
-Nobody may approve or change the policy over the network until there is an approval view of its own."""
+`approver` is a person in the approval view, or in a client that was paired with it: nobody else does so remotely."""
+
+_MAY_PROPOSE = frozenset(("page", "token"))
+"""Who may ask for a change of the policy, which an approver then confirms."""
 
 _PERSONS = frozenset(("page", "token", "cli"))
 
@@ -28,10 +32,18 @@ def authorise(principal: Principal, action: Action) -> None:
     """Let a principal do something, or not.
 
     Raises:
-        ToolError: `forbidden`, with who may.
+        ToolError: `forbidden`, with who may; `confirmation_required` for a change of the policy that a person can
+            confirm in the approval view.
     """
     if action in _MAY.get(principal.kind, frozenset()):
         return
+    if action == "change_policy" and principal.kind in _MAY_PROPOSE:
+        raise ToolError(
+            "confirmation_required",
+            "this changes what is allowed: a person confirms it in the approval view",
+            principal=principal.kind,
+            action=action,
+        )
     who = sorted(kind for kind, actions in _MAY.items() if action in actions)
     raise ToolError(
         "forbidden",
@@ -57,6 +69,19 @@ _OWN_CALL = Decision("allow", "own_call")
 ApprovalMode = Literal["ask", "ask_writes", "allow", "deny"]
 """What becomes of a call that a model wants; the default asks about every one."""
 
+_STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allow")
+
+
+def check_mode_change(principal: Principal, before: ApprovalMode, after: ApprovalMode) -> None:
+    """Let a principal put another mode in place of one: a stricter one freely, a looser one changes the policy.
+
+    Raises:
+        ToolError: `confirmation_required`, `forbidden`.
+    """
+    if _STRICTEST_FIRST.index(after) > _STRICTEST_FIRST.index(before):
+        authorise(principal, "change_policy")
+
+
 _READ: frozenset[Effect] = frozenset(("read",))
 
 
@@ -78,12 +103,12 @@ def decide(
         return Decision("ask", "protected", "it touches files that decide what runs or what is allowed")
     if mode == "allow":
         return Decision("allow", "mode:allow")
-    if mode == "ask_writes" and _effects(definition, preview) <= _READ:
+    if mode == "ask_writes" and effects_of(definition, preview) <= _READ:
         return Decision("allow", "mode:ask_writes")
     return Decision("ask", "default", f"calls of a {principal.kind} need a person")
 
 
-def _effects(definition: ToolDefinition, preview: CallPreview | None) -> frozenset[Effect]:
+def effects_of(definition: ToolDefinition, preview: CallPreview | None) -> frozenset[Effect]:
     """What the call may do: what its preview says of these very arguments, else what the tool may do at all."""
     exact = None if preview is None else preview.effects
     # nothing said is not nothing done

@@ -1,11 +1,12 @@
 """What a module sees of its host: the implementation of `Runtime`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.api.workspace import Workspace
 from agentcore.host.events import Event
@@ -69,6 +70,23 @@ class ModuleRuntime:
         )
         self._record.undo.append(route.remove)
         return route
+
+    def url_policy(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+    ) -> UrlPolicy:
+        """See `agentcore.api.Runtime.url_policy`."""
+        return UrlPolicy(
+            allow_private=allow_private,
+            allowed_hosts=allowed_hosts,
+            blocked_hosts=blocked_hosts,
+            schemes=schemes,
+            own_origins=self._parts.own_origins,
+        )
 
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
         """See `agentcore.api.Runtime.publish`."""

@@ -9,10 +9,16 @@ from agentcore.api.errors import AgentcoreError, ToolError
 from agentcore.server.answer import JSON, Answer
 
 _STATUS = {
+    "approval_changed": HTTPStatus.CONFLICT,
+    "approval_denied": HTTPStatus.FORBIDDEN,
     "approval_not_found": HTTPStatus.NOT_FOUND,
+    "approver_exists": HTTPStatus.CONFLICT,
+    "approver_not_found": HTTPStatus.NOT_FOUND,
     "artifact_not_found": HTTPStatus.NOT_FOUND,
     "call_not_found": HTTPStatus.NOT_FOUND,
+    "change_not_found": HTTPStatus.NOT_FOUND,
     "config_changed": HTTPStatus.CONFLICT,
+    "confirmation_required": HTTPStatus.FORBIDDEN,
     "forbidden": HTTPStatus.FORBIDDEN,
     "internal_error": HTTPStatus.FAILED_DEPENDENCY,
     "module_failed": HTTPStatus.FAILED_DEPENDENCY,
@@ -20,6 +26,7 @@ _STATUS = {
     "module_stopping": HTTPStatus.CONFLICT,
     "resource_busy": HTTPStatus.CONFLICT,
     "resource_not_found": HTTPStatus.NOT_FOUND,
+    "offer_not_found": HTTPStatus.NOT_FOUND,
     "session_not_found": HTTPStatus.NOT_FOUND,
     "timeout": HTTPStatus.FAILED_DEPENDENCY,
     "too_many_attempts": HTTPStatus.TOO_MANY_REQUESTS,

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentcore.store.approver_keys import ApproverKeys
     from agentcore.store.artifacts import ArtifactStore
     from agentcore.store.call_row import CallRow, RecordedRow
     from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from agentcore.store.store import Store
 
 __all__ = [
+    "ApproverKeys",
     "ArtifactStore",
     "CallRow",
     "ChatCallRow",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ApproverKeys": "approver_keys",
     "ArtifactStore": "artifacts",
     "CallRow": "call_row",
     "ChatCallRow": "chat_rows",

@@ -34,6 +34,7 @@ class ChatSessionRow(NamedTuple):
         is_running: Whether a turn goes on; still set after a restart if it was cut off.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
+        mode: What becomes of its calls; None: as the agent, or else app.json, says.
     """
 
     session_id: str
@@ -49,6 +50,7 @@ class ChatSessionRow(NamedTuple):
     is_running: int
     created_at_ms: int
     last_used_at_ms: int
+    mode: str | None = None
 
 
 class ChatCallRow(NamedTuple):

@@ -139,5 +139,54 @@ _CHAT = (
     "CREATE INDEX chat_calls_open ON chat_calls (session_id) WHERE state <> 'settled'",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORD + _ARTIFACTS + _PAGE_SESSIONS, _CHAT)
+_APPROVALS = (
+    "ALTER TABLE chat_sessions ADD COLUMN mode TEXT",
+    """
+    CREATE TABLE approvals (
+        call_id TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        request TEXT NOT NULL,
+        verdict TEXT,
+        expires_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    # in the transaction that says that a call begins, so that its approval is used up exactly then
+    (
+        "CREATE TRIGGER approval_is_used AFTER INSERT ON open_calls"
+        " BEGIN DELETE FROM approvals WHERE call_id = NEW.call_id; END"
+    ),
+    """
+    CREATE TABLE approval_grants (
+        grant_id TEXT PRIMARY KEY,
+        scope TEXT NOT NULL CHECK (scope IN ('session', 'always', 'host')),
+        session_id TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        granted_by TEXT NOT NULL,
+        granted_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE untrusted_sources (
+        session_id TEXT NOT NULL,
+        source TEXT NOT NULL,
+        seen_at_ms INTEGER NOT NULL,
+        accepted_by TEXT,
+        PRIMARY KEY (session_id, source)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+_APPROVER_KEYS = (
+    """
+    CREATE TABLE approver_keys (
+        name TEXT PRIMARY KEY,
+        key_hash BLOB NOT NULL UNIQUE,
+        created_at_ms INTEGER NOT NULL,
+        last_used_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORD + _ARTIFACTS + _PAGE_SESSIONS, _CHAT, _APPROVALS, _APPROVER_KEYS)
 """The statements of each step, in order."""

@@ -216,8 +216,8 @@ async def test_decision_made_elsewhere_carries_the_session_on(open_talk, provide
         (request,) = talk.host.approvals.waiting
         from agentcore.host.approvals import Verdict
 
-        talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
-        async with asyncio.timeout(10):
+        await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
+        async with asyncio.timeout(30):
             await finished.wait()
     assert notes.added == ["a"]
 
@@ -464,7 +464,7 @@ async def test_call_that_ran_at_the_end_is_interrupted_and_not_run_again(open_ta
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
         await talk.client.server.app.dispatcher.parts.chat.resume()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await finished.wait()
     assert not second.entered.is_set()
     assert "interrupted" in provider.sent
@@ -483,7 +483,7 @@ async def test_answer_that_was_cut_off_by_a_restart_is_asked_for_again(open_talk
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
         await talk.client.server.app.dispatcher.parts.chat.resume()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await finished.wait()
         assert len(await talk.host.store.chats.messages("s1")) == 2
 

@@ -63,7 +63,7 @@ async def required(host, **more):
 async def test_protected_write_waits_for_a_person_and_runs_once(host, writer):
     call_id = await required(host)
     assert await required(host, call_id=call_id) == call_id
-    host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
     assert (await host.call(request(call_id=call_id))).ok
     again = await host.call(request(call_id=call_id))
     assert again.error.type == "approval_not_found"
@@ -73,7 +73,7 @@ async def test_protected_write_waits_for_a_person_and_runs_once(host, writer):
 @pytest.mark.spec("S2")
 async def test_approval_does_not_hold_for_changed_arguments(host, writer):
     call_id = await required(host)
-    host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
     outcome = await host.call(CallRequest("write", {"path": "other"}, Principal("chat"), call_id=call_id))
     assert outcome.error.type == "approval_denied"
     assert writer.ran == 0
@@ -96,7 +96,7 @@ async def test_arguments_that_change_while_the_call_waits_are_refused(host, writ
 @pytest.mark.spec("S2", "K2")
 async def test_approval_does_not_hold_when_the_paths_behind_the_arguments_change(host, writer):
     call_id = await required(host, path="moving")
-    host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
     writer.target = "another"
     outcome = await host.call(request(path="moving", call_id=call_id))
     assert outcome.error.type == "approval_denied"
@@ -106,7 +106,7 @@ async def test_approval_does_not_hold_when_the_paths_behind_the_arguments_change
 @pytest.mark.spec("S2")
 async def test_approval_does_not_hold_for_another_session(host, writer):
     call_id = await required(host)
-    host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
     outcome = await host.call(request(call_id=call_id, session_id="another"))
     assert outcome.error.type == "approval_denied"
     assert writer.ran == 0
@@ -115,7 +115,7 @@ async def test_approval_does_not_hold_for_another_session(host, writer):
 @pytest.mark.spec("S2")
 async def test_rejected_call_never_runs(host, writer):
     call_id = await required(host)
-    host.approvals.decide(call_id, Verdict(approved=False, by="terminal"))
+    await host.approvals.decide(call_id, Verdict(approved=False, by="terminal"))
     assert (await host.call(request(call_id=call_id))).error.type == "approval_denied"
     assert (await host.call(request(call_id=call_id))).error.type == "approval_not_found"
     assert writer.ran == 0
@@ -124,16 +124,16 @@ async def test_rejected_call_never_runs(host, writer):
 @pytest.mark.spec("S2")
 async def test_second_word_on_one_call_is_refused(host):
     call_id = await required(host)
-    host.approvals.decide(call_id, Verdict(approved=False, by="terminal"))
+    await host.approvals.decide(call_id, Verdict(approved=False, by="terminal"))
     with pytest.raises(ToolError) as raised:
-        host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+        await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
     assert raised.value.type == "approval_not_found"
 
 
 @pytest.mark.spec("K2")
 async def test_caller_that_stays_gets_the_result_after_the_approval(host):
     told: list[str] = []
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         staying = group.create_task(
             host.call(
                 request(waits_for_approval=True),
@@ -142,7 +142,7 @@ async def test_caller_that_stays_gets_the_result_after_the_approval(host):
         )
         while not told:
             await asyncio.sleep(0)
-        host.approvals.decide(told[0], Verdict(approved=True, by="terminal"))
+        await host.approvals.decide(told[0], Verdict(approved=True, by="terminal"))
     assert staying.result().ok
 
 
@@ -181,7 +181,7 @@ async def test_call_that_cannot_run_is_not_asked_about(host):
 @pytest.mark.spec("K2")
 async def test_approval_is_in_the_record_before_the_tool_runs(host):
     call_id = await required(host)
-    host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
     await host.call(request(call_id=call_id))
     await host.store.record.flush()
     rows = [entry.row for entry in await host.store.record.page()]
@@ -206,11 +206,11 @@ async def test_unanswered_call_expires():
         preview=None,
         expires_at_ms=desk.expiry_ms(),
     )
-    desk.put(waiting)
+    await desk.put(waiting)
     await desk.wait("c1")
     assert desk.find("c1") is None
     with pytest.raises(ToolError):
-        desk.decide("c1", Verdict(approved=True, by="terminal"))
+        await desk.decide("c1", Verdict(approved=True, by="terminal"))
 
 
 @pytest.mark.spec("S7")

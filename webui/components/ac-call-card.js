@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {approvalOrigin} from '../approvals.js';
 import {endSummary, holdsPicture, summaryOf} from '../chat/call-words.js';
 import {Localized, formatNumber, t} from '../i18n.js';
 import {Listening} from '../listening.js';
@@ -157,10 +158,10 @@ export class AcCallCard extends Localized(LitElement) {
   _renderAsk({kind, callId}) {
     return html`
       <div class="ask">
-        <p><strong>${t(kind === 'client' ? 'chat.waitsForClient' : 'chat.waitsForYou')}</strong>${t(kind === 'client' ? 'chat.waitsForClientText' : 'chat.waitsForYouText')}</p>
+        <p><strong>${t(kind === 'client' ? 'chat.waitsForClient' : 'chat.waitsForYou')}</strong>${t(whereToAnswer(kind))}</p>
         <span class="actions">
           <button class="danger" ?disabled=${this._isRejecting} @click=${this._reject}>${t('chat.reject')}</button>
-          ${kind === 'client' ? nothing : html`
+          ${kind === 'client' || !approvalOrigin ? nothing : html`
             <button class="primary" @click=${() => this._fire('ac-show-approvals', {callId})}><ac-icon name="shield"></ac-icon>${t('chat.review')}</button>`}
         </span>
       </div>`;
@@ -181,3 +182,9 @@ export class AcCallCard extends Localized(LitElement) {
   }
 }
 customElements.define('ac-call-card', AcCallCard);
+
+/** @param {'server' | 'client'} kind */
+function whereToAnswer(kind) {
+  if (kind === 'client') return 'chat.waitsForClientText';
+  return approvalOrigin ? 'chat.waitsForYouText' : 'chat.waitsForTerminal';
+}

@@ -2,6 +2,9 @@
 
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes import (
+    approval_page,
+    approvals,
+    approvers,
     artifacts,
     calls,
     chat,
@@ -22,6 +25,8 @@ ROUTES: tuple[ServerRoute, ...] = (
     *session.ROUTES,
     *tools.ROUTES,
     *calls.ROUTES,
+    *approvals.ROUTES,
+    *approvers.ROUTES,
     *chat.ROUTES,
     *modules.ROUTES,
     *settings.ROUTES,
@@ -31,3 +36,13 @@ ROUTES: tuple[ServerRoute, ...] = (
     *metrics.ROUTES,
 )
 """Every route of the server; those of modules are in the host's table."""
+
+APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
+    *approval_page.ROUTES,
+    *system.APPROVAL_ROUTES,
+    *session.APPROVAL_ROUTES,
+    *approvals.ROUTES,
+    *approvers.APPROVAL_ROUTES,
+    *events.ROUTES,
+)
+"""Every route of the approval view's own origin."""

@@ -1,0 +1,69 @@
+"""`HostPattern`: a line of a list of hosts that are allowed or blocked."""
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Self
+
+from agentcore.api.public_address import Address, layers
+from agentcore.api.whatwg_url import WebUrl, read_url
+
+_FOREIGN = re.compile(r"[\\@?#%*\s]")
+"""What a parser would take for the end of the host, or for something in front of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostPattern:
+    """Which hosts one line of a list means.
+
+    `example.com` means that name and all below it, `*.example.com` only those below, `192.0.2.7`, `[2001:db8::1]` or
+    `192.0.2.0/24` addresses; each may end with a port.
+    """
+
+    name: str
+    only_below: bool
+    network: IPv4Network | IPv6Network | None
+    port: int | None
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read a line.
+
+        Raises:
+            ValueError: It is no such pattern; the message shows it.
+        """
+        only_below = text.startswith("*.")
+        bare = text[2:] if only_below else text
+        try:
+            if "/" in bare or (bare.count(":") > 1 and not bare.startswith("[")):
+                return cls("", only_below=False, network=ip_network(bare, strict=False), port=None)
+            url = _read_host(bare)
+        except ValueError as exc:
+            raise ValueError(
+                f"{text!r} names no host; write example.com, *.example.com, 192.0.2.7 or 192.0.2.0/24, "
+                "with :port behind it if you like"
+            ) from exc
+        network = None if url.address is None else ip_network(url.address)
+        has_port = bare.rpartition("]")[2].rpartition(":")[1] == ":"
+        return cls("" if network else url.host, only_below, network, url.port if has_port else None)
+
+    def covers(self, url: WebUrl) -> bool:
+        """Whether an address of the web is at such a host."""
+        if self.port is not None and url.port != self.port:
+            return False
+        if self.network is not None:
+            return url.address is not None and self._holds(url.address)
+        return url.host.endswith(f".{self.name}") or (url.host == self.name and not self.only_below)
+
+    def covers_address(self, address: Address, port: int) -> bool:
+        """Whether an address that a name led to is among them."""
+        return self.network is not None and self.port in (None, port) and self._holds(address)
+
+    def _holds(self, address: Address) -> bool:
+        return self.network is not None and any(layer in self.network for layer in layers(address))
+
+
+def _read_host(text: str) -> WebUrl:
+    if _FOREIGN.search(text):
+        raise ValueError(f"{text!r} is more than a host")
+    return read_url(f"http://{text}/")

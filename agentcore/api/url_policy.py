@@ -1,0 +1,240 @@
+"""`UrlPolicy`: which addresses of the web a tool may open; one policy for every module that opens some."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from agentcore.api.errors import ToolError
+
+if TYPE_CHECKING:
+    from agentcore.api.public_address import Address
+    from agentcore.api.whatwg_url import WebUrl
+
+BlockReason = Literal[
+    "invalid",
+    "scheme",
+    "credentials",
+    "own_address",
+    "metadata_address",
+    "private_address",
+    "blocked_host",
+    "not_allowed",
+]
+"""Why an address is refused: `context.reason` of the error `url_blocked`."""
+
+RESOLVE_SECONDS = 10.0
+"""The longest that a look-up of a name may take."""
+
+URL_LIMIT = 16_384
+"""Bound of an address in characters."""
+
+_LOOPBACK_NAMES = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
+_PRIVATE_NAMES = (*_LOOPBACK_NAMES, "local", "internal", "home.arpa", "lan", "intranet")
+_METADATA_NAMES = ("metadata.google.internal", "metadata.goog", "instance-data.ec2.internal")
+
+
+class UrlPolicy:
+    """Refuses what a tool must not open: this server, this machine, private networks, hosts that a person blocked.
+
+    Three moments need a check, for a name can lead elsewhere each time: `check` before anything happens and for every
+    redirect, `resolve` where somebody else will connect, `check_address` where a connection is made. A module takes
+    its policy from `runtime.url_policy(…)`, which knows the server's own addresses. Refusals are `ToolError` of type
+    `url_blocked` with `url` and `reason` (`BlockReason`).
+
+    Needs the extra `agentcore-runtime[urls]`.
+
+    Args:
+        allow_private: Whether loopback, private and link-local networks may be reached. The server's own addresses
+            and the metadata services of clouds stay refused.
+        allowed_hosts: If any are given, only these: `example.com` (and all below it), `*.example.com` (only below),
+            addresses, networks such as `192.0.2.0/24`; with `:port` only that one.
+        blocked_hosts: Never these, in the same spelling.
+        schemes: Schemes that may be opened. `about` stands for `about:blank` alone; `blob` is judged by its origin.
+        own_origins: Gives the origins of this server, asked at each check.
+    Raises:
+        ValueError: A pattern names no host.
+        ImportError: The extra is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+        own_origins: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        self._parser, self._addresses = _load("whatwg_url"), _load("public_address")
+        pattern = _load("host_pattern").HostPattern
+        self._allowed = [pattern.read(text) for text in allowed_hosts]
+        self._blocked = [pattern.read(text) for text in blocked_hosts]
+        self._allow_private, self._schemes, self._own_origins = allow_private, schemes, own_origins
+
+    def check(self, url: str) -> str:
+        """Check an address as it is written, without asking anybody.
+
+        Args:
+            url: Any spelling that a browser takes.
+        Returns:
+            The normalised address. Open this one: other parsers read it as this policy did.
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        parsed = self._read(url)
+        if parsed.scheme not in self._schemes or (parsed.scheme == "about" and parsed.path != "blank"):
+            raise _blocked(url, "scheme", f"opens only {_list(self._schemes)}, and not {parsed.scheme + ':'!r}")
+        if parsed.has_credentials:
+            raise _blocked(url, "credentials", "carries a name or a password, which is left out of addresses here")
+        if parsed.scheme == "blob":
+            self.check(parsed.path)
+        elif parsed.scheme != "about":
+            self._check_host(url, parsed)
+        return parsed.href
+
+    def check_address(self, host: str, address: str, port: int) -> None:
+        """Check an address at the moment a connection to it is made, whatever its name was.
+
+        Args:
+            host: The name that led to it, for the message; may be empty.
+            address: IPv4 or IPv6, with or without a zone.
+            port: The port that is dialled.
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        shown = f"{host} ({address}:{port})" if host and host != address else f"{address}:{port}"
+        try:
+            found = self._addresses.read_address(address)
+        except ValueError as exc:
+            raise _blocked(shown, "invalid", "is no address of the internet") from exc
+        self._check_network(shown, found, port)
+        if any(pattern.covers_address(found, port) for pattern in self._blocked):
+            raise _is_blocked(shown)
+
+    async def resolve(self, url: str) -> list[str]:
+        """Check an address, look its name up, and check every address it leads to.
+
+        Returns:
+            The addresses; the one itself, if the host is an address. Empty where the scheme has no host.
+        Raises:
+            ToolError: `url_blocked`; `host_not_found`: nobody knows the name, or nobody answered within 10 s.
+        """
+        parsed = self._read(self.check(url))
+        if parsed.port is None:
+            return []
+        found = await _look_up(parsed.host, parsed.port)
+        for address in found:
+            self.check_address(parsed.host, address, parsed.port)
+        return found
+
+    def _read(self, url: str) -> "WebUrl":
+        if len(url) > URL_LIMIT:
+            raise _blocked(f"{url[:100]}…", "invalid", f"has {len(url)} characters, and {URL_LIMIT} are the limit")
+        try:
+            parsed: WebUrl = self._parser.read_url(url)
+        except ValueError as exc:
+            hint = "is no address that a browser could open; write it in full, such as https://example.com/page"
+            raise _blocked(url, "invalid", hint) from exc
+        return parsed
+
+    def _check_host(self, url: str, parsed: "WebUrl") -> None:
+        if not parsed.host or parsed.port is None:
+            raise _blocked(url, "invalid", "names no host")
+        if self._is_own(parsed):
+            raise _is_own(url)
+        if parsed.address is not None:
+            self._check_network(url, parsed.address, parsed.port)
+        elif _is_below(parsed.host, _METADATA_NAMES):
+            raise _is_metadata(url)
+        elif not self._allow_private and _is_below(parsed.host, _PRIVATE_NAMES):
+            raise _is_private(url)
+        if any(pattern.covers(parsed) for pattern in self._blocked):
+            raise _is_blocked(url)
+        if self._allowed and not any(pattern.covers(parsed) for pattern in self._allowed):
+            raise _blocked(url, "not_allowed", "is not at one of the hosts that the setting `allowed_hosts` lists")
+
+    def _check_network(self, shown: str, address: "Address", port: int) -> None:
+        if port in self._own_ports() and (self._addresses.is_loopback(address) or _is_of_this_machine(address)):
+            raise _is_own(shown)
+        if self._addresses.is_metadata(address):
+            raise _is_metadata(shown)
+        if not self._allow_private and not self._addresses.is_public(address):
+            raise _is_private(shown)
+
+    def _is_own(self, parsed: "WebUrl") -> bool:
+        if parsed.address is None and _is_below(parsed.host, _LOOPBACK_NAMES) and parsed.port in self._own_ports():
+            return True
+        return any((own.host, own.port) == (parsed.host, parsed.port) for own in self._own())
+
+    def _own_ports(self) -> set[int | None]:
+        """The ports that this process listens on itself, rather than a proxy in front of it."""
+        return {own.port for own in self._own() if own.host == "localhost" or (own.address and own.address.is_loopback)}
+
+    def _own(self) -> "list[WebUrl]":
+        return [self._parser.read_url(origin) for origin in self._own_origins()]
+
+
+async def _look_up(host: str, port: int) -> list[str]:
+    try:
+        async with asyncio.timeout(RESOLVE_SECONDS):
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except TimeoutError as exc:
+        message = f"Looking up {host!r} took longer than {RESOLVE_SECONDS:g} s; try again later."
+        raise ToolError("host_not_found", message, retryable=True, host=host) from exc
+    except (OSError, UnicodeError) as exc:
+        message = f"No address is known for the host {host!r} ({exc}); check its spelling."
+        is_temporary = isinstance(exc, socket.gaierror) and exc.errno == socket.EAI_AGAIN
+        raise ToolError("host_not_found", message, retryable=is_temporary, host=host) from exc
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+def _is_of_this_machine(address: "Address") -> bool:
+    """Whether this machine has an address: nobody else can bind it."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 - the version of the protocol
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((str(address), 0))
+        except OSError:
+            return False
+    return True
+
+
+def _is_below(host: str, names: Sequence[str]) -> bool:
+    return any(host == name or host.endswith(f".{name}") for name in names)
+
+
+def _blocked(url: str, reason: BlockReason, why: str) -> ToolError:
+    return ToolError("url_blocked", f"{url!r} is not opened: it {why}.", url=url, reason=reason)
+
+
+def _is_own(url: str) -> ToolError:
+    return _blocked(url, "own_address", "leads to agentcore itself, which no tool may reach")
+
+
+def _is_metadata(url: str) -> ToolError:
+    return _blocked(url, "metadata_address", "leads to the service that hands out this machine's credentials")
+
+
+def _is_private(url: str) -> ToolError:
+    why = "leads to this machine or a private network; a person can allow that with the setting `allow_private`"
+    return _blocked(url, "private_address", why)
+
+
+def _is_blocked(url: str) -> ToolError:
+    return _blocked(url, "blocked_host", "is at a host that the setting `blocked_hosts` lists")
+
+
+def _list(schemes: frozenset[str]) -> str:
+    return ", ".join(f"{scheme}:" for scheme in sorted(schemes))
+
+
+def _load(part: str) -> Any:
+    # at first use: the parser is an extra, and the public API stays light
+    try:
+        return import_module(f"agentcore.api.{part}")
+    except ModuleNotFoundError as exc:
+        raise ImportError(
+            "addresses of the web need a parser that is not installed: pip install 'agentcore-runtime[urls]'"
+        ) from exc
