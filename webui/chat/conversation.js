@@ -146,7 +146,6 @@ export class Conversation extends Store {
   /** Call a tool oneself; the call stays in the chat. @param {string} tool @param {Record<string, unknown>} args */
   async command(tool, args) {
     await client.post(this._path('/command'), {tool, arguments: args});
-    await this._reconcile();
   }
 
   /** Say no to a call that waits. @param {string} toolId */

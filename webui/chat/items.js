@@ -171,9 +171,10 @@ export function withStored(items, stored) {
   return [...before, ...taken, ...unnumbered.filter(({isSending, error}) => isSending || error)];
 }
 
-/** What only the events told of a call: how its agent got on. @param {ChatCall} call @param {ChatItem} item */
+/** What only the events told of a call: how its agent got on, and an end that was not stored yet. @param {ChatCall} call @param {ChatItem} item */
 function withLive(call, item) {
   const before = item.calls.find(({toolId}) => toolId === call.toolId);
+  if (before?.result && !call.result) return before;
   return before?.thread ? {...call, thread: before.thread} : call;
 }
 

@@ -157,14 +157,15 @@ export class AcChatComposer extends Localized(LitElement) {
     if (key === 'ArrowDown' || key === 'ArrowUp') this._at = (this._at + (key === 'ArrowDown' ? 1 : count - 1)) % count;
     else if (key === 'Escape') this._closeCompletions();
     else if (key === 'Tab' && !shiftKey) this._complete(this._at);
-    else if (key === 'Enter' && !shiftKey && this._isToolName()) this._complete(this._at);
+    else if (key === 'Enter' && !shiftKey && this._isNameBegun()) this._complete(this._at);
     else return false;
     return true;
   }
 
-  /** Enter takes a tool's name; behind it, Enter runs what is written. */
-  _isToolName() {
-    return !/\s/.test(this._area.value.slice(0, this._area.selectionStart));
+  /** Enter takes a tool's name that is begun; a whole one, and what stands behind it, runs. */
+  _isNameBegun() {
+    const before = this._area.value.slice(0, this._area.selectionStart);
+    return !/\s/.test(before) && before !== `/${this._completions[this._at]?.label}`;
   }
 
   /** At the very beginning the arrow goes back through what was said. @param {KeyboardEvent} event @returns {boolean} */

@@ -92,10 +92,10 @@ class Chat:
         """Wait until nothing is being answered, and what was said has its number."""
         await expect(self.page.get_by_role("button", name="Stop answering")).to_have_count(0)
 
-    def decide(self, *, approved: bool) -> None:
+    async def decide(self, *, approved: bool) -> None:
         """Answer the one call that waits, as a person at the approval view does."""
         (request,) = self.ui.host.approvals.waiting
-        self.ui.host.approvals.decide(request.call_id, Verdict(approved=approved, by="test"))
+        await self.ui.host.approvals.decide(request.call_id, Verdict(approved=approved, by="test"))
 
 
 OpenChat = Callable[..., Any]

@@ -75,7 +75,7 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     (waiting,) = chat.ui.host.approvals.waiting
     assert await chat.page.evaluate("window.shown") == waiting.call_id
     assert chat.pantry.added == []
-    chat.decide(approved=True)
+    await chat.decide(approved=True)
     await expect(chat.shown.get_by_text("Rice is there.")).to_be_visible()
     assert chat.pantry.added == ["rice"]
     await chat.card.get_by_role("button", name="pantry_add").click()
