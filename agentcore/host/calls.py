@@ -7,7 +7,8 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -120,6 +121,27 @@ class Calls:
             self.cut(call, error)
         return len(calls)
 
+    @contextmanager
+    def paused(self, call: Call | None) -> Iterator[None]:
+        """Stop the clock of a call, and of those that made it, while a person is waited for."""
+        loop, chain = asyncio.get_running_loop(), list(self._chain(call))
+        began = loop.time()
+        for each in chain:
+            if each.work is not None:
+                each.work.pause()
+        try:
+            yield
+        finally:
+            for each in chain:
+                if each.work is not None and each.deadline:
+                    each.deadline += loop.time() - began
+                    each.work.go_on(each.deadline)
+
+    def _chain(self, call: Call | None) -> Iterator[Call]:
+        while call is not None:
+            yield call
+            call = self.in_flight.get(call.request.parent_call_id or "")
+
     async def drained(self, calls: Mapping[str, Call], grace_s: float) -> bool:
         """Wait until these calls have ended, at most for the grace; says whether they have."""
         loop = asyncio.get_running_loop()
@@ -169,7 +191,7 @@ class Calls:
         if request.parent_call_id is not None:
             self._inherit(call, request.parent_call_id)
         self.in_flight[call.id] = call
-        if call.notify is not None and call.depth == 0:
+        if call.notify is not None and not call.is_notified_by_parent:
             call.notify("accepted", {"callId": call.id})
 
     def _inherit(self, call: Call, parent_id: str) -> None:
@@ -177,6 +199,7 @@ class Calls:
         if parent is None:
             raise ToolError("cancelled", f"the call {parent_id!r} that made this one has ended")
         call.depth, call.deadline = parent.depth + 1, parent.deadline
+        call.is_notified_by_parent = call.notify is parent.notify
         call.holds = parent.holds | ({parent.resource.resource_id} if parent.resource else set())
         if call.depth > CALL_NESTING:
             raise ToolError(
@@ -200,7 +223,8 @@ class Calls:
         if call.decision.kind == "allow":
             call.decided_by = call.decision.by
         else:
-            shown = await self._permission.ask(call, tool)
+            with self.paused(self.in_flight.get(call.request.parent_call_id or "")):
+                shown = await self._permission.ask(call, tool)
             await self._check_again(call, tool, context, shown.preview)
             call.row = _row(call, "executing")
             await self._parts.store.record.begin_durable(call.row)
@@ -227,7 +251,8 @@ class Calls:
         asked = call.request.timeout_ms
         limit_s = min(tool.definition.timeout_s if asked is None else asked / 1000, self._limits.call_timeout_max)
         deadline = asyncio.get_running_loop().time() + limit_s
-        call.deadline = min(deadline, call.deadline) if call.depth else deadline
+        parent = self.in_flight.get(call.request.parent_call_id or "")
+        call.deadline = min(deadline, parent.deadline) if parent is not None and parent.deadline else deadline
         assert call.work is not None  # noqa: S101 - this runs inside of it
         call.work.cut_at(call.deadline, _TimedOut(limit_s))
 
