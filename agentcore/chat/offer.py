@@ -1,7 +1,5 @@
 """The tools that a model is offered in one turn: the server's, by the agent's patterns, and the client's."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -38,8 +36,3 @@ def offer(
         if each.name not in offered and agent.offers(each.name)
     )
     return [*server, *offered.values()]
-
-
-def definition_digest(definition: ToolDefinition) -> str:
-    """What an approval is bound to, besides the arguments: the definition, as it was shown."""
-    return hashlib.sha256(json.dumps(definition.to_json(), sort_keys=True).encode()).hexdigest()

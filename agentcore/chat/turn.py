@@ -14,12 +14,13 @@ from agentcore.chat.offer import OfferedTool, offer
 from agentcore.chat.prompted import Holder, Written, parse_written
 from agentcore.chat.prompts import instructions
 from agentcore.chat.server_call import ServerCalls
-from agentcore.chat.settings import AgentConfig, ModelChoice
+from agentcore.chat.settings import MODE, AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
+from agentcore.host.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
 
 
@@ -48,7 +49,8 @@ class Turn:
     def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream) -> None:
         self._host, self._chats, self._engine, self._plan, self._stream = host, host.store.chats, engine, plan, stream
         self._session_id = plan.session.session_id
-        self._server = ServerCalls(host, stream)
+        mode = _mode_of(plan)
+        self._server = ServerCalls(host, stream, plan.session.agent_id, mode)
         self._offered: dict[str, OfferedTool] = {}
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
@@ -99,7 +101,7 @@ class Turn:
                 case "rejected":
                     await self._server.reject(call, "rejected")
                 case "running":
-                    await self._server.interrupt(call)
+                    await self._server.pick_up(call)
         calls = await self._chats.open_calls(self._session_id)
         # one that was answered while another ran has its turn now
         return await self._work_off() if any(call.state in {"approved", "rejected"} for call in calls) else calls
@@ -112,7 +114,7 @@ class Turn:
             await self._chats.move(call.session_id, call.tool_id, "new", "waiting")
 
     async def _supersede(self, call: ChatCallRow) -> None:
-        self._host.approvals.withdraw(call.call_id)
+        await self._host.approvals.withdraw(call.call_id)
         error = ToolError("approval_denied", text(self._stream.locale, "superseded"))
         result = _dump(tell_error(error, self._stream.locale))
         await self._chats.move(call.session_id, call.tool_id, call.state, "done", result=result)
@@ -244,6 +246,11 @@ class Turn:
             **(values or {}),
         )
         self._messages += messages
+
+
+def _mode_of(plan: TurnPlan) -> ApprovalMode | None:
+    """What becomes of the calls: the session's own mode, else its agent's; None: as app.json says."""
+    return MODE.validate_python(plan.session.mode) or plan.agent.mode
 
 
 def _dump(told: Told) -> str:

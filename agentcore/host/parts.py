@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from agentcore.api.workspace import Workspace
+from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.config import AppConfig
 from agentcore.host.events import EventBus
@@ -25,5 +26,6 @@ class Parts:
     registry: ToolRegistry
     resources: ResourceRegistry
     approvals: ApprovalDesk
+    policy: ApprovalPolicy
     routes: RouteTable
     own_origins: OwnOrigins

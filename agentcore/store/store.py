@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentcore.store.approval_store import ApprovalStore
 from agentcore.store.artifacts import ArtifactStore
 from agentcore.store.call_row import notice
 from agentcore.store.chat_store import ChatStore
@@ -26,6 +27,7 @@ class Store:
         page_sessions: Browsers that are logged in to the page.
         approval_sessions: Browsers that are logged in to the approval origin.
         chats: Chat sessions, their messages and calls.
+        approvals: Calls that wait for a person, and what a person allowed for later.
     """
 
     database: Database
@@ -34,6 +36,7 @@ class Store:
     page_sessions: PageSessions
     approval_sessions: PageSessions
     chats: ChatStore
+    approvals: ApprovalStore
 
     @classmethod
     @asynccontextmanager
@@ -59,6 +62,7 @@ class Store:
                 await PageSessions.open(database, "page"),
                 await PageSessions.open(database, "approval"),
                 ChatStore(database),
+                ApprovalStore(database),
             )
 
 

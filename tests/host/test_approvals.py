@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from agentcore.api import CallPreview, Module, ToolContext, ToolError, tool
+from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
-from agentcore.host.approvals import ApprovalDesk, Verdict
+from agentcore.host.approval_request import ApprovalRequest, Verdict
+from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.events import EventBus
 from agentcore.host.limits import APPROVALS_WAITING
 
@@ -190,11 +191,8 @@ async def test_approval_is_in_the_record_before_the_tool_runs(host):
 
 
 @pytest.mark.spec("S2")
-async def test_unanswered_call_expires():
-    from agentcore.api import ToolDefinition
-    from agentcore.host.approvals import ApprovalRequest
-
-    desk = ApprovalDesk(EventBus(), wait_s=0.01)
+async def test_unanswered_call_expires(host):
+    desk = ApprovalDesk(EventBus(), host.store, host.policy, wait_s=0.01)
     waiting = ApprovalRequest(
         call_id="c1",
         session_id="s",
