@@ -65,4 +65,6 @@ def test_each_distribution_has_a_readme_and_a_changelog(folder):
 
 
 def test_plugins_need_the_runtime_by_its_own_name():
-    assert all("agentcore-runtime" in project(folder)["project"]["dependencies"] for folder in PLUGINS)
+    for folder in PLUGINS:
+        names = {text.partition("[")[0] for text in project(folder)["project"]["dependencies"]}
+        assert "agentcore-runtime" in names, folder.name

@@ -9,6 +9,7 @@ from agentcore.api.module import Module, hookimpl
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
+from agentcore.api.supervisor import SupervisedProcess, Supervisor, SupervisorError
 from agentcore.api.tool import tool
 from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Request, Response, WebComponent
@@ -27,6 +28,9 @@ __all__ = [
     "Response",
     "Runtime",
     "SecretStr",
+    "SupervisedProcess",
+    "Supervisor",
+    "SupervisorError",
     "Text",
     "ToolContext",
     "ToolDefinition",

@@ -3,10 +3,10 @@
 import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agentcore.api.context import Principal
 from agentcore.cli.backend import CallWish, Notify
@@ -20,6 +20,8 @@ from agentcore.host.config_workspace import prepare_roots
 from agentcore.host.held import Held
 from agentcore.host.host import Host
 from agentcore.store.state_dir import StateDir
+
+T = TypeVar("T")
 
 _PERSON = Principal("cli")
 
@@ -63,6 +65,10 @@ class LocalHost:
             wish.tool, wish.arguments, _PERSON, session_id=wish.session_id, timeout_ms=wish.timeout_ms
         )
         return self._runner.run(self._host.call(request, notify)).encoded()
+
+    def run(self, work: Callable[[Host], Coroutine[Any, Any, T]]) -> T:
+        """Do something with the host itself, in its event loop."""
+        return self._runner.run(work(self._host))
 
     def modules(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.Backend.modules`."""

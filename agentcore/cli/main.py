@@ -15,6 +15,7 @@ _COMMANDS = {
     "serve": LazyCommand("agentcore.cli.serve:serve", "Start the server."),
     "open": LazyCommand("agentcore.cli.open_page:open_page", "Open the page of the running server."),
     "init": LazyCommand("agentcore.cli.init:init", "Write an app.json that lists the installed modules."),
+    "chat": LazyCommand("agentcore.cli.chat:chat", "Talk to a model that can call the tools."),
     "call": LazyCommand("agentcore.cli.call:call", "Call a tool."),
     "tools": LazyCommand("agentcore.cli.tools:tools", "List tools, or show one."),
     "modules": LazyCommand("agentcore.cli.modules:modules", "List, enable, disable and reload modules."),

@@ -15,18 +15,18 @@ def open_page(config_path: Path, only_print: bool) -> None:
 
     The address carries a code that logs in once, within ten minutes. Whoever has it is let in: keep it to yourself.
     """
-    import webbrowser
-
     from agentcore.cli.backend import required_server
+    from agentcore.cli.browser import open_browser
     from agentcore.cli.output import note
     from agentcore.cli.server_client import ServerClient
 
-    client = ServerClient.of(*required_server(config_path))
+    folder, info = required_server(config_path)
+    client = ServerClient.of(folder, info)
     code = client.post("/api/session/code")["code"]
     address = f"{client.address}/#code={code}"
     if only_print:
         click.echo(address)
-    elif webbrowser.open(address):
+    elif open_browser(folder, address):
         click.echo(f"Opened {client.address}/ in a browser.")
     else:
         note("No browser could be started. Open this address, once, within ten minutes:")

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,18 +24,43 @@ if TYPE_CHECKING:
     type=click.IntRange(0, 65_535),
     help="Port to bind, 0 for any that is free.  [default: server.port of app.json, 8765]",
 )
-@click.option("--open", "opens_page", is_flag=True, help="Open the page in a browser when the modules have started.")
+@click.option(
+    "--approval-port",
+    type=click.IntRange(0, 65_535),
+    help="Port of the approval view.  [default: server.approval_port of app.json, else the same as last time]",
+)
+@click.option(
+    "--open",
+    "opens_page",
+    is_flag=True,
+    help="Open the page in a browser when the modules have started, logged in to the approval view as well.",
+)
+@click.option(
+    "--approver-code-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    help="Write a code for the approval view into this file (0600), valid once and for ten minutes.",
+)
 @click.option(
     "--allow-remote",
     is_flag=True,
     help="Allow an address other than loopback; it needs TLS in front of it, and its name in server.hosts.",
 )
-def serve(*, config_path: Path, host: str | None, port: int | None, opens_page: bool, allow_remote: bool) -> None:
+def serve(
+    *,
+    config_path: Path,
+    host: str | None,
+    port: int | None,
+    approval_port: int | None,
+    opens_page: bool,
+    approver_code_file: Path | None,
+    allow_remote: bool,
+) -> None:
     """Start the modules and serve the page, the API and its events, until Ctrl-C.
 
-    On a terminal, it prints the page's address with a code that logs in once, and calls that need a person's
-    approval are asked about there; type `help` for what else can be typed. Elsewhere it logs JSON lines, and
-    `server_ready` has the address.
+    On a terminal, it prints addresses with codes that log in once: for the page, and for the approval view on an
+    origin of its own, where calls that need a person are decided on. They are asked about at the terminal too; type
+    `help` for what else can be typed. Elsewhere it logs JSON lines, and `server_ready` has the addresses.
 
     \b
     Examples:
@@ -55,16 +81,21 @@ def serve(*, config_path: Path, host: str | None, port: int | None, opens_page: 
     config = load_config(config_path, os.environ)
     for notice in config.notices:
         log.warning("config_notice", notice=notice)
-    with StateDir.open(config.file, prepare_roots(config)) as state:
+    roots = prepare_roots(config)
+    if approver_code_file is not None:
+        _refuse_readable(approver_code_file, roots)
+    with StateDir.open(config.file, roots) as state:
         asyncio.run(
             run_server(
                 config,
                 state,
                 host=host,
                 port=port,
+                approval_port=approval_port,
                 allow_remote=allow_remote,
                 terminal=sys.stdout if sys.stdout.isatty() else None,
-                on_ready=_open_browser if opens_page else None,
+                approver_code_file=approver_code_file,
+                on_ready=(lambda address: _open_browser(state.path, address)) if opens_page else None,
                 console=_console(),
                 before_modules=load_certificates,
             )
@@ -82,10 +113,21 @@ def _console() -> "Console | None":
     return ServerConsole.run
 
 
-def _open_browser(address: str) -> None:
-    import webbrowser
+def _refuse_readable(file: Path, roots: Sequence[Path]) -> None:
+    """A code for the approval view must not lie where tools can read it."""
+    from agentcore.cli.exits import CliError
 
+    for root in roots:
+        if file.resolve().is_relative_to(root.resolve()):
+            raise CliError(
+                f"--approver-code-file {file} lies in the workspace root {root}, where tools can read it",
+                hint="name a file elsewhere",
+            )
+
+
+def _open_browser(state: Path, address: str) -> None:
+    from agentcore.cli.browser import open_browser
     from agentcore.cli.output import warn
 
-    if not webbrowser.open(address):
-        warn("no browser could be started; agentcore open --print gives an address to open")
+    if not open_browser(state, address):
+        warn("no browser could be started; type `code` here for addresses to open")

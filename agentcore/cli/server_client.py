@@ -3,7 +3,9 @@
 import http.client
 import json
 import os
-from collections.abc import Iterator, Mapping
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote, urlsplit
@@ -29,17 +31,23 @@ class StreamEvent(NamedTuple):
     data: bytes
 
 
+Connect = Callable[[float], http.client.HTTPConnection]
+"""Makes a connection to the server; takes the seconds that it may be silent."""
+
+
 class ServerClient:
     """Speaks to the server that holds a state folder.
 
     Args:
         address: Its base URL.
         token: The API token.
+        connect: Makes connections; None: they go to `address`.
     """
 
-    def __init__(self, address: str, token: str) -> None:
+    def __init__(self, address: str, token: str, connect: Connect | None = None) -> None:
         self._address, self._token = address.rstrip("/"), token
         self._place = urlsplit(self._address)
+        self._connect: Connect = connect or self._dial
 
     @classmethod
     def of(cls, folder: Path, info: ServerInfo) -> Self:
@@ -98,23 +106,44 @@ class ServerClient:
         finally:
             connection.close()
 
+    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Change what is at a path, and give the JSON value of the answer.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return self._parsed(self.send("PATCH", path, body))
+
     def stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Iterator[StreamEvent]:
         """Send a request and give the events of the answer as they come, until the server ends them.
 
         Raises:
             CliError: The server cannot be reached, refuses, or falls silent.
         """
+        with closing(self.open_stream(method, path, body)) as stream:
+            yield from stream
+
+    def open_stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> "OpenStream":
+        """Send a request that is answered by events; returns when the answer has begun.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
         connection = self._connect(STREAM_SILENCE_SECONDS)
         try:
             response = self._request(connection, method, path, body, "text/event-stream")
-            if response.headers.get_content_type() != "text/event-stream":
-                self._checked(response, self._read(response))
-                raise CliError(f"{self._address} is no agentcore server: it sent no events", code=ExitCode.UNREACHABLE)
-            yield from self._events(response)
-        finally:
+            self._check_stream(response)
+        except BaseException:
             connection.close()
+            raise
+        return OpenStream(connection, self._events(response))
 
-    def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
+    def _check_stream(self, response: http.client.HTTPResponse) -> None:
+        if response.headers.get_content_type() != "text/event-stream":
+            self._checked(response, self._read(response))
+            raise CliError(f"{self._address} is no agentcore server: it sent no events", code=ExitCode.UNREACHABLE)
+
+    def _dial(self, timeout_s: float) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self._place.scheme == "https" else http.client.HTTPConnection
         return kind(self._place.hostname or "127.0.0.1", self._place.port, timeout=timeout_s)
 
@@ -193,6 +222,32 @@ class ServerClient:
             hint="see whether its process still runs: agentcore doctor",
             code=ExitCode.UNREACHABLE,
         )
+
+
+class OpenStream:
+    """The events of one answer that has begun.
+
+    Args:
+        connection: The connection that it comes over.
+        events: Its events.
+    """
+
+    def __init__(self, connection: http.client.HTTPConnection, events: Iterator[StreamEvent]) -> None:
+        self._connection, self._events = connection, events
+        self._socket: socket.socket | None = connection.sock
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        return self._events
+
+    def interrupt(self) -> None:
+        """End it from another thread than the one that reads."""
+        if self._socket is not None:
+            with suppress(OSError):  # the other side has ended it
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Free the connection; for the thread that reads."""
+        self._connection.close()
 
 
 def path_of(*segments: str) -> str:

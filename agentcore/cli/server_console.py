@@ -10,18 +10,20 @@ from contextlib import contextmanager
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.cli.approval_text import approval_text
-from agentcore.cli.terminal import forget_typed, read_line
+from agentcore.cli.terminal import TERMINAL, forget_typed, read_line
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.events import Event
 from agentcore.host.host import Host
+from agentcore.store.state_dir import read_server_info
 
 _PERSON = Principal("cli")
-_BY = "terminal"
 _HELP = """\
   y, n      approve or reject the call that is shown
   waiting   show again which call waits
   stop      emergency stop: end all calls, take no more
   resume    take calls again
+  code      show new addresses that log a browser in, once
+  pair      show a code that pairs a client, which can approve then
   help      show this
   Ctrl-C    end the server"""
 
@@ -46,6 +48,8 @@ class ServerConsole:
             "waiting": self._show_again,
             "stop": self._stop,
             "resume": self._resume,
+            "code": self._code,
+            "pair": self._pair,
             "help": self._help,
         }
 
@@ -104,7 +108,7 @@ class ServerConsole:
             self._say("No call waits for a decision.")
             return
         try:
-            await self._host.approvals.decide(shown.call_id, Verdict(approved, _BY))
+            await self._host.approvals.decide(shown.call_id, Verdict(approved, TERMINAL))
         except ToolError as exc:
             self._say(exc.message)
         else:
@@ -127,6 +131,22 @@ class ServerConsole:
     async def _resume(self) -> None:
         self._host.resume(_PERSON)
         self._say("Calls are taken.")
+
+    async def _code(self) -> None:
+        info = read_server_info(self._host.state.path)
+        if info is None or "approval" not in info.addresses:
+            self._say("There is no address yet.")
+            return
+        store = self._host.store
+        self._say(
+            "Open one of these in a browser, once, within ten minutes:\n"
+            f"  approval view  {info.addresses['approval']}/#code={store.approval_sessions.create_code()}\n"
+            f"  page           {info.addresses['page']}/#code={store.page_sessions.create_code()}"
+        )
+
+    async def _pair(self) -> None:
+        code = self._host.store.approver_keys.create_code()
+        self._say(f"Type this into the client, once, within ten minutes: {code}")
 
     async def _help(self) -> None:
         self._say(_HELP)

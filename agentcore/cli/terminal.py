@@ -5,6 +5,9 @@ import os
 import sys
 import termios
 
+TERMINAL = "terminal"
+"""Who decides, where a person at a terminal does."""
+
 _LINE_BYTES = 4096
 _BACKGROUND_SECONDS = 1.0
 

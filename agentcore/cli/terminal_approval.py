@@ -6,10 +6,8 @@ import time
 from typing import Self
 
 from agentcore.cli.approval_text import approval_text
-from agentcore.cli.terminal import ask_yes, has_person
+from agentcore.cli.terminal import TERMINAL, ask_yes, has_person
 from agentcore.host.approvals import ApprovalRequest, Verdict
-
-_BY = "terminal"
 
 
 class TerminalApprover:
@@ -30,4 +28,4 @@ class TerminalApprover:
             sys.stderr.flush()
             left_s = max(request.expires_at_ms / 1000 - time.time(), 0)
             answer = await ask_yes("Run it?", left_s)
-        return Verdict(approved=bool(answer), by=_BY)
+        return Verdict(approved=bool(answer), by=TERMINAL)

@@ -95,13 +95,24 @@ class ServerConfig(ConfigModel):
     ] = "127.0.0.1"
     port: Annotated[Port, Field(description="Port of the page and the API; 0: any that is free.")] = SERVER_PORT
     approval_port: Annotated[
-        Port | None, Field(description="Port of the approval view's own origin; null: any that is free.")
+        Port | None,
+        Field(
+            description="Port of the approval view's own origin; null: any that is free, the same one as last time "
+            "where it still is."
+        ),
     ] = None
     hosts: Annotated[
         HostNames,
         Field(
             json_schema_extra=POLICY,
             description="Further values of the Host header to accept, `name` or `name:port`, as behind a proxy.",
+        ),
+    ] = ()
+    approval_hosts: Annotated[
+        HostNames,
+        Field(
+            json_schema_extra=POLICY,
+            description="The same for the approval view, in the order of `hosts`: what a proxy calls its origin.",
         ),
     ] = ()
 

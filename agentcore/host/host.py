@@ -25,6 +25,7 @@ from agentcore.host.limits import WORKER_THREADS
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.parts import Parts
 from agentcore.host.policy import authorise
+from agentcore.host.policy_changes import PolicyChanges
 from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
@@ -39,7 +40,7 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
-    `events`, `approvals`, `policy`, `routes`, `own_origins`, `store`, `config`, `workspace`.
+    `events`, `approvals`, `policy`, `policy_changes`, `routes`, `own_origins`, `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -52,6 +53,7 @@ class Host:
         roots = [str(root) for root in self.workspace.roots]
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals)
         self.approvals = ApprovalDesk(self.events, store, self.policy)
+        self.policy_changes = PolicyChanges(self.events, store.record)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
         parts = Parts(
@@ -118,6 +120,7 @@ class Host:
         """End calls within the grace, then stop the modules. May be called twice."""
         self.calls.stopped = "the server is stopping"
         self.approvals.close()
+        self.policy_changes.refuse_all("shutdown")
         if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
             self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
             await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
@@ -130,8 +133,11 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "stop")
-        self.calls.stopped = "everything was stopped; a person resumes it in the terminal of the server"
+        self.calls.stopped = (
+            "everything was stopped; a person resumes it in the approval view or the terminal of the server"
+        )
         rejected = await self.approvals.reject_all(f"stop:{by.kind}")
+        rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:

@@ -24,6 +24,9 @@ RESOURCES_PER_SESSION = 100
 APPROVALS_WAITING = 100
 """Calls that wait for a person."""
 
+POLICY_CHANGES_WAITING = 20
+"""Changes of what is allowed that wait for a person."""
+
 APPROVAL_SECONDS = 600.0
 """How long a call waits for a person."""
 

@@ -20,7 +20,7 @@ _MAY: dict[str, frozenset[Action]] = {
     "module": frozenset(("read", "call")),
 }
 """`cli` is a person at a terminal whose process is the host; the CLI of a running server comes with the token.
-`approver` is a person in the approval view, or in a client that was paired with it."""
+`approver` is a person in the approval view, or in a client that was paired with it: nobody else does so remotely."""
 
 _MAY_PROPOSE = frozenset(("page", "token"))
 """Who may ask for a change of the policy, which an approver then confirms."""

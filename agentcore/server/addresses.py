@@ -57,6 +57,18 @@ class Addresses:
         return sorted(origin.replace("http", "ws", 1) for origin in self.origins)
 
 
+def counterpart_url(own: Addresses, host: str, other: Addresses) -> str:
+    """Where the other one of page and approval view is, for a browser that reached the one at `host`.
+
+    Declared names belong together in their order; where there are fewer of the other, its last one stands for the rest.
+    """
+    declared = [name.lower() for name in own.hosts]
+    if host.lower() not in declared or not other.hosts:
+        return other.base_url
+    place = min(declared.index(host.lower()), len(other.hosts) - 1)
+    return origin_of(other.hosts[place].lower())
+
+
 def origin_of(host: str) -> str:
     """The origin of pages that are asked at this host: loopback is plain, anything else stands behind TLS."""
     return f"http://{host}" if is_loopback(_name_of(host)) else f"https://{host}"

@@ -2,7 +2,6 @@
 
 import asyncio
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -15,27 +14,26 @@ from agentcore.api.errors import ToolError
 from agentcore.chat import Chat
 from agentcore.host import Host
 from agentcore.host.policy import authorise
+from agentcore.host.routes import RouteTable
 from agentcore.server.addresses import Addresses
 from agentcore.server.answer import Answer, Sent
-from agentcore.server.bounds import Hits, TimeLimits
+from agentcore.server.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.connection import ConnectionFactory
 from agentcore.server.descriptors import connection_limit
 from agentcore.server.event_streams import EventStreams
 from agentcore.server.exchange import Exchange, ServerParts
-from agentcore.server.gate import ANYBODY, Gate
+from agentcore.server.gate import ANYBODY, Credentials, Gate
 from agentcore.server.module_routes import serve_module_route
 from agentcore.server.module_switch import ModuleSwitch
 from agentcore.server.reader import BodyReader, validate_body, validate_query
 from agentcore.server.refusal import Refusal, answer_error
-from agentcore.server.route_table import ServerRoute, ServerRoutes
-from agentcore.server.routes import ROUTES
+from agentcore.server.route_table import ServerRoutes
+from agentcore.server.routes import APPROVAL_ROUTES, ROUTES
 
 log = structlog.get_logger(__name__)
 
-_SERVER = "page"
-"""Under which name the server declares its own origins to the host."""
-
 Reply = Answer | Sent | web.WebSocketResponse
+_NO_ROUTES = RouteTable()
 
 with warnings.catch_warnings():
     # aiohttp discourages subclasses, because its own additions may collide with theirs. Two methods are replaced here:
@@ -49,7 +47,6 @@ with warnings.catch_warnings():
             super().__init__()
             self._state["agentcore"] = dispatcher
             self._max_connections = max_connections
-            self.on_startup.append(_warm_chat)
             self.on_shutdown.append(_end_streams)
 
         @property
@@ -77,33 +74,22 @@ with warnings.catch_warnings():
 
 
 class Dispatcher:
-    """Answers every request of a server.
+    """Answers every request of one origin.
+
+    Args:
+        parts: What handlers share.
+        serves_modules: Whether the routes of modules are found here.
 
     Attributes:
-        parts: What handlers share.
+        parts: The same; `connections` in it counts those of this origin.
         connections: The open connections, once the server listens.
     """
 
-    def __init__(
-        self, host: Host, addresses: Addresses, limits: TimeLimits, routes: Sequence[ServerRoute] = ROUTES
-    ) -> None:
-        hits = Hits()
-        host.own_origins.declare(_SERVER, addresses.origins)
+    def __init__(self, parts: ServerParts, *, serves_modules: bool = True) -> None:
         self.connections: ConnectionFactory | None = None
-        self._routes = ServerRoutes(routes)
-        self.parts = ServerParts(
-            host=host,
-            addresses=addresses,
-            gate=Gate(addresses, host.state.token, host.store.page_sessions, hits),
-            reader=BodyReader(limits, hits),
-            events=EventStreams(host.events, limits.heartbeat, hits),
-            switch=ModuleSwitch(host),
-            chat=Chat(host),
-            limits=limits,
-            hits=hits,
-            routes=tuple(routes),
-            connections=lambda: 0 if self.connections is None else self.connections.open_connections,
-        )
+        self._routes = ServerRoutes(parts.routes)
+        self._serves_modules = serves_modules
+        self.parts = replace(parts, connections=self._count_connections)
 
     async def answer(self, request: web.BaseRequest) -> Reply:
         """The answer to a request, whatever happens."""
@@ -128,11 +114,13 @@ class Dispatcher:
         name = request.get_extra_info("sockname")
         if name is None:
             return
-        host, hits = self.parts.host, self.parts.hits
         addresses = Addresses(name[1], self.parts.addresses.hosts)
-        host.own_origins.declare(_SERVER, addresses.origins)
-        gate = Gate(addresses, host.state.token, host.store.page_sessions, hits)
+        self.parts.host.own_origins.declare("page", addresses.origins)
+        gate = Gate(addresses, self.parts.gate.credentials, self.parts.hits)
         self.parts = replace(self.parts, addresses=addresses, gate=gate)
+
+    def _count_connections(self) -> int:
+        return 0 if self.connections is None else self.connections.open_connections
 
     async def _answer(self, request: web.BaseRequest) -> Reply:
         path, _, raw_query = request.raw_path.partition("?")
@@ -163,7 +151,7 @@ class Dispatcher:
     async def _answer_other(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
         """What is no route of the server's own: a module's, or nothing. Nobody learns which without a credential."""
         principal = await self.parts.gate.identify(request)
-        table = self.parts.host.routes
+        table = self.parts.host.routes if self._serves_modules else _NO_ROUTES
         found = table.find(request.method, path)
         if found is not None:
             authorise(principal, "call" if request.method not in ("GET", "HEAD") else "read")
@@ -190,20 +178,68 @@ def create_app(
     host: Host,
     *,
     addresses: Addresses | None = None,
+    approval: Addresses | None = None,
     limits: TimeLimits | None = None,
     max_connections: int | None = None,
 ) -> ServerApplication:
-    """The application that serves a host. Made inside of the running event loop.
+    """The application that serves a host: page and API. Made inside of the running event loop.
 
     Args:
         host: Open, and kept open by the caller for as long as the application serves.
         addresses: What it answers to; None: the configured port on loopback.
+        approval: What the approval view answers to, which `create_approval_app` serves; None: there is none.
         limits: Time limits.
         max_connections: Connections at one time; None: as many as the process has descriptors for, within the bound.
     """
-    server = host.config.server
+    server, store, hits, bounds = host.config.server, host.store, Hits(), limits or TimeLimits()
     own = addresses or Addresses(server.port, server.hosts)
-    return ServerApplication(Dispatcher(host, own, limits or TimeLimits()), max_connections or connection_limit())
+    credentials = Credentials(store.page_sessions, "page", host.state.token, store.approver_keys)
+    parts = ServerParts(
+        host=host,
+        addresses=own,
+        counterpart=approval,
+        gate=Gate(own, credentials, hits),
+        reader=BodyReader(bounds, hits),
+        events=EventStreams(host.events, bounds.heartbeat, hits),
+        switch=ModuleSwitch(host),
+        chat=Chat(host),
+        limits=bounds,
+        hits=hits,
+        routes=ROUTES,
+        connections=int,
+    )
+    host.own_origins.declare("page", own.origins)
+    app = ServerApplication(Dispatcher(parts), max_connections or connection_limit())
+    app.on_startup.append(_warm_chat)
+    app.on_shutdown.append(_close_chat)
+    return app
+
+
+def create_approval_app(page: ServerApplication, addresses: Addresses) -> ServerApplication:
+    """The application of the approval view's own origin, which shares the page's host and nothing that opens the page.
+
+    Args:
+        page: The application of the page.
+        addresses: What this one answers to.
+    """
+    shared = page.dispatcher.parts
+    credentials = Credentials(
+        shared.host.store.approval_sessions,
+        "approver",
+        hint="log in to the approval view with a code from the terminal of the server",
+    )
+    parts = replace(
+        shared,
+        addresses=addresses,
+        counterpart=shared.addresses,
+        gate=Gate(addresses, credentials, shared.hits),
+        events=EventStreams(shared.host.events, shared.limits.heartbeat, shared.hits),
+        routes=APPROVAL_ROUTES,
+        streams=set(),
+        cache={},
+    )
+    shared.host.own_origins.declare("approval", addresses.origins)
+    return ServerApplication(Dispatcher(parts, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
 def _is_document(path: str) -> bool:
@@ -217,10 +253,14 @@ async def _end_streams(app: web.Application) -> None:
     parts.events.close()
     for end in tuple(parts.streams):
         end()
-    # before the host rejects what waits: these calls wait again after a restart
-    await parts.chat.close()
 
 
 async def _warm_chat(app: web.Application) -> None:
     assert isinstance(app, ServerApplication)  # noqa: S101 - registered by itself
     app.dispatcher.parts.chat.warm()
+
+
+async def _close_chat(app: web.Application) -> None:
+    """Before the host rejects what waits: these calls wait again after a restart."""
+    assert isinstance(app, ServerApplication)  # noqa: S101 - registered by itself
+    await app.dispatcher.parts.chat.close()

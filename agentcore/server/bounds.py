@@ -18,6 +18,9 @@ JSON_DEPTH = 100
 CONNECTIONS = 4096
 """Connections at one time; fewer where the process may open fewer descriptors."""
 
+APPROVAL_CONNECTIONS = 128
+"""Connections to the approval view at one time: a few browsers of one person."""
+
 DESCRIPTORS_RESERVED = 256
 """Descriptors that connections leave to files, databases and child processes."""
 

@@ -27,7 +27,8 @@ class ServerParts:
 
     Args:
         host: Carries out what is asked.
-        addresses: What the server answers to.
+        addresses: What the origin answers to: that of the page, or that of the approval view.
+        counterpart: The addresses of the other one of the two; None: it is not served.
         gate: Decides who comes in.
         reader: Reads bodies.
         events: Event streams of pages.
@@ -43,6 +44,7 @@ class ServerParts:
 
     host: Host
     addresses: Addresses
+    counterpart: Addresses | None
     gate: Gate
     reader: BodyReader
     events: "EventStreams"

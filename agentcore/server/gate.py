@@ -1,17 +1,19 @@
 """The one place that decides whether a request comes in: Host, then Origin, then who asks."""
 
 import hmac
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
 from multidict import CIMultiDictProxy, istr
 from pydantic import SecretStr
 
-from agentcore.api.context import Principal
+from agentcore.api.context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
 from agentcore.server.bounds import Hits
 from agentcore.server.refusal import Refusal
-from agentcore.store import PageSessions
+from agentcore.store import ApproverKeys, PageSessions
+from agentcore.store.approver_keys import KEY_PREFIX
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Carries the page's half of its session that is no cookie."""
@@ -25,7 +27,7 @@ SOCKET_PROTOCOL = "agentcore"
 ANYBODY = Principal("page", "")
 """Who asks at a route that is open to all; no right hangs on it."""
 
-_TOKEN = Principal("token", "")
+_TOKEN = Principal("token")
 _SEC_FETCH_SITE = istr("Sec-Fetch-Site")
 _SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 _SITES_WRITING = frozenset((None, "same-origin"))
@@ -33,19 +35,38 @@ _SITES_READING = frozenset((None, "same-origin", "none"))
 _COOKIES_LOOKED_AT = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What opens one origin.
+
+    Args:
+        sessions: Browsers that are logged in to it.
+        session_kind: What such a browser is.
+        token: The API token; None: it opens nothing here.
+        approvers: Keys of paired clients; None: they open nothing here.
+        hint: What to show, for whoever shows nothing that counts.
+    """
+
+    sessions: PageSessions
+    session_kind: PrincipalKind
+    token: SecretStr | None = None
+    approvers: ApproverKeys | None = None
+    hint: str = "show the API token as `Authorization: Bearer …`, or log in to the page with a one-time code"
+
+
 class Gate:
     """Lets a request in, or refuses it.
 
     Args:
-        addresses: What the server answers to.
-        token: The API token.
-        sessions: The page sessions.
+        addresses: What the origin answers to.
+        credentials: What opens it.
         hits: Counts what is refused.
     """
 
-    def __init__(self, addresses: Addresses, token: SecretStr, sessions: PageSessions, hits: Hits) -> None:
-        self._addresses, self._sessions, self._hits = addresses, sessions, hits
-        self._bearer = f"Bearer {token.get_secret_value()}".encode()
+    def __init__(self, addresses: Addresses, credentials: Credentials, hits: Hits) -> None:
+        self._addresses, self.credentials, self._hits = addresses, credentials, hits
+        token = credentials.token
+        self._bearer = None if token is None else f"Bearer {token.get_secret_value()}".encode()
         self._cookie = addresses.cookie_name
 
     def check_origin(self, request: web.BaseRequest, *, is_api: bool) -> None:
@@ -80,17 +101,25 @@ class Gate:
         headers = request.headers
         authorization = headers.get(hdrs.AUTHORIZATION)
         if authorization is not None:
-            if hmac.compare_digest(authorization.encode("utf-8", "surrogateescape"), self._bearer):
-                return _TOKEN
-            raise self._unauthorized("the Authorization header holds no valid API token")
+            return await self._bearer_of(authorization)
         cookie = headers.get(hdrs.COOKIE)
         if cookie is not None and (value := session_value(headers)) is not None:
             for half in _cookies_named(self._cookie, cookie):
-                if (session := await self._sessions.check(half, value)) is not None:
-                    return Principal("page", session)
-        raise self._unauthorized(
-            "show the API token as `Authorization: Bearer …`, or log in to the page with a one-time code"
-        )
+                if (session := await self.credentials.sessions.check(half, value)) is not None:
+                    return Principal(self.credentials.session_kind, session)
+        raise self._unauthorized(self.credentials.hint)
+
+    async def _bearer_of(self, authorization: str) -> Principal:
+        shown = authorization.encode("utf-8", "surrogateescape")
+        if self._bearer is not None and hmac.compare_digest(shown, self._bearer):
+            return _TOKEN
+        scheme, _, key = authorization.partition(" ")
+        approvers = self.credentials.approvers
+        if approvers is not None and scheme == "Bearer" and key.startswith(KEY_PREFIX):
+            name = await approvers.find(key)
+            if name is not None:
+                return Principal("approver", name)
+        raise self._unauthorized("the Authorization header holds nothing that is valid here")
 
     def wants_redirect(self, request: web.BaseRequest) -> bool:
         """Whether a document is asked for at a second name of this machine, where a session would be another one."""

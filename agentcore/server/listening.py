@@ -15,7 +15,14 @@ class ListenError(AgentcoreError):
     """The server cannot listen where it was told to; the message says what to change."""
 
 
-def listen(host: str, port: int, *, allow_remote: bool = False, declared_hosts: Sequence[str] = ()) -> socket.socket:
+def listen(
+    host: str,
+    port: int,
+    *,
+    allow_remote: bool = False,
+    declared_hosts: Sequence[str] = (),
+    option: str = "--port",
+) -> socket.socket:
     """A listening socket.
 
     Args:
@@ -24,6 +31,7 @@ def listen(host: str, port: int, *, allow_remote: bool = False, declared_hosts: 
         port: Port; 0: any that is free.
         allow_remote: Whether other machines may connect.
         declared_hosts: `server.hosts` of app.json.
+        option: The option of the command line that chooses the port, for messages.
     Raises:
         ListenError: The address must not or cannot be bound.
     """
@@ -40,7 +48,7 @@ def listen(host: str, port: int, *, allow_remote: bool = False, declared_hosts: 
         listener.setblocking(False)
     except OSError as exc:
         listener.close()
-        raise _cannot_bind(host, port, exc) from exc
+        raise _cannot_bind(host, port, option, exc) from exc
     return listener
 
 
@@ -76,12 +84,14 @@ def _check_remote(host: str, *, allow_remote: bool, declared_hosts: Sequence[str
         )
 
 
-def _cannot_bind(host: str, port: int, exc: OSError) -> ListenError:
+def _cannot_bind(host: str, port: int, option: str, exc: OSError) -> ListenError:
     place = f"{host}:{port}"
     if exc.errno == errno.EADDRINUSE:
-        return ListenError(f"{place} is taken by another program; end it, or choose another port with --port (0: any)")
+        return ListenError(
+            f"{place} is taken by another program; end it, or choose another port with {option} (0: any)"
+        )
     if exc.errno in (errno.EACCES, errno.EPERM):
-        return ListenError(f"{place} needs more rights; choose a port from 1024 on with --port")
+        return ListenError(f"{place} needs more rights; choose a port from 1024 on with {option}")
     if exc.errno == errno.EADDRNOTAVAIL:
         return ListenError(f"{host!r} is no address of this machine; choose another with --host")
     return ListenError(f"cannot listen on {place}: {os.strerror(exc.errno or 0)}")

@@ -3,6 +3,7 @@
 import html
 import re
 from base64 import b64encode
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from agentcore.server.addresses import Addresses
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SCRIPTS_MARK = "<!-- scripts of modules -->"
 _VERSION_MARK = "PAGE_VERSION"
+_APPROVAL_MARK = "APPROVAL_ORIGIN"
 _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 _DIRECTIVE = re.compile(r"[a-z]+(-[a-z]+)*-src(-elem|-attr)?")
 _SOURCE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x7e]+")  # no spaces, commas or semicolons
@@ -25,9 +27,12 @@ def page_folder() -> Path:
     return inside if (inside / "index.html").is_file() else beside
 
 
-def document(host: Host) -> str:
+def document(host: Host, approval_origin: str) -> str:
     """The document as HTML.
 
+    Args:
+        host: Its modules bring scripts.
+        approval_origin: Where the approval view is; empty: there is none.
     Raises:
         OSError: The page's files are not there.
     """
@@ -35,15 +40,16 @@ def document(host: Host) -> str:
     scripts = "\n    ".join(
         f'<script type="module" src="{html.escape(path)}"></script>' for path in _page_scripts(host)
     )
-    return text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, page_version(host))
+    text = text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, page_version(host))
+    return text.replace(_APPROVAL_MARK, html.escape(approval_origin))
 
 
-def policy(host: Host, addresses: Addresses, text: str) -> str:
-    """The Content-Security-Policy of the document: own sources, its inline scripts by hash, what modules add."""
-    hashes = [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in _INLINE_SCRIPT.findall(text)]
+def policy(host: Host, addresses: Addresses, approval: Addresses | None, text: str) -> str:
+    """The Content-Security-Policy of the page: own sources, its inline scripts by hash, the frame of the approval
+    view, what modules add."""
     directives: dict[str, list[str]] = {
         "default-src": ["'none'"],
-        "script-src": ["'self'", *hashes],
+        "script-src": ["'self'", *_hashes(text)],
         "style-src": ["'self'"],
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'"],
@@ -54,9 +60,35 @@ def policy(host: Host, addresses: Addresses, text: str) -> str:
         "form-action": ["'none'"],
         "frame-ancestors": ["'none'"],
     }
+    if approval is not None:
+        directives["frame-src"] = sorted(approval.origins)
     for directive, sources in _additions(host):
         present = directives.setdefault(directive, [])
         present.extend(source for source in sources if source not in present)
+    return _written(directives)
+
+
+def approval_policy(page: Addresses, text: str) -> str:
+    """The Content-Security-Policy of the approval view: own sources only, and only the page may frame it."""
+    return _written(
+        {
+            "default-src": ["'none'"],
+            "script-src": ["'self'", *_hashes(text)],
+            "style-src": ["'self'"],
+            "img-src": ["'self'"],
+            "connect-src": ["'self'"],
+            "base-uri": ["'none'"],
+            "form-action": ["'none'"],
+            "frame-ancestors": sorted(page.origins),
+        }
+    )
+
+
+def _hashes(text: str) -> list[str]:
+    return [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in _INLINE_SCRIPT.findall(text)]
+
+
+def _written(directives: Mapping[str, Iterable[str]]) -> str:
     return "; ".join(f"{directive} {' '.join(sources)}" for directive, sources in directives.items())
 
 

@@ -3,8 +3,11 @@
 import asyncio
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Any, Self, TextIO
 
@@ -12,11 +15,12 @@ import structlog
 from aiohttp import web
 
 from agentcore.host import AppConfig, Host
-from agentcore.server.addresses import Addresses
-from agentcore.server.app import ServerApplication, create_app
+from agentcore.server.addresses import LOOPBACK, Addresses
+from agentcore.server.app import ServerApplication, create_app, create_approval_app
 from agentcore.server.descriptors import raise_descriptor_limit
-from agentcore.server.listening import listen, own_name
+from agentcore.server.listening import ListenError, listen, own_name
 from agentcore.store import StateDir
+from agentcore.store.private_file import write_private_file
 
 log = structlog.get_logger(__name__)
 
@@ -36,8 +40,10 @@ async def serve(
     *,
     host: str | None = None,
     port: int | None = None,
+    approval_port: int | None = None,
     allow_remote: bool = False,
     terminal: TextIO | None = None,
+    approver_code_file: Path | None = None,
     on_ready: Callable[[str], None] | None = None,
     console: Console | None = None,
     before_modules: Callable[[], None] | None = None,
@@ -50,10 +56,13 @@ async def serve(
         state: The state folder, locked by this process. The caller closes it afterwards.
         host: Address to bind; None: the configured one.
         port: Port to bind, 0 for any; None: the configured one.
+        approval_port: Port of the approval view, 0 for any; None: the configured one, else that of the last time.
         allow_remote: Whether an address other than loopback may be bound.
-        terminal: Where a person reads the address with a one-time code; None: nobody does, and nothing secret is
-            written anywhere.
-        on_ready: Told the address with a one-time code, once, when the modules have started (to open a browser).
+        terminal: Where a person reads the addresses with one-time codes; None: nobody does, and nothing secret is
+            written anywhere else than into `approver_code_file`.
+        approver_code_file: A new file that gets one code for the approval view.
+        on_ready: Told an address with one-time codes that logs in to the approval view and then to the page, once,
+            when the modules have started (to open a browser).
         console: Runs at the server's terminal.
         before_modules: Called in a thread once the server answers, before the modules start.
         stop_limit_s: The longest that the orderly end may take, in seconds.
@@ -62,39 +71,90 @@ async def serve(
     """
     server = config.server
     raise_descriptor_limit()
+    bound = server.host if host is None else host
     listener = listen(
-        server.host if host is None else host,
-        server.port if port is None else port,
-        allow_remote=allow_remote,
-        declared_hosts=server.hosts,
+        bound, server.port if port is None else port, allow_remote=allow_remote, declared_hosts=server.hosts
     )
-    with listener, _Ending(stop_limit_s) as ending:
-        addresses = Addresses(listener.getsockname()[1], server.hosts, own_name(listener))
+    second = _listen_for_approvals(config, state, bound, approval_port, allow_remote=allow_remote)
+    with listener, second, _Ending(stop_limit_s) as ending:
+        origins = _Origins(
+            Addresses(listener.getsockname()[1], server.hosts, own_name(listener)),
+            Addresses(second.getsockname()[1], server.approval_hosts, own_name(second)),
+        )
         async with Host.open(config, state, start=False) as running:
-            app = create_app(running, addresses=addresses)
-            runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
-            await runner.setup()
-            site = web.SockSite(runner, listener)
-            await site.start()
-            state.write_server_info({"page": addresses.base_url})
+            await _keep_approval_port(running, origins.approval.port)
+            app = create_app(running, addresses=origins.page, approval=origins.approval)
+            page = await _begin(app, listener)
+            approval = await _begin(create_approval_app(app, origins.approval), second)
+            state.write_server_info({"page": origins.page.base_url, "approval": origins.approval.base_url})
             if terminal is not None:
-                _greet(terminal, addresses.base_url, _page_url(running, addresses))
-            starting = _start(app, running, addresses, on_ready, before_modules)
+                _greet(terminal, running, origins)
+            if approver_code_file is not None:
+                write_private_file(approver_code_file, running.store.approval_sessions.create_code().encode() + b"\n")
+            starting = _start(app, running, origins, on_ready, before_modules)
             beside = [starting, *([console(running)] if console else ())]
             await _run(ending.wished, beside)
-            await _stop(running, runner, site)
-    log.info("server_stopped", address=addresses.base_url)
+            await _stop(running, page, approval)
+    log.info("server_stopped", address=origins.page.base_url)
 
 
-def _greet(terminal: TextIO, address: str, page_url: str) -> None:
-    terminal.write(f"agentcore serves {address}\nOpen this address in a browser, once: {page_url}\n")
+@dataclass(frozen=True, slots=True)
+class _Origins:
+    page: Addresses
+    approval: Addresses
+
+
+def _listen_for_approvals(
+    config: AppConfig, state: StateDir, host: str, port: int | None, *, allow_remote: bool
+) -> socket.socket:
+    """The socket of the approval view: at the port that was asked for, else that of the last time, else any."""
+    chosen = config.server.approval_port if port is None else port
+    # behind a proxy the page's names are declared; without names of its own the approval view stays on this machine
+    names = config.server.approval_hosts
+    place = host if names or not allow_remote else LOOPBACK
+    if chosen is None and (last := state.approval_port):
+        try:
+            return listen(place, last, allow_remote=allow_remote, declared_hosts=names)
+        except ListenError:
+            log.info("approval_port_taken", port=last)
+    return listen(place, chosen or 0, allow_remote=allow_remote, declared_hosts=names, option="--approval-port")
+
+
+async def _keep_approval_port(host: Host, port: int) -> None:
+    """Whoever took the port meanwhile may have been shown what browsers keep for it: then that opens nothing more."""
+    if host.state.approval_port not in (None, port):
+        await host.store.approval_sessions.revoke_all()
+    await asyncio.to_thread(host.state.keep_approval_port, port)
+
+
+async def _begin(app: ServerApplication, listener: socket.socket) -> "_Site":
+    runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
+    await runner.setup()
+    site = web.SockSite(runner, listener)
+    await site.start()
+    return _Site(runner, site)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    runner: web.AppRunner
+    site: web.SockSite
+
+
+def _greet(terminal: TextIO, host: Host, origins: _Origins) -> None:
+    terminal.write(
+        f"agentcore serves {origins.page.base_url}\n"
+        f"and asks for approval at {origins.approval.base_url}\n"
+        f"Open this address in a browser, once, to log in to both: {_invitation(host, origins)}\n"
+        f"Or the page alone, once: {_page_url(host, origins.page)}\n"
+    )
     terminal.flush()
 
 
 async def _start(
     app: ServerApplication,
     host: Host,
-    addresses: Addresses,
+    origins: _Origins,
     on_ready: Callable[[str], None] | None,
     before_modules: Callable[[], None] | None,
 ) -> None:
@@ -103,9 +163,15 @@ async def _start(
         await asyncio.to_thread(before_modules)
     await host.start()
     await app.dispatcher.parts.chat.resume()
-    log.info("server_ready", address=addresses.base_url, pid=os.getpid(), tools=len(host.registry.tools))
+    log.info(
+        "server_ready",
+        address=origins.page.base_url,
+        approval_address=origins.approval.base_url,
+        pid=os.getpid(),
+        tools=len(host.registry.tools),
+    )
     if on_ready is not None:
-        await asyncio.to_thread(on_ready, _page_url(host, addresses))
+        await asyncio.to_thread(on_ready, _invitation(host, origins))
 
 
 async def _run(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -130,13 +196,22 @@ def _page_url(host: Host, addresses: Addresses) -> str:
     return f"{addresses.base_url}/#code={host.store.page_sessions.create_code()}"
 
 
-async def _stop(host: Host, runner: web.AppRunner, site: web.SockSite) -> None:
+def _invitation(host: Host, origins: _Origins) -> str:
+    """Logs a browser in to the approval view, which leads it on to the page with the second code."""
+    code = host.store.approval_sessions.create_code()
+    return f"{origins.approval.base_url}/#code={code}&page={host.store.page_sessions.create_code()}"
+
+
+async def _stop(host: Host, *sites: _Site) -> None:
     """Stop accepting, end streams, let calls end, stop modules, answer what waits, close connections."""
     log.info("server_stopping", calls=len(host.calls.in_flight))
-    await site.stop()
-    await runner.shutdown()
+    for each in sites:
+        await each.site.stop()
+    for each in sites:
+        await each.runner.shutdown()
     await host.stop()
-    await runner.cleanup()
+    for each in sites:
+        await each.runner.cleanup()
 
 
 class _Ending:

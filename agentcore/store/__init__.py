@@ -4,9 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentcore.store.approver_keys import ApproverKeys
     from agentcore.store.artifacts import ArtifactStore
     from agentcore.store.call_row import CallRow, RecordedRow
-    from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
+    from agentcore.store.chat_rows import ChatCallRow, ChatMessageRow, ChatSessionRow, NewMessage
     from agentcore.store.chat_store import ChatStore
     from agentcore.store.page_sessions import PageSessions
     from agentcore.store.record import Record
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from agentcore.store.store import Store
 
 __all__ = [
+    "ApproverKeys",
     "ArtifactStore",
     "CallRow",
     "ChatCallRow",
+    "ChatMessageRow",
     "ChatSessionRow",
     "ChatStore",
+    "NewMessage",
     "PageSessions",
     "Record",
     "RecordFilter",
@@ -29,11 +33,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ApproverKeys": "approver_keys",
     "ArtifactStore": "artifacts",
     "CallRow": "call_row",
     "ChatCallRow": "chat_rows",
+    "ChatMessageRow": "chat_rows",
     "ChatSessionRow": "chat_rows",
     "ChatStore": "chat_store",
+    "NewMessage": "chat_rows",
     "PageSessions": "page_sessions",
     "Record": "record",
     "RecordFilter": "record_query",

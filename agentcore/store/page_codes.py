@@ -1,4 +1,4 @@
-"""One-time codes by which a browser logs in: in memory, valid once and briefly."""
+"""One-time codes by which a browser logs in, or a client is paired: in memory, valid once and briefly."""
 
 import hmac
 import secrets
@@ -18,6 +18,20 @@ FAILURES = 20
 
 _FAILURE_SECONDS = 60
 _CODE_BYTES = 32
+# no letters or digits that look like one another
+_SHORT_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+_SHORT_GROUPS, _SHORT_GROUP = 2, 5
+
+
+def long_code() -> str:
+    """A code of 256 bits, fit for the fragment of a URL."""
+    return secrets.token_urlsafe(_CODE_BYTES)
+
+
+def short_code() -> str:
+    """A code that a person can type, of 49 bits: `7KQ2M-XW3RD`. Guessing it is stopped long before it is found."""
+    groups = ("".join(secrets.choice(_SHORT_ALPHABET) for _ in range(_SHORT_GROUP)) for _ in range(_SHORT_GROUPS))
+    return "-".join(groups)
 
 
 class PageCodes:
@@ -25,16 +39,17 @@ class PageCodes:
 
     Args:
         now: Seconds on a clock that does not go back.
+        make: Makes a code.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], float], make: Callable[[], str] = long_code) -> None:
+        self._now, self._make = now, make
         self._codes: deque[tuple[bytes, float]] = deque(maxlen=CODES)
         self._failures: deque[float] = deque(maxlen=FAILURES)
 
     def create(self) -> str:
-        """A new code of 256 bits, fit for the fragment of a URL."""
-        code = secrets.token_urlsafe(_CODE_BYTES)
+        """A new code."""
+        code = self._make()
         self._codes.append((code.encode("ascii"), self._now() + CODE_SECONDS))
         return code
 
@@ -64,6 +79,6 @@ class PageCodes:
         if len(self._failures) >= FAILURES:
             raise ToolError(
                 "too_many_attempts",
-                "too many wrong log-in codes; wait a minute, then use a new code from `agentcore open`",
+                "too many wrong codes; wait a minute, then use a new one",
                 retryable=True,
             )

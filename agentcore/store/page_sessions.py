@@ -130,6 +130,12 @@ class PageSessions:
         await self._database.write(partial(_delete, [session_id]), is_durable=True)
         return is_known
 
+    async def revoke_all(self) -> None:
+        """End all sessions of this audience."""
+        ended = [known.session_id for known in self._known.values()]
+        self._forget(ended)
+        await self._database.write(partial(_delete, ended), is_durable=True)
+
     def sessions(self) -> list[KnownSession]:
         """The sessions, the last used first."""
         return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)

@@ -161,6 +161,13 @@ class Record:
         await self._settle()
         return await self._database.read((wanted or RecordFilter()).count)
 
+    async def page_and_count(
+        self, wanted: RecordFilter | None = None, *, skip: int = 0, limit: int = 100
+    ) -> tuple[list[RecordedRow], int]:
+        """What `page` and `count` give, of one moment: a row that is added meanwhile is in both or in neither."""
+        await self._settle()
+        return await self._database.read(partial((wanted or RecordFilter()).page_and_count, skip, limit))
+
     async def verify(self) -> VerifyReport:
         """Go through the whole record and tell whether it is as it was written."""
         await self._settle()

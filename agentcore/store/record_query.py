@@ -1,7 +1,7 @@
 """Looking things up in the record."""
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentcore.store.call_row import COLUMNS, CallRow, RecordedRow
 
@@ -52,6 +52,13 @@ class RecordFilter:
         query = f"SELECT seq, {COLUMNS} FROM record{condition} ORDER BY seq DESC LIMIT ? OFFSET ?"  # noqa: S608
         found = connection.execute(query, [*values, max(0, min(limit, PAGE_ROWS)), max(0, skip)])
         return [RecordedRow(seq, CallRow(*fields)) for seq, *fields in found]
+
+    def page_and_count(self, skip: int, limit: int, connection: sqlite3.Connection) -> tuple[list[RecordedRow], int]:
+        """A page, and how many rows match, of the same moment."""
+        (newest,) = connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
+        before_seq = newest + 1 if self.before_seq is None else min(self.before_seq, newest + 1)
+        bounded = replace(self, before_seq=before_seq)  # rows are only ever added, above these
+        return bounded.page(skip, limit, connection), bounded.count(connection)
 
     def _condition(self) -> tuple[str, list[object]]:
         parts: list[str] = []

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
+from html import escape
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,9 @@ from agentcore.store.state_lock import LOCK_NAME, is_held, take_lock
 STATE_DIR_VARIABLE = "AGENTCORE_STATE_DIR"
 _SERVER_FILE = "server.json"
 _SERVER_FILE_LIMIT_BYTES = 64 * 1024
+_APPROVAL_PORT_FILE = "approval_port"
+_OPEN_FILE = "open.html"
+_LAST_PORT = 65_535
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
@@ -52,11 +56,26 @@ def find_running_server(folder: Path) -> ServerInfo | None:
     return read_server_info(folder) if is_held(folder) else None
 
 
+def write_open_file(folder: Path, address: str) -> Path:
+    """Write a document that leads a browser to an address with codes; gives its path.
+
+    The address of a process's arguments can be read by every user of the machine; this file only by its owner. The
+    holder of the folder removes it at its end.
+    """
+    link = escape(address)
+    text = (
+        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0; url={link}"><title>agentcore</title><a href="{link}">agentcore</a>\n'
+    )
+    write_private_file(folder / _OPEN_FILE, text.encode())
+    return folder / _OPEN_FILE
+
+
 class StateDir:
     """A state folder that this process holds, from `open` to `close`; a context manager.
 
-    `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `state.sqlite3`,
-    `artifacts/`, `data/MODULE/`.
+    `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `approval_port`,
+    `open.html`, `state.sqlite3`, `artifacts/`, `data/MODULE/`.
     """
 
     def __init__(self, path: Path, config_path: Path, token: SecretStr, lock: int) -> None:
@@ -84,7 +103,8 @@ class StateDir:
             raise StateLockedError(folder, read_server_info(folder))
         try:
             # the writer of an old one was killed: nobody else can hold the lock now
-            (folder / _SERVER_FILE).unlink(missing_ok=True)
+            for name in (_SERVER_FILE, _OPEN_FILE):
+                (folder / name).unlink(missing_ok=True)
             token = ensure_token(folder, environ)
         except OSError as exc:
             os.close(lock)
@@ -117,6 +137,21 @@ class StateDir:
         make_private_folder(self.path / "data" / module)
         return self.path / "data" / module
 
+    @property
+    def approval_port(self) -> int | None:
+        """The port of the approval view the last time; None: there was none that can be read."""
+        content = read_private_file(self.path / _APPROVAL_PORT_FILE, _SERVER_FILE_LIMIT_BYTES) or b""
+        text = content.strip()
+        return int(text) if text.isdigit() and int(text) <= _LAST_PORT else None
+
+    def keep_approval_port(self, port: int) -> None:
+        """Remember a port for the next time, so that browsers which are logged in there stay so.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        write_private_file(self.path / _APPROVAL_PORT_FILE, b"%d\n" % port)
+
     def write_server_info(self, addresses: Mapping[str, str]) -> ServerInfo:
         """Tell clients that this process serves, and where (base URLs by purpose); `close` takes it back.
 
@@ -133,7 +168,8 @@ class StateDir:
             return
         lock, self._lock = self._lock, None
         try:
-            (self.path / _SERVER_FILE).unlink(missing_ok=True)
+            for name in (_SERVER_FILE, _OPEN_FILE):
+                (self.path / name).unlink(missing_ok=True)
         finally:
             os.close(lock)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentcore.store.approval_store import ApprovalStore
+from agentcore.store.approver_keys import ApproverKeys
 from agentcore.store.artifacts import ArtifactStore
 from agentcore.store.call_row import notice
 from agentcore.store.chat_store import ChatStore
@@ -26,6 +27,7 @@ class Store:
         artifacts: What is too large or too binary for a result.
         page_sessions: Browsers that are logged in to the page.
         approval_sessions: Browsers that are logged in to the approval origin.
+        approver_keys: Paired clients, which may approve.
         chats: Chat sessions, their messages and calls.
         approvals: Calls that wait for a person, and what a person allowed for later.
     """
@@ -35,6 +37,7 @@ class Store:
     artifacts: ArtifactStore
     page_sessions: PageSessions
     approval_sessions: PageSessions
+    approver_keys: ApproverKeys
     chats: ChatStore
     approvals: ApprovalStore
 
@@ -61,6 +64,7 @@ class Store:
                 await ArtifactStore.open(database, state_dir.artifacts_path),
                 await PageSessions.open(database, "page"),
                 await PageSessions.open(database, "approval"),
+                await ApproverKeys.open(database),
                 ChatStore(database),
                 ApprovalStore(database),
             )

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from agentcore.api.errors import ToolError
 from agentcore.server.addresses import LOOPBACK, Addresses
-from agentcore.server.app import create_app
+from agentcore.server.app import create_app, create_approval_app
 from agentcore.testing.hosting import HostPlan, ModuleLike, RunningHost, running_host
 
 
@@ -20,14 +20,15 @@ class ServerClient(TestClient[web.Request, web.Application]):
 
     Attributes:
         running: The host that the server serves.
+        approval_address: The origin of the approval view, without a final slash.
     """
 
     __test__ = False
 
-    def __init__(self, server: TestServer, host: RunningHost) -> None:
+    def __init__(self, server: TestServer, host: RunningHost, approval_address: str = "") -> None:
         token = host.host.state.token.get_secret_value()
         super().__init__(server, headers={"Authorization": f"Bearer {token}"})
-        self.running = host
+        self.running, self.approval_address = host, approval_address
 
 
 class ClientFactory(Protocol):
@@ -54,12 +55,15 @@ class ClientFactory(Protocol):
 @asynccontextmanager
 async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerClient]:
     """Serve a host whose app.json and state lie in a folder."""
-    with socket.create_server((LOOPBACK, 0)) as listener:
-        port: int = listener.getsockname()[1]
+    with socket.create_server((LOOPBACK, 0)) as listener, socket.create_server((LOOPBACK, 0)) as second:
         async with running_host(plan, folder) as host:
-            app = create_app(host.host, addresses=Addresses(port))
-            server = TestServer(app, host=LOOPBACK, port=port, socket_factory=lambda *_: listener)
-            async with ServerClient(server, host) as client:
+            page, approval = _addresses(listener), _addresses(second)
+            app = create_app(host.host, addresses=page, approval=approval)
+            server = _test_server(app, listener)
+            async with (
+                _test_server(create_approval_app(app, approval), second),
+                ServerClient(server, host, approval.base_url) as client,
+            ):
                 try:
                     yield client
                 finally:
@@ -68,3 +72,12 @@ async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerCl
                     await app.dispatcher.parts.chat.close()
                     host.host.approvals.close()
                     host.host.calls.cut_all(ToolError("cancelled", "the test has ended"))
+
+
+def _addresses(listener: socket.socket) -> Addresses:
+    return Addresses(listener.getsockname()[1])
+
+
+def _test_server(app: web.Application, listener: socket.socket) -> TestServer:
+    port: int = listener.getsockname()[1]
+    return TestServer(app, host=LOOPBACK, port=port, socket_factory=lambda *_: listener)

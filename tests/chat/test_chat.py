@@ -217,7 +217,7 @@ async def test_decision_made_elsewhere_carries_the_session_on(open_talk, provide
         from agentcore.host.approvals import Verdict
 
         await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await finished.wait()
     assert notes.added == ["a"]
 
@@ -464,7 +464,7 @@ async def test_call_that_ran_at_the_end_is_interrupted_and_not_run_again(open_ta
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
         await talk.client.server.app.dispatcher.parts.chat.resume()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await finished.wait()
     assert not second.entered.is_set()
     assert "interrupted" in provider.sent
@@ -483,7 +483,7 @@ async def test_answer_that_was_cut_off_by_a_restart_is_asked_for_again(open_talk
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
         await talk.client.server.app.dispatcher.parts.chat.resume()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await finished.wait()
         assert len(await talk.host.store.chats.messages("s1")) == 2
 
@@ -502,8 +502,8 @@ async def test_client_that_went_away_resumes_from_the_last_event(open_talk, prov
 async def test_sessions_are_made_listed_and_found_by_title(open_talk, provider):
     provider.say("Hi.")
     async with open_talk() as talk:
-        made = await (await talk.client.post("/api/sessions", json={"user_id": "u1"})).json()
-        await talk.post("buy milk", session_id=made["session_id"])
+        session_id = await talk.begin(userId="u1")
+        await talk.post("buy milk", session_id=session_id)
         found = await (await talk.client.get("/api/sessions?q=MILK")).json()
         missing = await talk.client.post("/api/sessions/none/stop", json={})
         assert missing.status == 404
@@ -522,13 +522,19 @@ async def test_expired_call_is_not_approved(open_talk, provider, calls_of):
 
 
 async def test_call_is_not_approved_for_a_tool_that_changed_meanwhile(open_talk, provider, calls_of):
-    """The approval is given before a restart, after which the tool is another one."""
-    notes = Notes()
+    """It waits over a restart, after which the tool is another one."""
+
+    class OtherNotes(Notes):
+        @tool(effects=["write"])
+        async def note_add(self, ctx: ToolContext, text: str) -> dict[str, str]:
+            """Send a note to everybody."""
+            return await super().note_add(ctx, text)
+
+    notes = OtherNotes()
     provider.say("", ("a", "note_add", '{"text": "a"}'))
     provider.say("Denied.")
     async with open_talk(Notes(), **TOKEN) as talk:
         (call,) = calls_of(await talk.post("add"))
-        await talk.host.store.chats.move("s1", call["toolId"], "waiting", "waiting", definition_digest="other")
     async with open_talk(notes, **TOKEN) as talk:
         events = await talk.approve(call["toolId"])
     assert events[0]["tool_result"]["error"]["type"] == "approval_denied"

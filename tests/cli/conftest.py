@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -297,3 +298,73 @@ def start_server(place: Place) -> Iterator[Callable[..., Server]]:
 def server(start_server: Callable[..., Server]) -> Server:
     """A running server."""
     return start_server()
+
+
+class Model(ThreadingHTTPServer):
+    """A provider of models on loopback that speaks as OpenAI does, and says what a test wrote.
+
+    Attributes:
+        asked: The requests that came.
+        gate: Where an answer that was told to `wait` goes on.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answering)
+        self.asked: list[dict[str, Any]] = []
+        self.gate = threading.Event()
+        self._replies: list[tuple[list[dict[str, Any]], bool]] = []
+
+    @property
+    def base_url(self) -> str:
+        """Its address, for `models` of app.json."""
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def say(self, text: str = "", call: tuple[str, dict[str, Any]] | None = None, *, waits: bool = False) -> None:
+        """Add an answer: a text, which may wait in its middle, and a call of a tool."""
+        deltas: list[dict[str, Any]] = [{"content": text[at : at + 4]} for at in range(0, len(text), 4)]
+        if call is not None:
+            function = {"name": call[0], "arguments": json.dumps(call[1])}
+            deltas.append({"tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}]})
+        self._replies.append((deltas, waits))
+
+    def next_reply(self) -> tuple[list[dict[str, Any]], bool]:
+        """The next answer."""
+        return self._replies.pop(0)
+
+
+class _Answering(BaseHTTPRequestHandler):
+    server: Model
+
+    def do_POST(self) -> None:
+        self.server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        deltas, waits = self.server.next_reply()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for number, delta in enumerate(deltas):
+            if waits and number == len(deltas) // 2:
+                self.server.gate.wait(60)
+            self._send({"index": 0, "delta": delta, "finish_reason": None})
+        self._send({"index": 0, "delta": {}, "finish_reason": "tool_calls" if "tool_calls" in str(deltas) else "stop"})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _send(self, choice: dict[str, Any]) -> None:
+        chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+        self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def model(place: Place) -> Iterator[Model]:
+    """A model that the place's app.json names."""
+    with Model() as model:
+        threading.Thread(target=model.serve_forever, daemon=True).start()
+        models = {"m": {"provider": "openai", "base_url": model.base_url, "max_retries": 0}}
+        place.write_app(modules=["clock"], server={"port": 0}, models=models)
+        yield model
+        model.gate.set()
+        model.shutdown()

@@ -1,7 +1,10 @@
 """`agentcore serve`: what it says, and how it ends."""
 
+import json
 import socket
 import stat
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -57,18 +60,50 @@ def test_port_that_is_taken_is_an_error_that_says_what_to_do(place):
 def test_on_a_terminal_it_prints_an_address_with_a_code(on_terminal):
     terminal = on_terminal("serve")
     terminal.expect("#code=")
+    terminal.expect("&page=")
+    terminal.expect("#code=")
     terminal.expect("server_ready")
+    terminal.type("code\n")
+    terminal.expect("approval view  http://127.0.0.1:")
+    terminal.expect("#code=")
+    terminal.type("pair\n")
+    terminal.expect("Type this into the client")
     terminal.type("\x03")
     assert terminal.end()[0] == 0
 
 
-def test_page_is_opened_in_a_browser(place, on_terminal, tmp_path):
+@pytest.mark.spec("S1")
+def test_page_is_opened_in_a_browser_without_a_code_in_its_arguments(place, on_terminal, tmp_path):
     browser = tmp_path / "browser"
-    browser.write_text('#!/bin/sh\necho "opened $1"\n')
+    browser.write_text('#!/bin/sh\necho "opened $1"\nstat -c "mode %a" "${1#file://}"\ncat "${1#file://}"\n')
     browser.chmod(0o755)
     place.environ["BROWSER"] = str(browser)
     terminal = on_terminal("serve", "--open")
-    terminal.expect("opened http://127.0.0.1:")
-    terminal.expect("/#code=")
+    assert "code=" not in terminal.expect("opened file://").rpartition("opened")[2]
+    assert "code=" not in terminal.expect("mode 600")
+    terminal.expect("&amp;page=")
     terminal.type("\x03")
     assert terminal.end()[0] == 0
+    assert not (place.state / "open.html").exists()
+
+
+@pytest.mark.spec("S1")
+def test_code_for_the_approval_view_is_written_for_its_owner_only_and_works_once(place, start_server, tmp_path):
+    file = tmp_path / "code"
+    server = start_server("--approver-code-file", str(file))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    body = json.dumps({"code": file.read_text().strip()}).encode()
+    request = urllib.request.Request(
+        f"{server.log[-1]['approval_address']}/api/session", body, {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=20) as response:
+        assert json.load(response)["session"]
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(request, timeout=20)
+
+
+@pytest.mark.spec("S1")
+def test_code_for_the_approval_view_is_not_written_where_tools_read(place):
+    done = place.run("serve", "--approver-code-file", "workspace/code")
+    assert done.code == 2
+    assert "where tools can read it" in done.err

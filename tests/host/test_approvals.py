@@ -134,7 +134,7 @@ async def test_second_word_on_one_call_is_refused(host):
 @pytest.mark.spec("K2")
 async def test_caller_that_stays_gets_the_result_after_the_approval(host):
     told: list[str] = []
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         staying = group.create_task(
             host.call(
                 request(waits_for_approval=True),

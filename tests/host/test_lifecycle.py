@@ -99,7 +99,7 @@ if not hasattr(builtins, "_meeting"):
 
 class M(Module):
     async def init(self, runtime):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await __import__("builtins")._meeting.wait()
 """
     host = await make_host(files={"one": meeting, "two": meeting}, modules=["one", "two"])
@@ -224,7 +224,7 @@ async def test_module_that_requires_another_starts_after_it(make_host):
 )
 async def test_module_fails_clearly_when_what_it_requires_is_not_there(make_host, requires, base, part):
     needing = GOOD.replace('"""Works."""', f'requires = ("{requires}",)').replace("def good", "def needing")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         host = await make_host(files={"base": base, "needing": needing}, modules=["base", "needing"])
     assert host.modules.records["needing"].state == "failed"
     assert part in host.modules.records["needing"].reason
@@ -298,7 +298,7 @@ async def entered(host, module):
 async def test_call_in_flight_finishes_within_the_grace_when_its_module_stops(make_host):
     host = await make_host(files={"slow": SLOW.replace("RELEASE", "0.2")}, modules=["slow"])
     seen = await entered(host, "slow")
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
         await seen.wait()
         stopping = group.create_task(host.modules.disable("slow"))
@@ -316,7 +316,7 @@ async def test_call_that_outlasts_the_grace_gets_module_stopping(make_host):
         files={"slow": SLOW.replace("RELEASE", "3600")}, modules=["slow"], limits={"stop_grace": 0.1}
     )
     seen = await entered(host, "slow")
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
         await seen.wait()
         await host.modules.disable("slow")
@@ -360,7 +360,7 @@ async def test_nothing_of_a_stopped_module_stays_behind(make_host):
 async def test_shutdown_that_fails_or_hangs_does_not_hold_the_stop(make_host, shutdown):
     source = f"{GOOD}\n    async def shutdown(self):\n        import asyncio\n        {shutdown}\n"
     host = await make_host(files={"good": source}, modules=["good"], limits={"shutdown_timeout": 0.1})
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await host.modules.disable("good")
     assert host.modules.records["good"].state == "stopped"
 
@@ -441,7 +441,7 @@ class M(Module):
     changed = asyncio.Event()
     host.events.subscribe("tools.changed", lambda event: changed.set())
     await host.call(CallRequest("grow", {}, Principal("cli")))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await changed.wait()
     assert await text_of(host, "late") == "late"
 
@@ -454,7 +454,7 @@ async def test_module_that_blocks_the_event_loop_is_named(make_host):
     blocked = []
     host.events.subscribe("module.blocked", lambda event: (blocked.append(event.data["module"]), named.set()))
     await host.call(CallRequest("good", {}, Principal("cli")))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await named.wait()
     assert blocked[0] == "good"
 

@@ -62,7 +62,7 @@ class Running:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             writer.write(data)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 return await reader.read()
         finally:
             writer.close()

@@ -236,7 +236,7 @@ def endless(site: Site, *, fails_after: int | None = None):
 @pytest.mark.spec("K6")
 async def test_stream_ends_when_its_route_is_removed(server, site):
     route = site.serve("s", endless(site), kind="stream")
-    async with server.client.get(f"{server.url}/api/modules/site/s") as response, asyncio.timeout(5):
+    async with server.client.get(f"{server.url}/api/modules/site/s") as response, asyncio.timeout(30):
         assert (await response.content.readexactly(12)) == b"piece;piece;"
         route.remove()
         assert (await response.content.read()).endswith(b"piece;")
@@ -255,7 +255,7 @@ async def test_stream_whose_reader_leaves_is_ended(server, site):
     response = await server.client.get(f"{server.url}/api/modules/site/s")
     await response.content.readexactly(6)
     response.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await site.left.wait()
 
 
@@ -311,7 +311,7 @@ async def test_websocket_of_a_foreign_page_is_refused(server, echo):
 async def test_websocket_message_over_the_bound_ends_the_connection(server, echo, site):
     async with server.client.ws_connect(f"{server.url}/api/modules/site/ws", max_msg_size=0) as socket:
         await socket.send_bytes(b"x" * (WEBSOCKET_BYTES + 1))
-        message = await socket.receive(timeout=5)
+        message = await socket.receive(timeout=30)
         assert (message.type, socket.close_code) == (aiohttp.WSMsgType.CLOSE, 1009)
 
 
@@ -319,7 +319,7 @@ async def test_websocket_message_over_the_bound_ends_the_connection(server, echo
 async def test_failure_closes_the_websocket_with_a_code(server, echo, said, code):
     async with server.client.ws_connect(f"{server.url}/api/modules/site/ws") as socket:
         await socket.send_str(said)
-        await socket.receive(timeout=5)
+        await socket.receive(timeout=30)
         assert socket.close_code == code
 
 
@@ -328,7 +328,7 @@ async def test_websocket_ends_when_its_module_is_disabled(server, echo, site):
     async with server.client.ws_connect(f"{server.url}/api/modules/site/ws") as socket:
         await socket.send_str("hello")
         await socket.receive_str()
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
             group.create_task(server.host.modules.disable("site"))
             await socket.receive()
         assert socket.close_code == 1001
@@ -347,7 +347,7 @@ async def test_handler_whose_other_side_leaves_is_ended(server, site):
     socket = await server.client.ws_connect(f"{server.url}/api/modules/site/ws")
     await socket.receive_str()
     socket._writer.transport.abort()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await site.left.wait()
 
 

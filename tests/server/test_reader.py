@@ -102,7 +102,7 @@ async def test_body_that_trickles_is_cut_off(server):
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(head)
     answer = asyncio.ensure_future(reader.readline())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not answer.done():
             writer.write(b" ")
             await asyncio.wait({answer}, timeout=0.02)
@@ -116,7 +116,7 @@ async def test_malformed_chunks_are_refused(server):
     )
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(head + b"2\r\n{}\r\n")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not server.app.dispatcher.connections.connections[0]._request_in_progress:
             await asyncio.sleep(0)
         writer.write(b"zz\r\n")
@@ -130,7 +130,7 @@ async def test_client_that_waits_to_be_asked_is_asked(server):
     body = b'{"arguments": {}}'
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(post(server, body, "Expect: 100-continue")[: -len(body)])
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
         writer.write(body)
         assert b" 200 " in await reader.readline()

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -117,18 +118,37 @@ def test_off_a_terminal_one_line_says_where_it_is_and_nothing_secret(start):
     ready = server.line("server_ready")
     with urllib.request.urlopen(f"{ready['address']}/api/health", timeout=5) as response:
         assert json.load(response) == {"status": "ok"}
-    assert set(ready) == {"time", "level", "event", "address", "pid", "tools"}
+    assert set(ready) == {"time", "level", "event", "address", "approval_address", "pid", "tools"}
     server.process.terminate()
     out, _ = server.process.communicate(timeout=20)
     assert "code" not in out
 
 
 @pytest.mark.spec("S1")
-def test_on_a_terminal_the_address_with_a_one_time_code_is_printed(start):
+def test_on_a_terminal_addresses_with_one_time_codes_are_printed(start):
     server = start("terminal")
-    address = server.line("server_ready")["address"]
-    assert server.process.stdout.readline().strip() == f"agentcore serves {address}"
-    assert f"{address}/#code=" in server.process.stdout.readline()
+    ready = server.line("server_ready")
+    assert server.process.stdout.readline().strip() == f"agentcore serves {ready['address']}"
+    assert ready["approval_address"] in server.process.stdout.readline()
+    both, alone = server.process.stdout.readline(), server.process.stdout.readline()
+    assert f"{ready['approval_address']}/#code=" in both
+    assert "&page=" in both
+    assert f"{ready['address']}/#code=" in alone
+
+
+@pytest.mark.spec("K4")
+def test_approval_view_keeps_its_port_where_it_can_and_its_browsers_only_then(start):
+    first = start()
+    before = first.line("server_ready")["approval_address"]
+    first.process.terminate()
+    assert first.process.wait(20) == 0
+    second = start()
+    assert second.line("server_ready")["approval_address"] == before
+    second.process.terminate()
+    assert second.process.wait(20) == 0
+    with socket.create_server(("127.0.0.1", int(before.rpartition(":")[2]))):
+        third = start()
+        assert third.line("server_ready")["approval_address"] != before
 
 
 @pytest.mark.spec("K4")
@@ -136,7 +156,8 @@ def test_server_json_tells_clients_and_is_gone_afterwards(start):
     server = start()
     ready = server.line("server_ready")
     info = json.loads((server.state / "server.json").read_text())
-    assert (info["pid"], info["addresses"]) == (server.process.pid, {"page": ready["address"]})
+    assert info["pid"] == server.process.pid
+    assert info["addresses"] == {"page": ready["address"], "approval": ready["approval_address"]}
     server.process.terminate()
     assert server.process.wait(20) == 0
     assert not (server.state / "server.json").exists()

@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ async def test_rows_come_back_as_they_were_added_newest_first(record: Record, ma
 @pytest.mark.spec("K2")
 async def test_row_is_committed_without_anybody_asking(record: Record, make_row: MakeRow, database: Database) -> None:
     record.append(make_row())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while record.counts["written"] == 0:
             await asyncio.sleep(0)
     assert await database.read(lambda c: c.execute("SELECT count(*) FROM record").fetchone()) == (1,)
@@ -132,6 +132,27 @@ async def test_call_left_open_is_interrupted_at_the_next_start(database: Databas
     async with Record.open(database) as record:
         assert record.interrupted == ()
         assert (await record.verify()).rows == 1
+
+
+async def test_page_and_count_are_of_one_moment(record: Record, make_row: MakeRow, database: Database) -> None:
+    """A row is written between the two questions, as the writer's own connection may."""
+    record.append(make_row())
+    await record.flush()
+
+    def ask(connection: sqlite3.Connection) -> tuple[list[Any], int]:
+        def write_before_the_count(statement: str) -> None:
+            if "count(*)" in statement:
+                with closing(sqlite3.connect(database.path)) as other, other:
+                    row = other.execute("SELECT * FROM record").fetchone()
+                    other.execute(f"INSERT INTO record VALUES ({', '.join('?' * len(row))})", (2, *row[1:]))
+
+        connection.set_trace_callback(write_before_the_count)
+        return RecordFilter().page_and_count(0, 100, connection)
+
+    rows, total = await database.read(ask)
+    assert [row.seq for row in rows] == [1]
+    assert total == 1
+    assert await record.count() == 2
 
 
 async def test_durable_rows_are_committed_when_the_call_returns(

@@ -28,7 +28,7 @@ class Waits(Module):
 
 async def test_call_that_a_test_left_behind_ends_with_the_server_at_once(tmp_path):
     waits = Waits()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         async with running_server(HostPlan([waits]), tmp_path) as client:
             left_behind = asyncio.ensure_future(client.post("/api/tools/wait/call", json={}))
             await waits.entered.wait()

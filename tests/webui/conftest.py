@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route, async_playwright
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route, async_playwright, expect
 
 from agentcore.host.held import Held
 from agentcore.host.host import Host
@@ -30,6 +30,8 @@ FLAGS = [
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+WAIT_MS = 30_000
+"""How long a page may take to show what is expected: a test that passes is not slower for it."""
 SERIOUS = ("serious", "critical")
 
 
@@ -45,6 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
+    expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -80,7 +83,7 @@ class WebUi:
         options = {"viewport": DESKTOP, "locale": "en-US", "reduced_motion": "reduce", **options}
         context = await self.browser.new_context(**options)
         self.stack.push_async_callback(context.close)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(WAIT_MS)
         return context
 
     async def page(self, path: str = "", *, is_logged_in: bool = True, **options: Any) -> Page:

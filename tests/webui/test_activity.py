@@ -6,7 +6,7 @@ import re
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from agentcore.api import Module, ToolContext, ToolError, tool
 from agentcore.store import CallRow
@@ -368,7 +368,32 @@ async def test_lost_events_are_made_up_for(ui):
     await ui.lose_connection(page)
     await ui.server.running.call("weather_now", city="Rome")
     await page.context.set_offline(False)
-    await expect(rows(page)).to_have_count(2)
+    await expect(rows(page)).to_have_text([re.compile("Rome"), re.compile("Oslo")])
+
+
+async def test_call_that_ends_while_the_list_loads_is_shown_once(ui):
+    """The answer with the list was made before the call ended, and comes after the page was told of it."""
+    page = await ui.page("#/activity")
+    await call(ui, "weather_now", {"city": "Oslo"})
+    await expect(rows(page)).to_have_count(1)
+
+    async def reload(route: Route) -> None:
+        answer = await route.fetch()
+        async with page.expect_console_message(lambda message: message.text == "told"):
+            await call(ui, "weather_now", {"city": "Rome"})
+        await route.fulfill(response=answer)
+
+    await page.route("**/api/calls?*total=true*", reload, times=1)
+    await page.evaluate(
+        """async () => {
+            const {client} = await import('/static/client.js');
+            client.on('call.finished', () => console.log('told'));
+            client.events._tell('events.reset', {});
+        }"""
+    )
+    await expect(rows(page)).to_have_text([re.compile("Rome"), re.compile("Oslo")])
+    await call(ui, "weather_now", {"city": "Bergen"})
+    await expect(rows(page)).to_have_text([re.compile("Bergen"), re.compile("Rome"), re.compile("Oslo")])
 
 
 async def test_on_a_phone_the_call_takes_the_place_of_the_list(ui):

@@ -74,7 +74,7 @@ async def test_call_is_cancelled_by_its_signal(start_webui, lab):
         """window.ending = new AbortController();
         window.ended = client.call('wait', {}, {signal: window.ending.signal});""",
     )
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await lab.entered.wait()
     envelope = await page.evaluate("() => { window.ending.abort(); return window.ended; }")
     assert envelope["error"]["type"] == "cancelled"

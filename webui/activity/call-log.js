@@ -60,6 +60,10 @@ export class CallLog extends EventTarget {
     this._pages = new Map();
     this._generation = 0;
     this._isCatchingUp = false;
+    /** Answers to `reload` that are on their way. */
+    this._reloads = 0;
+    /** Whether something happened meanwhile that they may not tell of. */
+    this._isBehind = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._catchUpTimer = undefined;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -74,7 +78,7 @@ export class CallLog extends EventTarget {
       client.on('call.finished', () => this._catchUpSoon()),
       client.on('settings.changed', () => this._catchUpSoon()),
       client.on('events.reset', () => void this.reload()),
-      client.on('connection', (connection) => { if (connection === 'open' && this.isLoaded) this._catchUpSoon(); }),
+      client.on('connection', (connection) => { if (connection === 'open') this._catchUpSoon(); }),
     ];
   }
 
@@ -126,6 +130,7 @@ export class CallLog extends EventTarget {
   /** Load from the newest row on. */
   async reload() {
     const generation = ++this._generation;
+    this._reloads += 1;
     try {
       const {calls, total} = await this._get({limit: PAGE_ROWS, total: true});
       if (generation !== this._generation) return;
@@ -134,6 +139,9 @@ export class CallLog extends EventTarget {
     } catch (error) {
       if (generation !== this._generation) return;
       this.error = error;
+    } finally {
+      this._reloads -= 1;
+      if (this._isBehind) this._catchUpSoon();
     }
     this.isLoaded = true;
     this._tell();
@@ -233,7 +241,8 @@ export class CallLog extends EventTarget {
   }
 
   _catchUpSoon() {
-    if (!this.isLoaded) return;
+    this._isBehind = true;
+    if (this._reloads > 0) return;
     this._catchUpTimer ??= setTimeout(() => {
       this._catchUpTimer = undefined;
       void this._catchUp();
@@ -242,7 +251,8 @@ export class CallLog extends EventTarget {
 
   async _catchUp() {
     if (this._isCatchingUp) return this._catchUpSoon();
-    if (this._hasGap) return;
+    if (this._hasGap || this._reloads > 0) return;
+    this._isBehind = false;
     this._isCatchingUp = true;
     const generation = this._generation;
     try {

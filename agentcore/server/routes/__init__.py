@@ -2,15 +2,20 @@
 
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes import (
+    approval_page,
+    approvals,
+    approvers,
     artifacts,
     calls,
     chat,
+    chat_setup,
     events,
     metrics,
     modules,
     page,
     resources,
     session,
+    sessions,
     settings,
     system,
     tools,
@@ -22,7 +27,11 @@ ROUTES: tuple[ServerRoute, ...] = (
     *session.ROUTES,
     *tools.ROUTES,
     *calls.ROUTES,
+    *approvals.ROUTES,
+    *approvers.ROUTES,
     *chat.ROUTES,
+    *chat_setup.ROUTES,
+    *sessions.ROUTES,
     *modules.ROUTES,
     *settings.ROUTES,
     *resources.ROUTES,
@@ -31,3 +40,13 @@ ROUTES: tuple[ServerRoute, ...] = (
     *metrics.ROUTES,
 )
 """Every route of the server; those of modules are in the host's table."""
+
+APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
+    *approval_page.ROUTES,
+    *system.APPROVAL_ROUTES,
+    *session.APPROVAL_ROUTES,
+    *approvals.ROUTES,
+    *approvers.APPROVAL_ROUTES,
+    *events.ROUTES,
+)
+"""Every route of the approval view's own origin."""

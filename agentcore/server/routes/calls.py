@@ -67,10 +67,13 @@ async def list_calls(exchange: Exchange) -> Answer:
         before_seq=query.before,
     )
     record = exchange.host.store.record
-    rows = await record.page(wanted, skip=query.skip, limit=query.limit)
+    total = None
+    if query.total:
+        rows, total = await record.page_and_count(wanted, skip=query.skip, limit=query.limit)
+    else:
+        rows = await record.page(wanted, skip=query.skip, limit=query.limit)
     calls = [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in rows]
     following = rows[-1].seq if len(rows) == query.limit else None
-    total = await record.count(wanted) if query.total else None
     return Answer(to_json({"calls": calls, "next": following, "total": total}))
 
 

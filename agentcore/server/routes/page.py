@@ -5,6 +5,7 @@ import re
 
 from aiohttp import hdrs
 
+from agentcore.server.addresses import counterpart_url
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
 from agentcore.server.page_document import document, page_folder, policy
@@ -13,21 +14,22 @@ from agentcore.server.route_table import ServerRoute
 from agentcore.server.static_files import answer_file
 
 _GENERATION = re.compile(r"^~[^/]*/")
-_HTML = "text/html; charset=utf-8"
+HTML = "text/html; charset=utf-8"
+"""The media type of documents."""
 
 
 async def show_page(exchange: Exchange) -> Answer:
     """Send the document; whoever asks at another name of this machine is sent to the one that sessions belong to."""
     if exchange.parts.gate.wants_redirect(exchange.request):
-        return Answer(b"", 307, _HTML, {hdrs.LOCATION: f"{exchange.parts.addresses.base_url}/"})
+        return Answer(b"", 307, HTML, {hdrs.LOCATION: f"{exchange.parts.addresses.base_url}/"})
     try:
-        text = await asyncio.to_thread(document, exchange.host)
+        text = await asyncio.to_thread(document, exchange.host, _approval_origin(exchange))
     except OSError as exc:
         raise Refusal(
             404, "not_found", "the page's files are not installed; the API works, and a full installation has the page"
         ) from exc
-    csp = policy(exchange.host, exchange.parts.addresses, text)
-    return Answer(text.encode(), 200, _HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
+    csp = policy(exchange.host, exchange.parts.addresses, exchange.parts.counterpart, text)
+    return Answer(text.encode(), 200, HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
 
 
 async def page_file(exchange: Exchange) -> Answer:
@@ -48,12 +50,19 @@ async def component_file(exchange: Exchange) -> Answer:
     return await answer_file(record.component.folder, path, _known(exchange))
 
 
+def _approval_origin(exchange: Exchange) -> str:
+    parts = exchange.parts
+    if parts.counterpart is None:
+        return ""
+    return counterpart_url(parts.addresses, exchange.request.headers[hdrs.HOST], parts.counterpart)
+
+
 def _known(exchange: Exchange) -> str | None:
     return exchange.request.headers.get(hdrs.IF_NONE_MATCH)
 
 
 ROUTES = (
-    ServerRoute("GET", "/", show_page, "The page.", action=None, content_type=_HTML),
+    ServerRoute("GET", "/", show_page, "The page.", action=None, content_type=HTML),
     ServerRoute("GET", "/static/{path...}", page_file, "A file of the page.", action=None, content_type="*/*"),
     ServerRoute(
         "GET",

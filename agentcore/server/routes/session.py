@@ -1,4 +1,4 @@
-"""The page's log-in: a one-time code becomes a session of two halves, a cookie and a header value."""
+"""Log-in of browsers: a one-time code becomes a session of two halves, a cookie and a header value."""
 
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from agentcore.server.bounds import LOGIN_BODY_BYTES
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal, to_json
 from agentcore.server.route_table import ServerRoute
+from agentcore.store import PageSessions
 from agentcore.store.page_sessions import IDLE_DAYS
 
 _COOKIE = "{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}"
@@ -30,7 +31,7 @@ class Login(BaseModel):
 
 
 class WhoIs(BaseModel):
-    """Who asks: `page` or `token`, and the id of the page session."""
+    """Who asks: `page`, `token` or `approver`, and the id of the session, or the name of the paired client."""
 
     kind: str
     id: str
@@ -38,11 +39,14 @@ class WhoIs(BaseModel):
 
 async def log_in(exchange: Exchange) -> Answer:
     """Exchange a one-time code for a session; wrong codes are counted, and too many of them close the door a while."""
-    session = await exchange.host.store.page_sessions.exchange(exchange.body.code)
+    session = await _sessions(exchange).exchange(exchange.body.code)
     if session is None:
         exchange.parts.hits.add("wrong_code")
         raise Refusal(
-            401, "invalid_code", "this code is not valid (any more); get a new one with `agentcore open` or a restart"
+            401,
+            "invalid_code",
+            "this code is not valid (any more); type `code` in the terminal of the server for a new one; "
+            "for the page, `agentcore open` makes one too",
         )
     return Answer(
         to_json({"session": session.header}), headers={hdrs.SET_COOKIE: _cookie(exchange, session.cookie, IDLE_DAYS)}
@@ -50,10 +54,10 @@ async def log_in(exchange: Exchange) -> Answer:
 
 
 async def log_out(exchange: Exchange) -> Answer:
-    """End the page session that asks."""
-    if exchange.principal.kind != "page":
-        raise Refusal(400, "no_session", "only a page has a session to end; the token has none")
-    await exchange.host.store.page_sessions.revoke(exchange.principal.id)
+    """End the browser's session that asks."""
+    if exchange.principal.kind != exchange.parts.gate.credentials.session_kind:
+        raise Refusal(400, "no_session", "only a browser has a session to end; tokens and keys have none")
+    await _sessions(exchange).revoke(exchange.principal.id)
     return Answer(to_json({"ok": True}), headers={hdrs.SET_COOKIE: _cookie(exchange, "", 0)})
 
 
@@ -66,7 +70,16 @@ async def create_code(exchange: Exchange) -> Answer:
     """Make a further one-time code for the page. A page cannot: its scripts must not open a door for others."""
     if exchange.principal.kind != "token":
         raise Refusal(403, "forbidden", "only the API token may make log-in codes: use `agentcore open`")
-    return Answer(to_json({"code": exchange.host.store.page_sessions.create_code()}))
+    return Answer(to_json({"code": _sessions(exchange).create_code()}))
+
+
+async def create_approval_code(exchange: Exchange) -> Answer:
+    """Make a further one-time code for the approval view: only for somebody who can approve already."""
+    return Answer(to_json({"code": _sessions(exchange).create_code()}))
+
+
+def _sessions(exchange: Exchange) -> PageSessions:
+    return exchange.parts.gate.credentials.sessions
 
 
 def _cookie(exchange: Exchange, value: str, days: int) -> str:
@@ -85,18 +98,36 @@ class Code(BaseModel):
     code: str
 
 
+_LOG_IN = ServerRoute(
+    "POST",
+    "/api/session",
+    log_in,
+    "Log a browser in with a one-time code.",
+    action=None,
+    body=LoginBody,
+    answer=Login,
+    limit_bytes=LOGIN_BODY_BYTES,
+)
+_WHO_IS = ServerRoute("GET", "/api/session", who_is, "Who asks.", answer=WhoIs)
+_LOG_OUT = ServerRoute("DELETE", "/api/session", log_out, "End the session of the browser that asks.")
+
 ROUTES = (
-    ServerRoute("GET", "/api/session", who_is, "Who asks.", answer=WhoIs),
+    _WHO_IS,
+    _LOG_IN,
+    _LOG_OUT,
+    ServerRoute("POST", "/api/session/code", create_code, "Make a one-time code for the page.", answer=Code),
+)
+
+APPROVAL_ROUTES = (
+    _WHO_IS,
+    _LOG_IN,
+    _LOG_OUT,
     ServerRoute(
         "POST",
-        "/api/session",
-        log_in,
-        "Log a page in with a one-time code.",
-        action=None,
-        body=LoginBody,
-        answer=Login,
-        limit_bytes=LOGIN_BODY_BYTES,
+        "/api/session/code",
+        create_approval_code,
+        "Make a one-time code for the approval view.",
+        action="approve",
+        answer=Code,
     ),
-    ServerRoute("DELETE", "/api/session", log_out, "End the page session that asks."),
-    ServerRoute("POST", "/api/session/code", create_code, "Make a one-time code for the page.", answer=Code),
 )

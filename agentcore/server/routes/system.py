@@ -50,14 +50,34 @@ async def show_stop(exchange: Exchange) -> Answer:
 
 
 async def stop(exchange: Exchange) -> Answer:
-    """End all calls and resources and take no more calls, until a person resumes at the server's terminal."""
+    """End all calls and resources and take no more calls, until a person resumes: approval view or terminal."""
     return Answer(to_json(await exchange.host.emergency_stop(exchange.principal)))
 
 
+async def resume(exchange: Exchange) -> Answer:
+    """Take calls again after an emergency stop."""
+    exchange.host.resume(exchange.principal)
+    return await show_stop(exchange)
+
+
+_HEALTH = ServerRoute("GET", "/api/health", health, "Whether the server answers.", action=None, answer=Health)
+_SHOW_STOP = ServerRoute("GET", "/api/stop", show_stop, "Whether everything was stopped.", answer=StopState)
+_RESUME = ServerRoute(
+    "POST",
+    "/api/resume",
+    resume,
+    "Take calls again after an emergency stop; for a person in the approval view, or a client that they paired.",
+    action="approve",
+    answer=StopState,
+)
+
+APPROVAL_ROUTES = (_HEALTH, _SHOW_STOP, _RESUME)
+
 ROUTES = (
-    ServerRoute("GET", "/api/health", health, "Whether the server answers.", action=None, answer=Health),
+    _HEALTH,
     ServerRoute("GET", "/api/openapi.json", openapi, "This description."),
-    ServerRoute("GET", "/api/stop", show_stop, "Whether everything was stopped.", answer=StopState),
+    _SHOW_STOP,
+    _RESUME,
     ServerRoute(
         "POST",
         "/api/stop",

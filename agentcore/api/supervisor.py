@@ -1,0 +1,319 @@
+"""`Supervisor`: runs commands so that nothing of them outlives its owner, or the server."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from agentcore.api.errors import AgentcoreError
+from agentcore.api.folder import Folder
+from agentcore.api.supervisor_process import HEADER
+
+_PROGRAM = Path(__file__).with_name("supervisor_process.py")
+_SEND_SECONDS = 10.0
+_START_SECONDS = 30.0
+_CLOSE_SECONDS = 5.0
+_LOST = -9
+_MESSAGE_BYTES = 65536
+
+# fmt: off
+ENVIRONMENT = frozenset((
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM", "COLORTERM",
+    "PAGER", "EDITOR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME", "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX",
+    "JAVA_HOME", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
+))
+# fmt: on
+"""Variables that a command gets from the server's environment, beside those that begin with `LC_`. Nothing that holds
+a key: a proxy's address may hold a password, so it is not among them."""
+
+
+class SupervisorError(AgentcoreError):
+    """A command could not be started; its `errno` says why, where the system gave a reason."""
+
+    def __init__(self, message: str, errno: int = 0) -> None:
+        super().__init__(message)
+        self.errno = errno
+
+
+class SupervisedProcess:
+    """One command under a supervisor, with everything that it starts.
+
+    Attributes:
+        exit_code: None while the command runs; then its exit code, or the negative number of the signal that ended it.
+        is_over: Whether nothing of it is left: the command and all that came of it have ended.
+    """
+
+    def __init__(self, control: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        self._control, self._loop = control, loop
+        self._started: asyncio.Future[None] = loop.create_future()
+        self._over: asyncio.Future[None] = loop.create_future()
+        self._received = b""
+        self.exit_code: int | None = None
+        loop.add_reader(control, self._on_readable)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of the command is left."""
+        return self._over.done()
+
+    async def wait(self) -> int:
+        """Wait until nothing is left, and give the exit code (negative: the signal that ended the command)."""
+        await asyncio.shield(self._over)
+        return _LOST if self.exit_code is None else self.exit_code
+
+    def send_signal(self, number: int) -> None:
+        """Signal the command's process group; nothing happens when it has ended."""
+        self._order({"signal": int(number)})
+
+    def end(self, grace_s: float) -> None:
+        """Have everything ended: SIGTERM to the process group now, SIGKILL to all that is left after the grace.
+
+        Args:
+            grace_s: Seconds; 0: SIGKILL at once.
+        """
+        self._order({"end": grace_s})
+
+    async def wait_for_start(self) -> None:
+        """Wait until the command runs.
+
+        Raises:
+            SupervisorError: It could not be run.
+        """
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await asyncio.shield(self._started)
+        except TimeoutError as exc:
+            self.abandon()
+            raise SupervisorError(f"the command did not start within {_START_SECONDS:g} s") from exc
+        except BaseException:
+            self.abandon()
+            raise
+
+    def abandon(self) -> None:
+        """Let go of the command, which kills everything of it at once."""
+        if self._control.fileno() < 0:
+            return
+        self._loop.remove_reader(self._control)
+        self._control.close()
+        if not self._started.done():
+            self._started.cancel()
+        if not self._over.done():
+            self._over.set_result(None)
+
+    def _order(self, order: Mapping[str, object]) -> None:
+        with suppress(OSError):  # it has ended meanwhile
+            self._control.send(json.dumps(order).encode() + b"\n")
+
+    def _on_readable(self) -> None:
+        try:
+            received = self._control.recv(_MESSAGE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            received = b""
+        *lines, self._received = (self._received + received).split(b"\n")
+        for line in lines:
+            self._take(json.loads(line))
+        if not received:
+            self._fail("its supervisor was killed")
+            self.abandon()
+
+    def _take(self, told: Mapping[str, int]) -> None:
+        if "started" in told and not self._started.done():
+            self._started.set_result(None)
+        elif "failed" in told:
+            self._fail(os.strerror(told["failed"]), told["failed"])
+        elif "exited" in told:
+            self.exit_code = told["exited"]
+
+    def _fail(self, message: str, errno: int = 0) -> None:
+        if not self._started.done():
+            self._started.set_exception(SupervisorError(message, errno))
+
+
+class Supervisor:
+    """Starts commands below a process that ends all their descendants, detached ones too.
+
+    They end when the command ends, when they are told to, when the supervisor closes, and when the server dies in
+    whatever way. On macOS, which has no way to adopt orphans, a process that detaches itself twice can escape.
+
+    Its first command starts it; it costs one small process, and a smaller one for each command that runs.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._spawner: subprocess.Popen[bytes] | None = None
+        self._requests: socket.socket | None = None
+        self._processes: set[SupervisedProcess] = set()
+        self._is_closed = False
+
+    @staticmethod
+    def environment(also: Iterable[str] = (), environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """What commands may know of the server's environment.
+
+        Args:
+            also: Names beside those of the allow-list (`ENVIRONMENT`).
+            environ: The server's environment.
+        """
+        names = {*ENVIRONMENT, *also}
+        return {name: value for name, value in environ.items() if name in names or name.startswith("LC_")}
+
+    @property
+    def processes(self) -> Sequence[SupervisedProcess]:
+        """The commands of which something is left."""
+        self._processes = {process for process in self._processes if not process.is_over}
+        return tuple(self._processes)
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        folder: Folder,
+        environment: Mapping[str, str],
+        stdin: int | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
+        has_terminal: bool = False,
+    ) -> SupervisedProcess:
+        """Run a command in a session and process group of its own.
+
+        Args:
+            argv: An absolute path of a program, and its arguments.
+            folder: The working folder; entered by descriptor, so that no path is looked up again.
+            environment: All that it gets; see `environment`.
+            stdin: A descriptor that stays the caller's; None: /dev/null. So for `stdout` and `stderr`.
+            stdout: The same for its output.
+            stderr: The same for its errors.
+            has_terminal: Whether `stdin` is a terminal that becomes the controlling one.
+        Raises:
+            SupervisorError: The command cannot be run, or the supervisor is closed.
+        """
+        request = {"argv": list(argv), "env": dict(environment), "terminal": has_terminal}
+        message = json.dumps(request).encode()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as exc:
+            raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
+        ours.setblocking(False)
+        process = SupervisedProcess(ours, asyncio.get_running_loop())
+        self._processes.add(process)
+        try:
+            fds = _Descriptors(theirs, folder, (stdin, stdout, stderr))
+            await asyncio.to_thread(self._send, HEADER.pack(len(message)) + message, fds)
+        except OSError as exc:
+            process.abandon()
+            raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
+        except BaseException:
+            process.abandon()
+            raise
+        await process.wait_for_start()
+        return process
+
+    async def close(self, grace_s: float = 0.0) -> None:
+        """End all commands, and wait until nothing of them is left; safe to call twice.
+
+        Args:
+            grace_s: How long they may take after SIGTERM, in seconds; 0: they are killed at once.
+        """
+        self._is_closed = True
+        living = self.processes
+        for process in living:
+            process.end(grace_s)
+        with suppress(TimeoutError):  # what the kernel does not let die has lost its keeper's patience
+            async with asyncio.timeout(grace_s + _CLOSE_SECONDS):
+                for process in living:
+                    await process.wait()
+        for process in living:
+            process.abandon()
+        await asyncio.to_thread(self._stop_spawner)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _send(self, message: bytes, fds: "_Descriptors") -> None:
+        with fds, self._lock:
+            requests = self._running_spawner()
+            sent = socket.send_fds(requests, [message], fds.numbers)
+            requests.sendall(message[sent:])
+
+    def _running_spawner(self) -> socket.socket:
+        if self._is_closed:
+            raise SupervisorError("the supervisor is closed")
+        if self._requests is not None and self._spawner is not None and self._spawner.poll() is None:
+            return self._requests
+        if self._requests is not None:
+            self._requests.close()
+        self._requests, theirs = socket.socketpair()
+        self._requests.settimeout(_SEND_SECONDS)
+        with theirs:
+            number = theirs.fileno()
+            # nothing of the site: neither its start-up time nor what a .pth file would run
+            self._spawner = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_PROGRAM), str(number)],
+                pass_fds=(number,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={name: value for name, value in self.environment().items() if name.endswith("LIBRARY_PATH")},
+                cwd="/",
+                start_new_session=True,
+            )
+        return self._requests
+
+    def _stop_spawner(self) -> None:
+        with self._lock:
+            if self._requests is not None:
+                self._requests.close()
+                self._requests = None
+            if self._spawner is None:
+                return
+            try:
+                self._spawner.wait(_CLOSE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._spawner.kill()
+                self._spawner.wait()
+            self._spawner = None
+
+
+class _Descriptors:
+    """What goes along with a request, open until it is sent."""
+
+    def __init__(self, control: socket.socket, folder: Folder, stdio: Iterable[int | None]) -> None:
+        self._control = control
+        self.numbers = [control.fileno()]
+        try:
+            self.numbers.append(os.open(folder.path_for_child(), os.O_RDONLY | os.O_DIRECTORY))
+            for fd in stdio:
+                self.numbers.append(os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close what is ours."""
+        self._control.close()
+        for fd in self.numbers[1:]:
+            os.close(fd)
+        self.numbers.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

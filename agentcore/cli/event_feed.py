@@ -1,0 +1,74 @@
+"""Events of a server, read by a thread of its own and taken in the event loop."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any, Self
+
+from agentcore.cli.exits import CliError, ExitCode
+from agentcore.cli.server_client import OpenStream, ServerClient
+
+
+class EventFeed:
+    """What happens from the moment on at which it was opened.
+
+    Args:
+        stream: The stream of events, which has begun.
+        address: Where it comes from, for errors.
+    """
+
+    def __init__(self, stream: OpenStream, address: str) -> None:
+        self._stream, self._address = stream, address
+        self._loop = asyncio.get_running_loop()
+        self._taken: asyncio.Queue[dict[str, Any] | CliError] = asyncio.Queue()
+        self._reader = threading.Thread(target=self._read, name="agentcore-events", daemon=True)
+        self._reader.start()
+
+    @classmethod
+    async def open(cls, client: ServerClient, method: str, path: str, body: Mapping[str, Any] | None = None) -> Self:
+        """Send a request that is answered by events; returns when the answer has begun.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return cls(await asyncio.to_thread(client.open_stream, method, path, body), client.address)
+
+    async def next(self) -> dict[str, Any]:
+        """The next event; its `type` is the name under which it was sent.
+
+        Raises:
+            CliError: The stream has ended.
+        """
+        taken = await self._taken.get()
+        if isinstance(taken, CliError):
+            raise taken
+        return taken
+
+    def forget(self) -> None:
+        """Drop what has come and was not taken."""
+        while not self._taken.empty():
+            if isinstance(taken := self._taken.get_nowait(), CliError):
+                raise taken
+
+    async def close(self) -> None:
+        """End reading."""
+        self._stream.interrupt()
+        await asyncio.to_thread(self._reader.join)
+
+    def _read(self) -> None:
+        end = CliError(f"the server at {self._address} has ended its stream of events", code=ExitCode.UNREACHABLE)
+        try:
+            for event in self._stream:
+                told = {"type": event.name, **json.loads(event.data)}
+                self._loop.call_soon_threadsafe(self._taken.put_nowait, told)
+        except CliError as exc:
+            end = exc
+        except RuntimeError:
+            return  # the event loop has ended, and nobody waits
+        finally:
+            self._stream.close()
+        try:
+            self._loop.call_soon_threadsafe(self._taken.put_nowait, end)
+        except RuntimeError:
+            return  # as above

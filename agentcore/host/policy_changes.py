@@ -1,0 +1,148 @@
+"""Changes of what is allowed that wait for a person: shown with their diff, applied when confirmed, and only then."""
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from agentcore.api.context import Principal
+from agentcore.api.errors import ToolError
+from agentcore.host.events import EventBus
+from agentcore.host.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
+from agentcore.store import Record
+from agentcore.store.call_row import notice
+
+log = structlog.get_logger(__name__)
+
+Apply = Callable[[], Awaitable[None]]
+"""Carries a change out, exactly as it was shown; raises where that cannot be done any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What somebody wants to change.
+
+    Args:
+        kind: What is changed: `settings`, `module`, `secret`, …; a word for whoever shows it.
+        subject: Which one: a file, a module, a provider.
+        paths: The settings that change, as JSON Pointers; or whatever else names the parts of the change.
+        diff: File and unified diff, with secrets masked.
+    """
+
+    kind: str
+    subject: str
+    paths: tuple[str, ...] = ()
+    diff: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChange:
+    """One proposal that waits.
+
+    Args:
+        change_id: Its id; what it stands for never changes.
+        proposal: What is wanted.
+        principal: Who wants it.
+        requested_at_ms: Milliseconds since 1970.
+        expires_at_ms: Milliseconds since 1970.
+    """
+
+    change_id: str
+    proposal: Proposal
+    principal: Principal
+    requested_at_ms: int
+    expires_at_ms: int
+
+
+@dataclass(slots=True)
+class _Waiting:
+    change: PolicyChange
+    apply: Apply = field(repr=False)
+
+
+class PolicyChanges:
+    """Keeps proposals: each is decided once, and expires. In memory: after a restart they are proposed again."""
+
+    def __init__(self, events: EventBus, record: Record, wait_s: float = APPROVAL_SECONDS) -> None:
+        self._events, self._record, self._wait_s = events, record, wait_s
+        self._waiting: dict[str, _Waiting] = {}
+
+    @property
+    def waiting(self) -> list[PolicyChange]:
+        """What nobody has decided yet, oldest first."""
+        self._drop_expired()
+        return [entry.change for entry in self._waiting.values()]
+
+    def propose(self, proposal: Proposal, principal: Principal, apply: Apply) -> PolicyChange:
+        """Lay a change before a person.
+
+        Raises:
+            ToolError: `too_many_waiting`.
+        """
+        self._drop_expired()
+        if len(self._waiting) >= POLICY_CHANGES_WAITING:
+            message = f"{POLICY_CHANGES_WAITING} changes wait for a person already; let some be decided first"
+            raise ToolError("too_many_waiting", message, retryable=True, limit=POLICY_CHANGES_WAITING)
+        now_ms = time.time_ns() // 1_000_000
+        expires_at_ms = now_ms + int(self._wait_s * 1000)
+        change = PolicyChange(f"change_{secrets.token_hex(8)}", proposal, principal, now_ms, expires_at_ms)
+        self._waiting[change.change_id] = _Waiting(change, apply)
+        self._events.publish(
+            "policy.requested",
+            {
+                "changeId": change.change_id,
+                "kind": proposal.kind,
+                "subject": proposal.subject,
+                "expiresAt": expires_at_ms,
+            },
+        )
+        return change
+
+    async def decide(self, change_id: str, *, approved: bool, by: str) -> None:
+        """Apply a change, or refuse it; the second word on one change finds nothing.
+
+        Raises:
+            ToolError: `change_not_found`: unknown, expired, or decided already; or what keeps it from being applied.
+        """
+        self._drop_expired()
+        entry = self._waiting.pop(change_id, None)
+        if entry is None:
+            message = f"no change {change_id!r} waits: it was decided, or has expired"
+            raise ToolError("change_not_found", message, change_id=change_id)
+        if not approved:
+            self._tell(entry.change, "refused", by)
+            return
+        try:
+            await entry.apply()
+        except BaseException:
+            self._tell(entry.change, "failed", by)
+            raise
+        self._tell(entry.change, "applied", by)
+
+    def refuse_all(self, by: str) -> int:
+        """Refuse whatever waits; gives how many."""
+        entries, self._waiting = list(self._waiting.values()), {}
+        for entry in entries:
+            self._tell(entry.change, "refused", by)
+        return len(entries)
+
+    def _drop_expired(self) -> None:
+        now_ms = time.time_ns() // 1_000_000
+        for key in [key for key, entry in self._waiting.items() if entry.change.expires_at_ms <= now_ms]:
+            self._tell(self._waiting.pop(key).change, "expired", "")
+
+    def _tell(self, change: PolicyChange, outcome: str, by: str) -> None:
+        proposal = change.proposal
+        row = notice(f"policy_{outcome}", kind=proposal.kind, subject=proposal.subject, paths=proposal.paths)
+        self._record.append(
+            row._replace(
+                principal_kind=change.principal.kind,
+                principal_id=change.principal.id,
+                decision="allow" if outcome == "applied" else "deny",
+                decided_by=by,
+            )
+        )
+        log.info("policy_change_decided", kind=proposal.kind, subject=proposal.subject, outcome=outcome, by=by)
+        self._events.publish("policy.decided", {"changeId": change.change_id, "outcome": outcome, "by": by})

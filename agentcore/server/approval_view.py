@@ -1,0 +1,152 @@
+"""Calls and changes that wait, as the approval view shows them: whole, for the decision rests on what is shown."""
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.context import Principal
+from agentcore.api.definition import CallPreview
+from agentcore.host import Host
+from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.policy_changes import PolicyChange
+
+
+class _View(BaseModel, alias_generator=to_camel, populate_by_name=True):
+    """The wire is camelCase."""
+
+
+class AskerView(_View):
+    """Who wants something."""
+
+    kind: str
+    id: str
+
+
+class PreviewView(_View):
+    """What a call would do, for exactly its arguments. `diff` is a unified diff of what it would write."""
+
+    paths: list[str]
+    cwd: str | None
+    urls: list[str]
+    diff: str | None
+    is_protected: bool
+
+
+class OfferView(_View):
+    """What may be allowed for later calls along with this one: calls of a tool whose arguments match these patterns."""
+
+    scope: str
+    tool: str
+    arguments: dict[str, str]
+
+
+class WaitingCall(_View):
+    """One call that waits. `digest` stands for the exact arguments: who approves sends it back."""
+
+    call_id: str
+    session_id: str
+    asked_by: AskerView
+    tool: str
+    description: str
+    module: str
+    module_title: str
+    effects: list[str]
+    is_destructive: bool
+    reason: str
+    rule: str
+    untrusted_source: str | None
+    offers: list[OfferView]
+    arguments: dict[str, Any]
+    input_schema: dict[str, Any]
+    digest: str
+    preview: PreviewView | None
+    requested_at: int
+    expires_at: int
+
+
+class FileDiff(_View):
+    """What changes in one file, with secrets masked."""
+
+    file: str
+    text: str
+
+
+class WaitingChange(_View):
+    """One change of what is allowed that waits."""
+
+    change_id: str
+    kind: str
+    subject: str
+    paths: list[str]
+    diff: list[FileDiff]
+    asked_by: AskerView
+    requested_at: int
+    expires_at: int
+
+
+class Waiting(_View):
+    """All that waits for a person, oldest first, and the server's time in milliseconds since 1970."""
+
+    calls: list[WaitingCall]
+    changes: list[WaitingChange]
+    now: int
+
+
+def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
+    """One call with everything that a decision on it rests on."""
+    definition, preview = request.definition, request.preview
+    tool = host.registry.tools.get(definition.name)
+    record = None if tool is None else tool.module
+    effects = definition.effects if preview is None or preview.effects is None else preview.effects
+    return WaitingCall(
+        call_id=request.call_id,
+        session_id=request.session_id,
+        asked_by=_asker(request.principal),
+        tool=definition.name,
+        description=definition.description,
+        module="" if record is None else record.name,
+        module_title="" if record is None else record.title or record.name,
+        effects=sorted(effects),
+        is_destructive=definition.annotations.destructive is True,
+        reason=request.reason,
+        rule=request.rule,
+        untrusted_source=request.untrusted_source,
+        offers=[OfferView(**offer.to_json()) for offer in request.offers],
+        arguments=request.arguments,
+        input_schema=definition.input_schema,
+        digest=request.arguments_digest,
+        preview=None if preview is None else preview_view(preview),
+        requested_at=request.requested_at_ms,
+        expires_at=request.expires_at_ms,
+    )
+
+
+def preview_view(preview: CallPreview) -> PreviewView:
+    """What a call would do."""
+    return PreviewView(
+        paths=list(preview.paths),
+        cwd=preview.cwd,
+        urls=list(preview.urls),
+        diff=preview.diff,
+        is_protected=preview.is_protected,
+    )
+
+
+def waiting_change(change: PolicyChange) -> WaitingChange:
+    """One change with its diff."""
+    proposal = change.proposal
+    return WaitingChange(
+        change_id=change.change_id,
+        kind=proposal.kind,
+        subject=proposal.subject,
+        paths=list(proposal.paths),
+        diff=[FileDiff(file=file, text=text) for file, text in proposal.diff],
+        asked_by=_asker(change.principal),
+        requested_at=change.requested_at_ms,
+        expires_at=change.expires_at_ms,
+    )
+
+
+def _asker(principal: Principal) -> AskerView:
+    return AskerView(kind=principal.kind, id=principal.id)

@@ -1,0 +1,132 @@
+"""What waits for a person, and the person's word on it: on the approval view's own origin, and for paired clients."""
+
+import time
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentcore.api.errors import ToolError
+from agentcore.host.approvals import ApprovalRequest, Verdict
+from agentcore.host.approving import check_approver
+from agentcore.host.grants import GrantOffer
+from agentcore.server.answer import Answer
+from agentcore.server.approval_view import Waiting, waiting_call, waiting_change
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class Decision(BaseModel):
+    """The person's word on one call. To approve it takes the `digest` of the call as it was shown.
+
+    `arguments` are what it runs with instead, as the person edited them; `offer` is the place of one of its offers.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    approved: bool
+    digest: Annotated[str, Field(max_length=128)] = ""
+    arguments: dict[str, Any] | None = None
+    offer: Annotated[int | None, Field(ge=0, le=100)] = None
+
+
+class ChangeDecision(BaseModel):
+    """The person's word on one change of what is allowed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    approved: bool
+
+
+class Decided(BaseModel):
+    """The word was taken."""
+
+    ok: bool
+
+
+async def list_waiting(exchange: Exchange) -> Answer:
+    """Send all that waits."""
+    host = exchange.host
+    waiting = Waiting(
+        calls=[waiting_call(request, host) for request in host.approvals.waiting],
+        changes=[waiting_change(change) for change in host.policy_changes.waiting],
+        now=time.time_ns() // 1_000_000,
+    )
+    return Answer(to_json(waiting))
+
+
+async def decide(exchange: Exchange) -> Answer:
+    """Approve or reject exactly the call that was shown."""
+    call_id, body = exchange.path_values["id"], exchange.body
+    request = exchange.host.approvals.find(call_id)
+    check_approver(
+        exchange.principal,
+        None if request is None else request.definition,
+        None if request is None else request.preview,
+        api_token_approves=exchange.host.config.approvals.api_token,
+    )
+    grant = None
+    if request is not None and body.approved:
+        _check_shown(request, body)
+        grant = _offer(request, body.offer)
+    verdict = Verdict(body.approved, by(exchange), body.arguments if body.approved else None, grant)
+    await exchange.host.approvals.decide(call_id, verdict)
+    return _done()
+
+
+def _check_shown(request: ApprovalRequest, body: Decision) -> None:
+    if body.digest != request.arguments_digest:
+        message = "the call that waits is not the one that was shown; look at it again"
+        raise ToolError("approval_changed", message, call_id=request.call_id, digest=request.arguments_digest)
+
+
+def _offer(request: ApprovalRequest, number: int | None) -> GrantOffer | None:
+    if number is None:
+        return None
+    if number >= len(request.offers):
+        message = f"there is no offer {number}: the call has {len(request.offers)}"
+        raise ToolError("offer_not_found", message, call_id=request.call_id, offers=len(request.offers))
+    return request.offers[number]
+
+
+async def decide_change(exchange: Exchange) -> Answer:
+    """Apply a change of what is allowed, or refuse it."""
+    body: ChangeDecision = exchange.body
+    await exchange.host.policy_changes.decide(exchange.path_values["id"], approved=body.approved, by=by(exchange))
+    return _done()
+
+
+def by(exchange: Exchange) -> str:
+    """Who decided, for the record."""
+    principal = exchange.principal
+    return f"{principal.kind}:{principal.id}" if principal.id else principal.kind
+
+
+def _done() -> Answer:
+    return Answer(to_json({"ok": True}))
+
+
+_ANSWER: dict[str, Any] = {"answer": Decided}
+
+ROUTES = (
+    ServerRoute("GET", "/api/approvals", list_waiting, "Calls and changes that wait for a person.", answer=Waiting),
+    ServerRoute(
+        "POST",
+        "/api/approvals/{id}/decision",
+        decide,
+        "Approve or reject a call that waits. It takes an approver key, or the approval view; others get "
+        "`approval_denied`. A second word finds nothing: `approval_not_found`.",
+        body=Decision,
+        **_ANSWER,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/policy-changes/{id}/decision",
+        decide_change,
+        "Apply a change of what is allowed, or refuse it.",
+        action="change_policy",
+        body=ChangeDecision,
+        **_ANSWER,
+    ),
+)
+"""Served by both origins: who may decide is known by the credential."""

@@ -1,0 +1,180 @@
+"""`WebClient`: one GET at a time over a guarded connection, bounded in size, time and redirects."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from urllib.parse import urljoin
+
+import aiohttp
+from yarl import URL
+
+from agentcore.api import ToolError, UrlPolicy
+from agentcore_web_tools.connection_errors import tool_error_of
+from agentcore_web_tools.guard import Guard
+
+REDIRECTS = 10
+"""How many redirects are followed."""
+
+CONNECT_SECONDS = 10.0
+"""The longest that a connection may take, TLS included."""
+
+_REDIRECTING = frozenset((301, 302, 303, 307, 308))
+_HEADER_BYTES = 32_768
+_ENCODINGS = frozenset(("", "identity", "gzip", "x-gzip", "deflate", "br", "zstd"))
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """One step from address to address."""
+
+    status: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server answered.
+
+    Args:
+        url: Where the answer came from, after redirects.
+        status: HTTP status.
+        headers: In lower case.
+        body: Decompressed, up to the limit.
+        redirects: The addresses that sent on to another one, first to last.
+        cut: Why the body is not whole; empty if it is.
+        size_bytes: Size of the whole body as the server declared it, if it did.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    redirects: tuple[Redirect, ...] = ()
+    cut: str = ""
+    size_bytes: int | None = None
+
+
+@dataclass(slots=True)
+class _Way:
+    """How far an exchange has come; what arrived stays when time is up."""
+
+    url: str
+    redirects: list[Redirect] = field(default_factory=list)
+    response: aiohttp.ClientResponse | None = None
+    body: bytearray = field(default_factory=bytearray)
+    is_whole: bool = False
+
+
+class WebClient:
+    """Fetches documents for the tools.
+
+    Each exchange has connections and cookies of its own, so nothing that one page set is told to the next.
+
+    Args:
+        policy: What may be opened.
+        user_agent: How the client names itself.
+        limit_bytes: Bound of a decompressed body.
+        timeout_s: Bound of one exchange, redirects and body included.
+    """
+
+    def __init__(self, policy: UrlPolicy, *, user_agent: str, limit_bytes: int, timeout_s: float) -> None:
+        self._policy, self._user_agent = policy, user_agent
+        self._limit_bytes, self._timeout_s = limit_bytes, timeout_s
+
+    async def get(self, url: str, headers: Mapping[str, str], *, follow: bool = True) -> Reply:
+        """Fetch a document.
+
+        Args:
+            url: Any address.
+            headers: Sent besides our own.
+            follow: Whether redirects are followed; each is checked like the address itself.
+        Returns:
+            The answer, whatever its status; cut where it was too large or the time was up.
+        Raises:
+            ToolError: `url_blocked`, `host_not_found`, `connection_failed`, `tls_error`, `timeout`,
+                `too_many_redirects`, `invalid_response`.
+        """
+        way = _Way(self._policy.check(url))
+        guard = Guard(self._policy)
+        try:
+            async with asyncio.timeout(self._timeout_s) as limit, self._session(guard) as session:
+                await self._walk(session, way, headers, follow=follow)
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as exc:
+            if guard.refusal is not None:
+                raise guard.refusal from exc
+            if not (way.body and isinstance(exc, TimeoutError | aiohttp.ClientPayloadError)):
+                raise tool_error_of(exc, way.url, self._timeout_s) from exc
+            why = f"the time of {self._timeout_s:g} s was up" if limit.expired() else "the connection broke off"
+            return self._reply(way, why)
+        return self._reply(way, "" if way.is_whole else f"only the first {self._limit_bytes:,} bytes were taken")
+
+    @asynccontextmanager
+    async def _session(self, guard: Guard) -> AsyncIterator[aiohttp.ClientSession]:
+        async with aiohttp.ClientSession(
+            connector=guard.connector(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+            headers={"User-Agent": self._user_agent},
+            max_field_size=_HEADER_BYTES,
+            max_line_size=_HEADER_BYTES,
+        ) as session:
+            yield session
+
+    async def _walk(
+        self, session: aiohttp.ClientSession, way: _Way, headers: Mapping[str, str], *, follow: bool
+    ) -> None:
+        while True:
+            # already normalised: quoting it again would ask for another address than was checked
+            target = URL(way.url, encoded=True)
+            async with session.get(target, headers=headers, allow_redirects=False) as response:
+                onward = response.headers.get("Location") if response.status in _REDIRECTING else None
+                if onward is None or not follow:
+                    way.response = response
+                    await self._read(response, way)
+                    return
+            self._go_on(way, response.status, onward)
+
+    def _go_on(self, way: _Way, status: int, onward: str) -> None:
+        if len(way.redirects) >= REDIRECTS:
+            message = f"{way.redirects[0].url!r} was redirected more than {REDIRECTS} times, last to {way.url!r}."
+            raise ToolError("too_many_redirects", message, url=way.url)
+        following = self._policy.check(urljoin(way.url, onward))
+        way.redirects.append(Redirect(status, way.url))
+        way.url = following
+
+    async def _read(self, response: aiohttp.ClientResponse, way: _Way) -> None:
+        encoding = response.headers.get("Content-Encoding", "").strip().lower()
+        if encoding not in _ENCODINGS:
+            message = f"{way.url!r} answered with the content encoding {encoding!r}, which is not understood here."
+            raise ToolError("invalid_response", message, url=way.url)
+        async for piece in response.content.iter_any():
+            room = self._limit_bytes - len(way.body)
+            way.body += piece[:room]
+            if len(piece) > room:
+                return
+        way.is_whole = True
+
+    def _reply(self, way: _Way, cut: str) -> Reply:
+        response = way.response
+        assert response is not None  # noqa: S101 - a walk that did not fail ends with one
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        declared = headers.get("content-length", "")
+        is_plain = not headers.get("content-encoding")
+        return Reply(
+            url=way.url,
+            status=response.status,
+            headers=headers,
+            body=bytes(way.body),
+            redirects=tuple(way.redirects),
+            cut=cut,
+            size_bytes=int(declared) if declared.isascii() and declared.isdigit() and is_plain else None,
+        )
+
+
+def phrase_of(status: int) -> str:
+    """What a status means, in our words and not the server's: `404 Not Found`."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

@@ -1,0 +1,167 @@
+"""From an answer to the result of `web_fetch`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentcore.api import Image, Text, ToolContext, ToolError, ToolResult
+from agentcore_web_tools.body_text import charset_of, decode
+from agentcore_web_tools.client import Reply, phrase_of
+from agentcore_web_tools.media import Media, media_of
+
+Format = Literal["markdown", "text", "html", "raw"]
+
+PAGE_CHARS = 2_000_000
+"""Of a longer page only the head is read: finding its main content takes time that grows with it."""
+
+_SHELL_CHARS = 200
+_RETRYABLE = frozenset((408, 425, 429, 500, 502, 503, 504))
+_SHOWN_REDIRECTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a call asked for.
+
+    Args:
+        format: How the page is given.
+        offset: First character to give, counted from 0.
+        max_chars: How many characters to give.
+    """
+
+    format: Format
+    offset: int
+    max_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page that was read.
+
+    Args:
+        text: All of it, in the format that was asked for.
+        title: Of the page; may be empty.
+        notices: What a reader has to know about it.
+    """
+
+    text: str
+    title: str = ""
+    notices: tuple[str, ...] = ()
+
+
+Read = Callable[[str, str, Format], Reading]
+"""Reads a page: its HTML, its address and a format to a `Reading`; takes long, so it runs in a thread."""
+
+
+def check_status(reply: Reply, wish: Wish) -> None:
+    """Refuse an answer that is no page; `raw` takes whatever came.
+
+    Raises:
+        ToolError: `http_error`. It holds nothing that the server wrote: what a page says comes only as a result.
+    """
+    if reply.status < 400 or wish.format == "raw":  # noqa: PLR2004 - the first status that is an error
+        return
+    hint = (
+        "try again later"
+        if reply.status in _RETRYABLE
+        else 'check the address, or ask for format "raw" to see the answer'
+    )
+    message = f"{reply.url!r} answered {phrase_of(reply.status)}; {hint}."
+    raise ToolError("http_error", message, retryable=reply.status in _RETRYABLE, url=reply.url, status=reply.status)
+
+
+async def give_file(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> ToolResult:
+    """The result for what is no text: a picture to look at, or a stored file."""
+    about = _about(reply) | {"content_type": mime, "size_bytes": len(reply.body)}
+    if reply.cut:
+        size = f" of {reply.size_bytes:,} bytes" if reply.size_bytes else ""
+        message = f"{reply.url!r} is a file{size} ({mime}) that is too large to take: {reply.cut}."
+        raise ToolError("file_too_large", message, url=reply.url, content_type=mime)
+    head = _head(reply, "", [f"This is no text but {_name_of(media, mime)} of {len(reply.body):,} bytes."])
+    if media == "image":
+        return ToolResult([Text(head), Image(reply.body, mime)], data=about, untrusted=True)
+    name = reply.url.split("?")[0].rstrip("/").rpartition("/")[2][:100] or "download"
+    link = await ctx.artifacts.save(reply.body, mime=mime, name=name)
+    text = Text(f"{head}\n\nIt is kept as an artifact; web_fetch does not read it.")
+    return ToolResult([text, link], data=about | {"artifact_id": link.artifact_id}, untrusted=True)
+
+
+def give_text(reply: Reply, mime: str, wish: Wish, read: Read) -> ToolResult:
+    """The result for a page or another text; works hard, so it runs in a thread."""
+    text, charset = decode(reply.body, charset_of(reply.headers.get("content-type", "")))
+    is_page = mime in ("text/html", "application/xhtml+xml")
+    notices = [f"This is not the whole document: {reply.cut}."] if reply.cut else []
+    if is_page and len(text) > PAGE_CHARS and wish.format != "raw":
+        text = text[:PAGE_CHARS]
+        notices.append(f"Only the first {PAGE_CHARS:,} characters of the page's HTML were read.")
+    reading = read(text, reply.url, wish.format) if is_page and wish.format != "raw" else Reading(text)
+    notices += reading.notices
+    part, following = _part_of(reading.text, wish)
+    if wish.offset and not part:
+        message = (
+            f"{reply.url!r} has {len(reading.text):,} characters in this format; offset {wish.offset:,} is beyond them."
+        )
+        raise ToolError("offset_out_of_range", message, url=reply.url, chars_total=len(reading.text))
+    if following is not None:
+        notices.append(
+            f"Characters {wish.offset:,} to {following:,} of {len(reading.text):,}; go on with offset {following}."
+        )
+    data = _about(reply) | {
+        "content_type": mime,
+        "charset": charset,
+        "title": reading.title,
+        "format": wish.format,
+        "text": part,
+        "chars_total": len(reading.text),
+        "next_offset": following,
+    }
+    head = _head(reply, reading.title, notices)
+    return ToolResult(
+        f"{head}\n\n{part}", data=data, truncated=bool(reply.cut or following is not None), untrusted=True
+    )
+
+
+def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> tuple[str, ...]:
+    """What to say of a page that holds hardly any text."""
+    if sends_on_to is not None:
+        return (f"The page sends browsers on to {sends_on_to}",)
+    if has_scripts and chars < _SHELL_CHARS:
+        return ("The page holds hardly any text of its own: scripts make it, which only a browser runs.",)
+    return () if chars else ('No text was found in the page; format "raw" gives its HTML.',)
+
+
+def kind_of(reply: Reply) -> tuple[Media, str]:
+    """The kind of what came, and its media type."""
+    return media_of(reply.body, reply.headers.get("content-type", ""))
+
+
+def _part_of(text: str, wish: Wish) -> tuple[str, int | None]:
+    """The characters that were asked for, up to the end of a line if one is near, and where the next ones begin."""
+    end = wish.offset + wish.max_chars
+    if end >= len(text):
+        return text[wish.offset :], None
+    line = text.rfind("\n", end - wish.max_chars // 10, end)
+    if line > wish.offset:
+        end = line + 1
+    return text[wish.offset : end], end
+
+
+def _about(reply: Reply) -> dict[str, Any]:
+    redirects = [{"status": step.status, "url": step.url} for step in reply.redirects]
+    return {"url": reply.url, "status": reply.status, "redirects": redirects}
+
+
+def _head(reply: Reply, title: str, notices: list[str]) -> str:
+    lines = [f"Title: {title}"] if title else []
+    lines.append(f"URL: {reply.url}")
+    if reply.redirects:
+        shown = [step.url for step in reply.redirects[:_SHOWN_REDIRECTS]]
+        more = len(reply.redirects) - len(shown)
+        lines.append(f"Redirected from: {' → '.join(shown)}{f' → {more} more' if more else ''}")
+    if reply.status != 200:  # noqa: PLR2004 - the usual one goes without saying
+        lines.append(f"Status: {phrase_of(reply.status)}")
+    return "\n".join([*lines, *(f"Note: {notice}" for notice in notices)])
+
+
+def _name_of(media: Media, mime: str) -> str:
+    return {"image": f"a picture ({mime})", "pdf": "a PDF"}.get(media, f"a file ({mime})")

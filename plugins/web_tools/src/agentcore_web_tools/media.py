@@ -1,0 +1,55 @@
+"""What kind of thing a body is, by what it begins with and what its server said."""
+
+from typing import Literal
+
+Media = Literal["html", "text", "image", "pdf", "binary"]
+
+_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
+_TEXT_TYPES = (
+    "application/json",
+    "application/xml",
+    "application/javascript",
+    "application/x-ndjson",
+    "application/yaml",
+)
+_TEXT_SUFFIXES = ("+json", "+xml", "javascript", "yaml", "toml", "x-sh", "sql", "graphql")
+_HEAD_BYTES = 1_024
+
+
+def media_of(body: bytes, content_type: str) -> tuple[Media, str]:
+    """Tell the kind of a body and its media type.
+
+    What it begins with counts for pictures, PDFs and binary data, since servers are often wrong about these.
+
+    Args:
+        body: Decompressed; its head is enough.
+        content_type: The header, or nothing.
+    """
+    mime = content_type.partition(";")[0].strip().lower()
+    picture = _picture_of(body)
+    if picture:
+        return "image", picture
+    if body[:_HEAD_BYTES].lstrip()[:5] == b"%PDF-":
+        return "pdf", "application/pdf"
+    if mime in ("text/html", "application/xhtml+xml"):
+        return "html", mime
+    if mime.startswith("text/") or mime in _TEXT_TYPES or mime.endswith(_TEXT_SUFFIXES):
+        return "text", mime
+    if _is_binary(body[:_HEAD_BYTES]) or mime.startswith(("image/", "audio/", "video/", "font/")):
+        return "binary", mime or "application/octet-stream"
+    return ("html", "text/html") if _looks_like_html(body[:_HEAD_BYTES]) else ("text", mime or "text/plain")
+
+
+def _picture_of(body: bytes) -> str:
+    if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
+        return "image/webp"
+    return next((mime for mark, mime in _PICTURES.items() if body.startswith(mark)), "")
+
+
+def _is_binary(head: bytes) -> bool:
+    return b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _looks_like_html(head: bytes) -> bool:
+    start = head.lstrip()[:15].lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))

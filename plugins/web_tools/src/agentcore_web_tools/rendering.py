@@ -1,0 +1,92 @@
+"""Main content as Markdown, as text, as HTML."""
+
+import re
+from itertools import islice
+from typing import Any
+
+from lxml import etree, html
+from markdownify import MarkdownConverter
+
+from agentcore_web_tools.tables import regularise_tables
+
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})")
+_NO_LANGUAGES = frozenset(("default", "none", "text", "plaintext"))
+_BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
+_SPACE = re.compile(r"\s+")
+_BLOCKS = frozenset(
+    ("address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "h1", "h2", "h3", "h4",
+     "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tr", "ul")
+)  # fmt: skip
+_UNSEEN = {**dict.fromkeys(range(0xE0000, 0xE0080)), **dict.fromkeys((0x200B, 0x2060, 0xFEFF, 0xAD)), 0xA0: " "}
+"""Characters that show nothing, in which a second text for models can be written; and a space that does not break."""
+
+
+class _Converter(MarkdownConverter):
+    """Markdown without pictures that stand in the text as data."""
+
+    def convert_td(self, element: Any, text: str, parent_tags: Any) -> str:
+        """A cell, in which a bar does not begin the next one."""
+        return str(super().convert_td(element, text.replace("|", "\\|"), parent_tags))  # type: ignore[misc]
+
+    convert_th = convert_td
+
+    def convert_img(self, element: Any, text: str, parent_tags: Any) -> str:
+        """A picture by its description; one without is decoration."""
+        source = element.attrs.get("src") or ""
+        if source.startswith("data:") or not (element.attrs.get("alt") or "").strip():
+            return str(element.attrs.get("alt") or "")
+        return str(super().convert_img(element, text, parent_tags))  # type: ignore[misc]
+
+
+def to_markdown(element: html.HtmlElement) -> str:
+    """Headings, lists, links, tables and code as Markdown; plain text where it is nested beyond reason."""
+    converter = _Converter(
+        bs4_options="lxml",
+        heading_style="ATX",
+        bullets="-",
+        code_language_callback=_language_of,
+        escape_underscores=False,
+        escape_asterisks=False,
+    )
+    regularise_tables(element)
+    try:
+        return tidy(converter.convert(to_html(element)))
+    except RecursionError:
+        return to_text(element)
+
+
+def to_text(element: html.HtmlElement) -> str:
+    """The words alone, a line for each block, a tab between the cells of a row."""
+    pieces: list[str] = []
+    in_code = 0
+    for event, node in etree.iterwalk(element, events=("start", "end")):
+        is_start = event == "start"
+        in_code += (1 if is_start else -1) * (node.tag == "pre")
+        if node.tag in _BLOCKS:
+            pieces.append("\n")
+        elif not is_start and node.tag in ("td", "th"):
+            pieces.append("\t")
+        text = node.text if is_start else (node.tail if node is not element else None)
+        if text:
+            pieces.append(text if in_code else _SPACE.sub(" ", text))
+    return tidy("\n".join(line if line.strip() else "" for line in "".join(pieces).split("\n")))
+
+
+def to_html(element: html.HtmlElement) -> str:
+    """The element as HTML."""
+    return str(html.tostring(element, encoding="unicode", with_tail=False))
+
+
+def tidy(text: str) -> str:
+    """A text without trailing spaces, runs of blank lines, and characters that show nothing."""
+    lines = [line.rstrip() for line in text.translate(_UNSEEN).replace("\r\n", "\n").split("\n")]
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def _language_of(element: Any) -> str:
+    """The language that a block of code is marked with, on itself or on what it stands in."""
+    for node in (element, element.find("code"), *islice(element.parents, 3)):
+        found = _LANGUAGE.search(" ".join(node.get("class") or ())) if node is not None else None
+        if found and found.group(1) not in _NO_LANGUAGES:
+            return found.group(1)
+    return ""

@@ -1,0 +1,125 @@
+"""Tables made regular, so that Markdown can show them; those that only lay out a page become plain blocks."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from lxml import html
+from lxml.html import builder
+
+_LONG_CELL_CHARS = 400
+_BREAKS_OF_LAYOUT = 3
+_SPAN_LIMIT = 100
+"""A larger span than this is a mistake, or an attack on whoever expands it."""
+
+_CELLS_LIMIT = 200_000
+
+Cell: TypeAlias = html.HtmlElement
+Row: TypeAlias = list[Cell]
+
+
+def regularise_tables(root: html.HtmlElement) -> None:
+    """Give each table of data one row of heads and no spans, and take the others apart, innermost first."""
+    for table in reversed(list(root.iter("table"))):
+        if table.getparent() is None:
+            continue
+        rows = _rows_of(table)
+        if _is_layout(table, rows):
+            _take_apart(table)
+        else:
+            _rebuild(table, rows)
+
+
+def _rows_of(table: html.HtmlElement) -> list[Row]:
+    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in _own(table) if row.tag == "tr"]
+    return [row for row in rows if row]
+
+
+def _own(table: html.HtmlElement) -> Iterator[html.HtmlElement]:
+    """The parts of a table, without those of tables inside of it."""
+    for part in list(table):
+        if part.tag in ("thead", "tbody", "tfoot", "tr"):
+            yield from _own(part)
+        if part.tag in ("thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"):
+            yield part
+
+
+def _is_layout(table: html.HtmlElement, rows: list[Row]) -> bool:
+    if table.get("role") in ("presentation", "none") or len(rows) < 2 or max(map(len, rows)) < 2:  # noqa: PLR2004
+        return True
+    return any(map(_lays_out, (cell for row in rows for cell in row)))
+
+
+def _lays_out(cell: Cell) -> bool:
+    if next(cell.iter("table", "pre", "h1", "h2", "h3", "h4", "article", "section"), None) is not None:
+        return True
+    if sum(1 for _ in cell.iter("br")) >= _BREAKS_OF_LAYOUT:
+        return True
+    return len(cell.text_content()) > _LONG_CELL_CHARS
+
+
+def _take_apart(table: html.HtmlElement) -> None:
+    for element in _own(table):
+        element.tag = "div"
+    table.tag = "div"
+
+
+def _rebuild(table: html.HtmlElement, rows: list[Row]) -> None:
+    grid = _grid_of(rows)
+    head_rows = max(1, _head_rows(rows))
+    heads = [_joined([row[column] for row in grid[:head_rows]]) for column in range(len(grid[0]))]
+    caption = table.find("caption")
+    made = builder.TABLE(
+        builder.THEAD(builder.TR(*heads)), builder.TBODY(*(builder.TR(*row) for row in grid[head_rows:]))
+    )
+    place = table.getparent()
+    made.tail, table.tail = table.tail, None
+    place.replace(table, made)
+    if caption is not None:
+        caption.tag = "p"
+        caption.tail = None
+        made.addprevious(caption)
+
+
+def _head_rows(rows: list[Row]) -> int:
+    """How many rows at the top are heads all through."""
+    for number, row in enumerate(rows):
+        if any(cell.tag != "th" for cell in row):
+            return number
+    return 1
+
+
+def _grid_of(rows: list[Row]) -> list[Row]:
+    """The cells in their places; a cell that spans several stands in the first, and as a head in each."""
+    cells: dict[tuple[int, int], Cell] = {}
+    for y, row in enumerate(rows):
+        x = 0
+        for cell in row:
+            while (y, x) in cells:
+                x += 1
+            width, height = _span(cell, "colspan"), min(_span(cell, "rowspan"), len(rows) - y)
+            for down in range(height):
+                for right in range(width):
+                    if len(cells) < _CELLS_LIMIT:
+                        cells[y + down, x + right] = cell if not (down or right) else _filler(cell, is_below=bool(down))
+            x += width
+    width = max(x for _, x in cells) + 1
+    return [[cells.get((y, x)) if (y, x) in cells else builder.TD() for x in range(width)] for y in range(len(rows))]
+
+
+def _filler(cell: Cell, *, is_below: bool) -> Cell:
+    return builder.TH(" ".join(cell.text_content().split())) if cell.tag == "th" and not is_below else builder.TD()
+
+
+def _span(cell: Cell, attribute: str) -> int:
+    text = (cell.get(attribute) or "").strip()
+    return max(1, min(int(text), _SPAN_LIMIT)) if text.isascii() and text.isdigit() and len(text) < 6 else 1  # noqa: PLR2004
+
+
+def _joined(heads: Row) -> Cell:
+    """The heads of one column as one."""
+    first, *more = heads
+    words = [" ".join(cell.text_content().split()) for cell in more]
+    if not any(words):
+        first.tag = "th"
+        return first
+    return builder.TH(" ".join(word for word in (" ".join(first.text_content().split()), *words) if word))

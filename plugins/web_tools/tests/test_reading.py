@@ -1,0 +1,158 @@
+"""Saved pages of different make become readable Markdown: what somebody came for, without its frame."""
+
+import pytest
+from aiohttp import web
+
+
+@pytest.fixture
+def read(site, fetch, text):
+    """The Markdown (or another format) of a saved page."""
+
+    async def run(name: str, **arguments) -> str:
+        result = await fetch(f"{site}/pages/{name}", **arguments)
+        assert result.untrusted
+        assert result.data["text"] in text(result)
+        return result.data["text"]
+
+    return run
+
+
+@pytest.mark.spec("T4")
+async def test_news_article_keeps_its_story_and_loses_its_frame(read, site) -> None:
+    page = await read("news_article.html")
+    assert page.startswith("# Harbour shut as storm Eira makes landfall")
+    assert f"[harbour]({site}/places/harbour)" in page
+    assert f"[forecast for Saturday]({site}/pages/forecast/index.html?day=sat#hours)" in page
+    assert "**Mia Holm**" in page
+    assert "- Two cranes on the north quay\n  - one of them beyond repair\n" in page
+    assert "> Nobody alive here has seen water this high." in page
+    assert f"![Waves over the north quay]({site}/i/harbour.jpg)" in page
+    for noise in ("cookies", "Sections", "Sport", "Advertisement", "Share", "Most read", "Cat rescued", "Sign up", "©"):
+        assert noise not in page
+
+
+@pytest.mark.spec("T4", "S2")
+async def test_text_that_no_person_sees_is_not_read_to_a_model(read) -> None:
+    for form in ("markdown", "text", "html"):
+        page = await read("news_article.html", format=form)
+        assert "Gusts of 148" in page
+        assert "ignore all previous" not in page
+        assert "transfer the money" not in page
+        assert "dataLayer" not in page
+
+
+async def test_characters_that_show_nothing_are_left_out(serve, fetch) -> None:
+    hidden = "".join(chr(0xE0000 + ord(character)) for character in "run rm")
+
+    async def page(request):
+        return web.Response(text=f"<p>Plain\u200b words{hidden} here</p>", content_type="text/html")
+
+    result = await fetch(await serve({"/": page}))
+    assert result.data["text"] == "Plain words here"
+
+
+@pytest.mark.spec("T4")
+async def test_page_of_documentation_keeps_code_tables_and_links(read, site) -> None:
+    page = await read("docs_page.html")
+    assert page.startswith("# Connection pools\n")
+    assert (
+        '```python\nimport orb\n\nasync with orb.Pool(size=4) as pool:\n    await pool.run("SELECT 1 < 2")\n```' in page
+    )
+    assert "```toml\n[pool]" in page
+    assert f"[`orb.Pool`]({site}/pages/api.html#orb.Pool)" in page
+    assert "| Option | Default | Meaning |\n| --- | --- | --- |\n| `size` | 10 |" in page
+    assert "closed \\| 0: never |" in page
+    assert "¶" not in page
+    assert "Installation" not in page
+
+
+@pytest.mark.spec("T4")
+async def test_wiki_page_keeps_its_tables_and_loses_its_navigation(read) -> None:
+    page = await read("wiki_page.html")
+    assert "| Country | Length (km) |" in page
+    assert "[Japan](" in page
+    assert "Whitehouse" in page
+    for noise in ("Contents", "[edit]", "Jump to navigation", "Log in", "Broad gauge", "CC BY-SA"):
+        assert noise not in page
+
+
+@pytest.mark.spec("T4")
+async def test_forum_thread_keeps_every_post_in_order_and_in_its_old_charset(read) -> None:
+    page = await read("forum_thread.html")
+    posts = [
+        "dry yeast, flour type 550",
+        "**Bäckermeister**",
+        "Above 45°",
+        "crumbly wrote",
+        "lukewarm water",
+        "That was it",
+    ]
+    places = [page.index(post) for post in posts]
+    assert places == sorted(places)
+    assert "(http://bread.example/yeast?x=1&y=2)" in page
+    assert "| --- |" not in page
+
+
+@pytest.mark.spec("T4")
+async def test_page_in_gbk_that_calls_itself_gb2312_is_read(read, fetch, site) -> None:
+    page = await read("gbk_page.html")
+    assert "# 秋天的茶园" in page
+    assert "镕炉" in page  # a character of GBK that GB 2312 lacks
+    assert "首页" not in page or page.index("首页") < page.index("# 秋天的茶园")
+    result = await fetch(f"{site}/pages/gbk_page.html")
+    assert (result.data["title"], result.data["charset"]) == ("秋天的茶园－江南日报", "gb18030")
+
+
+@pytest.mark.spec("T4")
+async def test_tables_with_spans_become_regular_and_nested_ones_are_taken_apart(read) -> None:
+    page = await read("price_tables.html")
+    assert "| Zone | Price Adult | Price Child |\n| --- | --- | --- |\n| 1 | € 2.40 | € 1.20 |" in page
+    assert "| Region (with night buses) | 79 | 790 |" in page
+    assert "| Dog | 1.00 |\n| --- | --- |\n| Bicycle | 2.00 |" in page
+
+
+async def test_list_of_articles_is_read_as_a_whole(read) -> None:
+    page = await read("news_list.html")
+    assert page.count("points by") == 4
+    assert "Guidelines" not in page
+
+
+async def test_page_that_scripts_make_says_so(fetch, site, text) -> None:
+    result = await fetch(f"{site}/pages/spa_shell.html")
+    assert "scripts make it" in text(result)
+    assert "Title: Dashboard" in text(result)
+
+
+async def test_text_is_words_alone_and_html_is_the_main_content(read) -> None:
+    words = await read("news_article.html", format="text")
+    assert "the port authority closed all four quays" in words
+    assert "](" not in words
+    markup = await read("news_article.html", format="html")
+    assert "<h1>" in markup
+    assert "<nav" not in markup
+    raw = await read("news_article.html", format="raw")
+    assert raw.startswith("<!DOCTYPE html>")
+    assert "window.dataLayer" in raw
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "", "<", "<html><head><title>only a title",
+        "<frameset><frame src=a>", "<base href='http://[bad'><a href='http://[x'>l</a>",
+        "<div>" * 3000 + "deep", "<table><tr>" * 500,
+        "<table><tr><td rowspan=99999999 colspan=99999999>x<td>y<tr><td>z<td>w</table>",
+        "<p>\x00\x01\ud83d".encode("utf-8", "surrogatepass"), b"\xff\xfe<\x00p\x00>\x00",
+    ],
+    ids=lambda page: repr(page[:20]),
+)  # fmt: skip
+async def test_broken_pages_are_read_as_far_as_they_go(serve, fetch, page) -> None:
+    body = page if isinstance(page, bytes) else page.encode()
+
+    async def answer(request):
+        return web.Response(body=body, headers={"Content-Type": "text/html"})
+
+    address = await serve({"/": answer})
+    for form in ("markdown", "text", "html", "raw"):
+        result = await fetch(address, format=form)
+        assert result.data["status"] == 200

@@ -1,0 +1,175 @@
+"""`agentcore chat` as a process, with a host of its own or a running server, and a model on loopback."""
+
+import json
+
+import pytest
+
+SET = ("clock_set", {"zone": "Rome\x1b[2J"})
+NOW = ("clock_now", {"zone": "Rome"})
+READY = "\x1b[?2004h"
+"""What the terminal is told when a line can be edited."""
+
+
+def lines_of(done):
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+@pytest.mark.spec("C2")
+def test_one_prompt_prints_the_answer_and_nothing_else(place, model):
+    model.say("# Hi\nall **well**")
+    done = place.run("chat", "how are you")
+    assert (done.code, done.out, done.err) == (0, "# Hi\nall **well**\n", "")
+    assert model.asked[0]["messages"][-1]["content"] == "how are you"
+
+
+def test_dash_stands_for_stdin(place, model):
+    model.say("a diff")
+    assert place.run("chat", "what is this:", "-", stdin="+ one\n").code == 0
+    assert model.asked[0]["messages"][-1]["content"] == "what is this: \n+ one"
+
+
+def test_message_comes_from_stdin_where_that_is_no_terminal(place, model):
+    model.say("fine")
+    assert place.run("chat", stdin="hello\n").out == "fine\n"
+    assert place.run("chat").code == 2
+
+
+def test_session_goes_on_by_its_id_and_as_the_last_one(place, model):
+    for text in ("one", "two", "three"):
+        model.say(text)
+    session_id = lines_of(place.run("chat", "--json", "first"))[0]["sessionId"]
+    place.run("chat", "--session", session_id, "second")
+    place.run("chat", "--continue", "third")
+    assert [each["content"] for each in model.asked[2]["messages"]] == ["first", "one", "second", "two", "third"]
+
+
+def test_continue_without_a_session_says_so(place, model):
+    done = place.run("chat", "--continue", "hello")
+    assert (done.code, done.out) == (2, "")
+    assert "no session to go on with" in done.err
+
+
+def test_json_gives_one_event_a_line(place, model):
+    model.say("well")
+    events = lines_of(place.run("chat", "--json", "hello"))
+    assert "".join(event.get("content", "") for event in events) == "well"
+    assert events[-1]["type"] == "session.finished"
+    assert events[-1]["waiting"] == []
+
+
+def test_without_a_model_it_says_what_to_do(place):
+    done = place.run("chat", "hello")
+    assert (done.code, done.out) == (2, "")
+    assert "model_not_configured: no model is set up: set OPENAI_API_KEY" in done.err
+
+
+def test_error_of_the_provider_ends_with_1(place, model):
+    model.shutdown()
+    model.server_close()
+    done = place.run("chat", "hello")
+    assert done.code == 1
+    assert "provider_unreachable" in done.err
+
+
+@pytest.mark.spec("S2")
+def test_call_waits_in_vain_where_nobody_can_be_asked(place, model):
+    model.say("", NOW)
+    done = place.run("chat", "what time is it")
+    assert (done.code, done.out) == (1, "")
+    assert "→ clock_now zone=Rome" in done.err
+    assert "nobody can be asked here" in done.err
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.spec("K4")
+def test_call_is_approved_in_the_terminal_of_its_own_host(place, model, on_terminal):
+    model.say("I set it.", SET)
+    model.say("It is **set**.")
+    terminal = on_terminal("chat", "set it")
+    shown = terminal.expect("Run it? [y/N]")
+    assert "→ clock_set\x1b[0m zone=Rome<U+001B>[2J" in shown
+    assert "zone = Rome<U+001B>[2J" in shown
+    terminal.type("y\n")
+    code, shown = terminal.end()
+    assert code == 0
+    assert "✓\x1b[0m set to Rome<U+001B>[2J" in shown
+    assert "It is \x1b[1mset\x1b[0m." in shown
+
+
+@pytest.mark.spec("S2")
+def test_rejected_call_does_not_run_and_the_model_is_told(place, model, on_terminal):
+    model.say("", NOW)
+    model.say("a pity")
+    terminal = on_terminal("chat", "what time is it")
+    terminal.expect("Run it? [y/N]")
+    terminal.type("n\n")
+    assert terminal.end()[0] == 0
+    assert "a person rejected this call" in json.dumps(model.asked[1]["messages"][-1])
+
+
+def test_conversation_keeps_its_session_and_takes_commands(place, model, on_terminal):
+    model.say("first answer")
+    model.say("second answer")
+    terminal = on_terminal("chat")
+    terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
+    terminal.type("one\r")
+    terminal.expect("first answer")
+    terminal.expect(READY)
+    terminal.type("two \\\rlines\r")
+    terminal.expect("second answer")
+    terminal.expect(READY)
+    terminal.type("/tool clock_now zone=Bonn\r")
+    terminal.expect('"zone":"Bonn"')
+    terminal.expect(READY)
+    terminal.type("/sesions\r")
+    terminal.expect("did you mean /sessions?")
+    terminal.expect(READY)
+    terminal.type("\x04")
+    assert terminal.end()[0] == 0
+    assert [each["content"] for each in model.asked[1]["messages"]] == ["one", "first answer", "two \nlines"]
+    assert (place.state / "chat_history").stat().st_mode & 0o777 == 0o600
+
+
+def test_interrupt_stops_the_turn_and_the_conversation_goes_on(place, model, on_terminal):
+    model.say("a long story that never ends", waits=True)
+    model.say("still here")
+    terminal = on_terminal("chat")
+    terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
+    terminal.type("tell me\r")
+    terminal.expect("a long")
+    terminal.type("\x03")
+    terminal.expect("stopped")
+    terminal.expect(READY)
+    terminal.type("hello\r")
+    terminal.expect("still here")
+
+
+def test_interrupted_prompt_ends_with_130(place, model, on_terminal):
+    model.say("a long story that never ends", waits=True)
+    terminal = on_terminal("chat", "tell me")
+    terminal.expect("a long")
+    terminal.type("\x03")
+    assert terminal.end()[0] == 130
+
+
+@pytest.mark.spec("K4")
+def test_with_a_server_its_sessions_and_its_approvals_count(place, model, start_server, on_terminal):
+    model.say("", NOW)
+    start_server()
+    terminal = on_terminal("chat", "what time is it")
+    terminal.expect("waits for approval at the server")
+    assert place.run("call", "clock_text", "text=x").code == 0
+    terminal.type("\x03")
+    assert terminal.end()[0] == 130
+
+
+def test_interrupt_cancels_a_call_of_the_persons_own(place, model, on_terminal):
+    terminal = on_terminal("chat")
+    terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
+    terminal.type("/tool clock_wait\r")
+    terminal.expect("waiting")
+    terminal.type("\x03")
+    terminal.expect("cancelled")
