@@ -25,6 +25,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "The server ended while this call ran: whether it took effect is unknown. Look before you repeat it.",
         "服务器在执行此调用时中断，结果未知。重试之前请先检查状态。",
     ),
+    "summary": (
+        "Summary of the conversation so far; its messages are no longer here:\n{summary}",
+        "以下是此前对话的摘要，原消息已不在此处：\n{summary}",
+    ),
     "unknown": ("unknown", "未知"),
     "page": ("The page that the person looks at:", "用户当前浏览的页面："),
     "url": ("URL", "网址"),

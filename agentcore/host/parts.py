@@ -6,6 +6,7 @@ from agentcore.api.workspace import Workspace
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.config import AppConfig
+from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.registry import ToolRegistry
@@ -29,3 +30,4 @@ class Parts:
     policy: ApprovalPolicy
     routes: RouteTable
     own_origins: OwnOrigins
+    conversation: ConversationSlot
