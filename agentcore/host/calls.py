@@ -242,12 +242,14 @@ class Calls:
         """
         policy = self._parts.policy
         call.policy_version = policy.version
-        if policy.lets_own_call_pass(call.request.principal, call.preview):
+        # what a person was asked about is theirs to decide, whatever has been allowed since
+        is_asked = call.request.call_id is not None
+        if not is_asked and policy.lets_own_call_pass(call.request.principal, call.preview):
             call.decision, call.decided_by = OWN_CALL, OWN_CALL.by
             return None
         facts = await self._facts(call, tool)
         call.decision = policy.decide(facts)
-        if call.decision.kind == "allow":
+        if call.decision.kind == "allow" and not is_asked:
             call.decided_by = call.decision.by
             return None
         if call.decision.kind == "ask" and not policy.looks_at_paths:

@@ -75,8 +75,17 @@ async def test_protected_write_waits_for_a_person_and_runs_once(host, writer):
 async def test_approval_does_not_hold_for_changed_arguments(host, writer):
     call_id = await required(host)
     await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
-    outcome = await host.call(CallRequest("write", {"path": "other"}, Principal("chat"), call_id=call_id))
+    outcome = await host.call(request(path="other", call_id=call_id))
     assert outcome.error.type == "approval_denied"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2")
+async def test_approval_of_somebody_else_s_call_is_of_no_use(host, writer):
+    call_id = await required(host, principal=Principal("chat", "s"), session_id="s")
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    outcome = await host.call(request(call_id=call_id, session_id="s"))
+    assert outcome.error.type == "approval_not_found"
     assert writer.ran == 0
 
 
