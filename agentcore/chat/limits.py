@@ -53,3 +53,6 @@ OFFERED_TOOLS = 40
 
 FOUND_TOOLS = 20
 """Tools that one search gives."""
+
+FOUND_TOOLS_KEPT = 80
+"""Found tools that a session keeps; the oldest are dropped first."""

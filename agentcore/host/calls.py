@@ -266,23 +266,25 @@ class Calls:
                 )
             named = call.request.resource_id
         if named is not None:
-            known = self._parts.resources
-            resource = known.by_key(use.type, use.key, named) if use.key else known.get(named)
-            self._check_reach(call, resource, use)
-            return resource
+            return self._reach(call, use, named)
         own = self._parts.resources.list(session_id=call.session_id, resource_type=use.type)
         if own:
             return min(own, key=lambda resource: resource.index)
         return self._parts.resources.create(tool.module.name, use.type, call.session_id) if use.create else None
 
-    def _check_reach(self, call: Call, resource: Resource, use: ResourceUse) -> None:
+    def _reach(self, call: Call, use: ResourceUse, named: str) -> Resource:
+        """The resource of this id or key, if the call may reach it."""
+        known = self._parts.resources
         is_person = call.request.principal.kind in ("page", "token", "cli")
+        try:
+            resource = known.by_key(use.type, use.key, named) if use.key else known.get(named)
+        except ToolError as exc:
+            if use.not_found == exc.type:
+                raise
+            raise _unreachable(call, use, named) from exc
         if resource.resource_type != use.type or (not is_person and resource.session_id != call.session_id):
-            raise ToolError(
-                "resource_not_found",
-                f"there is no {use.type} {resource.resource_id!r} in session {call.session_id!r}",
-                resource_id=resource.resource_id,
-            )
+            raise _unreachable(call, use, named)
+        return resource
 
     async def _preview(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallPreview:
         preview = tool.definition.preview
@@ -394,6 +396,13 @@ def _touched(preview: CallPreview) -> tuple[object, ...]:
 def _wake(watcher: asyncio.Future[None]) -> None:
     if not watcher.done():
         watcher.set_result(None)
+
+
+def _unreachable(call: Call, use: ResourceUse, named: str) -> ToolError:
+    """Others' resources are as if they were not."""
+    message = f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
+    context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
+    return ToolError(use.not_found, message, **context)
 
 
 def _unrecorded(exc: RecordWriteError) -> ToolError:
