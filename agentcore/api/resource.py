@@ -22,6 +22,7 @@ class Resource:
         keep_running: Closing its tab does not end it.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
+        title: What people call it (a command, a page's title); empty: its type and index.
         keys: Other names for it, such as `{"tabId": "t3"}`, for tools whose `ResourceUse` has a `key`.
     """
 
@@ -35,6 +36,7 @@ class Resource:
     keep_running: bool = False
     created_at_ms: int = 0
     last_used_at_ms: int = 0
+    title: str = ""
     keys: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -47,6 +49,7 @@ class Resource:
             "adapterType": self.adapter_type,
             "status": self.status,
             "lastUrl": self.last_url,
+            "title": self.title,
             "keepRunning": self.keep_running,
             "createdAt": self.created_at_ms,
             "lastUsedAt": self.last_used_at_ms,
@@ -62,6 +65,7 @@ class Resources(Protocol):
         session_id: str,
         *,
         adapter_type: str = "",
+        title: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: Callable[[Resource], Awaitable[None]] | None = None,
     ) -> Resource:
@@ -99,6 +103,7 @@ class Resources(Protocol):
         status: ResourceStatus | None = None,
         last_url: str | None = None,
         keep_running: bool | None = None,
+        title: str | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
         """Change what is given and publish `resource.stateChanged`.

@@ -192,7 +192,7 @@ class Calls:
         call.arguments = tool.validate(call.request.arguments)
         use = tool.definition.resource
         if use is not None:
-            call.resource = self._resolve(call, tool, use)
+            call.resource = self._resolve_or_miss(call, tool, use)
         context = CallContext(call, self, self._parts)
         if tool.definition.preview is not None:
             call.preview = await self._preview(call, tool, context)
@@ -230,6 +230,16 @@ class Calls:
         call.deadline = min(deadline, call.deadline) if call.depth else deadline
         assert call.work is not None  # noqa: S101 - this runs inside of it
         call.work.cut_at(call.deadline, _TimedOut(limit_s))
+
+    def _resolve_or_miss(self, call: Call, tool: RegisteredTool, use: ResourceUse) -> Resource | None:
+        try:
+            return self._resolve(call, tool, use)
+        except ToolError as exc:
+            if exc.type != "resource_not_found" or use.missing == exc.type:
+                raise
+            missing = ToolError(use.missing, exc.message)
+            missing.context = exc.context
+            raise missing from exc
 
     def _resolve(self, call: Call, tool: RegisteredTool, use: ResourceUse) -> Resource | None:
         named = call.request.arguments.get(use.argument)
