@@ -19,6 +19,16 @@ export function locale() {
   return current;
 }
 
+/** Whether the person chose a language in this browser. */
+export function hasChosenLocale() {
+  return localStorage.getItem(KEY) !== null;
+}
+
+/** Change the language of this document only, for as long as it is open. @param {Locale} wanted */
+export function showLocale(wanted) {
+  use(wanted);
+}
+
 /** Change the language of everything that is shown, in this browser, from now on. @param {Locale} wanted */
 export function setLocale(wanted) {
   localStorage.setItem(KEY, wanted);

@@ -16,8 +16,12 @@ export function setTheme(chosen) {
   apply();
 }
 
-function apply() {
-  const chosen = theme();
+/** Show a theme in this document only, for as long as it is open. @param {Theme} shown */
+export function showTheme(shown) {
+  apply(shown);
+}
+
+function apply(chosen = theme()) {
   if (chosen === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = chosen;
 }

@@ -1,28 +1,26 @@
-"""Chat sessions of a host: takes messages, results and approvals, and lets turns go on whoever listens."""
+"""The chat of a host: takes messages, results and approvals of clients, and lets turns go on."""
 
 import asyncio
-import importlib
 import json
 import os
-from collections.abc import Coroutine, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import structlog
 
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
-from agentcore.chat.settings import ChatSettings
+from agentcore.chat.conversations import Conversations
+from agentcore.chat.setup import ModelSetup
 from agentcore.chat.stream import Sink, Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_client_result
-from agentcore.chat.wire import ChatBody, ClientTool, PageInfo, read_answer, read_client_result
+from agentcore.chat.turns import Turns
+from agentcore.chat.wire import ChatBody, read_answer, read_client_result
 from agentcore.host import Host
 from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
-
-if TYPE_CHECKING:
-    from agentcore.chat.engine import Engine
 
 log = structlog.get_logger(__name__)
 
@@ -33,16 +31,18 @@ class Chat:
     Args:
         host: Carries out the calls.
         environ: Where keys and addresses of providers stand.
+
+    Attributes:
+        conversations: Sessions as a page uses them.
+        setup: Models and agents.
     """
 
     def __init__(self, host: Host, environ: Mapping[str, str] = os.environ) -> None:
-        self._host, self._chats, self._environ = host, host.store.chats, environ
+        self._host, self._chats = host, host.store.chats
+        self.setup = ModelSetup(host, environ)
         self._locale = host.config.locale
-        self._engine: Engine | None = None
-        self._loading = asyncio.Lock()
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._tasks: dict[asyncio.Task[None], str] = {}
-        self._stopped: set[asyncio.Task[None]] = set()
+        self._turns = Turns(host, lambda: self.setup.settings)
+        self.conversations = Conversations(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
             host.events.subscribe("approval.decided", self._notice_decision),
             host.events.subscribe("stop.changed", self._notice_stop),
@@ -50,81 +50,60 @@ class Chat:
         if host.config.approvals.api_token:
             log.warning("api_token_approves", hint="anybody who reads the token can approve calls of a model")
 
-    @property
-    def settings(self) -> ChatSettings:
-        """Models and agents, as app.json has them.
-
-        Raises:
-            ToolError: `invalid_settings`.
-        """
-        return ChatSettings.read(self._host.config.models, self._host.config.agents, self._environ)
-
     async def post(self, body: ChatBody, principal: Principal, sink: Sink) -> None:
         """Take what a client sends, and go on with the session; returns after the last event.
 
         Every failure is an event. A client that goes away (cancels this) does not end the turn.
         """
-        stream = Stream(self._host.events, body.session_id, self._locale, sink)
+        stream = self._turns.stream(body.session_id, sink)
         # waited for and not awaited: neither end of the two takes the other with it
-        await asyncio.wait({self._spawn(self._take(body, principal, stream), body.session_id)})
+        work = self._turns.guarded(self._dispatch(body, principal, stream), body.session_id, stream)
+        await asyncio.wait({self._turns.spawn(work, body.session_id)})
 
     async def resume(self) -> None:
         """Let turns go on that were cut off by the end of the last process. Called when the modules have started."""
         for session_id in await self._chats.cut_off():
             log.info("session_resumed", session_id=session_id)
-            stream = Stream(self._host.events, session_id, self._locale)
-            self._spawn(self._guarded(self._go_on(session_id, stream), session_id, stream), session_id)
-
-    def stop(self, session_id: str) -> int:
-        """End the turns of a session now; its messages stay. Gives how many went on."""
-        tasks = [task for task, session in self._tasks.items() if session == session_id]
-        self._stopped.update(tasks)
-        for task in tasks:
-            task.cancel()
-        return len(tasks)
+            stream = self._turns.stream(session_id)
+            work = self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
+            self._turns.spawn(work, session_id)
 
     def warm(self) -> None:
         """Import what asking a model takes, in the background, if there is any model to ask."""
-        if ChatSettings({}, {}, self._environ).is_set_up or self._host.config.models:
-            self._spawn(self._warm(), "")
+        if self.setup.is_set_up:
+            self._turns.spawn(self._warm(), "")
 
     async def close(self) -> None:
         """End all turns as a restart does: they go on afterwards. May be called twice."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self._engine is not None:
-            await self._engine.close()
+        await self._turns.close()
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
-    async def _take(self, body: ChatBody, principal: Principal, stream: Stream) -> None:
-        await self._guarded(self._dispatch(body, principal, stream), body.session_id, stream)
-
     async def _dispatch(self, body: ChatBody, principal: Principal, stream: Stream) -> list[str]:
-        settings = self.settings
+        settings = self.setup.settings
         agent = settings.agent(body.agent_id)
         session = await self._session(body, principal)
         if body.role == "function":
             await self._take_answer(body, principal, stream)
-            return await self._go_on(session.session_id, stream, body)
+            return await self._continue(session.session_id, stream, body)
         call = await self._find_client_call(body)
         if call is not None:
-            await self._take_result(body, call)
-            return await self._go_on(session.session_id, stream, body)
+            await self._take_result(body, call, stream)
+            return await self._continue(session.session_id, stream, body)
         settings.choose(body.model or None, agent)
-        lock = self._lock(session.session_id)
-        if lock.locked():
-            message = "the session answers another message; wait for its end, or stop it"
-            raise ToolError("session_busy", message, retryable=True)
-        async with lock:
+        self._turns.check_idle(session.session_id)
+        async with self._turns.lock(session.session_id):
             await self._keep_context(body, starts_turn=True)
-            turn = await self._turn(session.session_id, stream, body)
+            turn = await self._turns.turn(session.session_id, stream)
             await turn.take(body.message)
-            return list(await turn.go_on())
+            return await self._turns.carry(turn, session.session_id)
+
+    async def _continue(self, session_id: str, stream: Stream, body: ChatBody) -> list[str]:
+        async with self._turns.lock(session_id):
+            await self._keep_context(body, starts_turn=False)
+        return await self._turns.go_on(session_id, stream)
 
     async def _session(self, body: ChatBody, principal: Principal) -> ChatSessionRow:
         """The session, made at its first message.
@@ -171,6 +150,7 @@ class Chat:
             raise await self._not_waiting(body.session_id, answer.toolId)
         if not answer.approved:
             stream.content(text(self._locale, "cancelled"))
+            stream.live.clear()
 
     async def _find_client_call(self, body: ChatBody) -> ChatCallRow | None:
         """The call whose result a message is; None: it is an ordinary message."""
@@ -187,13 +167,22 @@ class Chat:
                 return call
         return None
 
-    async def _take_result(self, body: ChatBody, call: ChatCallRow) -> None:
+    async def _take_result(self, body: ChatBody, call: ChatCallRow, stream: Stream) -> None:
         result = read_client_result(body.message)
         said = body.message if result is None else result.result
         told = tell_client_result(said, self._locale, call.tool_name)
-        stored = json.dumps(told, ensure_ascii=False)
-        if not await self._chats.move(body.session_id, call.tool_id, "waiting", "done", result=stored):
+        envelope = {"ok": True, "content": [{"type": "text", "text": said}]}
+        moved = await self._chats.move(
+            body.session_id,
+            call.tool_id,
+            "waiting",
+            "done",
+            result=json.dumps(told, ensure_ascii=False),
+            envelope=json.dumps(envelope, ensure_ascii=False),
+        )
+        if not moved:
             raise await self._not_waiting(body.session_id, call.tool_id)
+        stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=False)
 
     async def _waiting_call(self, session_id: str, tool_id: str) -> ChatCallRow:
         call = await self._chats.find_call(session_id, tool_id)
@@ -211,37 +200,6 @@ class Chat:
             )
         return ToolError("tool_call_answered", f"call {tool_id!r} was answered already", toolId=tool_id)
 
-    # -- going on ----------------------------------------------------------------------------------------------
-
-    async def _go_on(self, session_id: str, stream: Stream, body: ChatBody | None = None) -> list[str]:
-        """Go on with a session if nothing is waited for any more; gives the calls that are."""
-        async with self._lock(session_id):
-            if body is not None:
-                await self._keep_context(body, starts_turn=False)
-            calls = await self._chats.open_calls(session_id)
-            waiting = [call.tool_id for call in calls if call.state == "waiting"]
-            if waiting:
-                return waiting
-            turn = await self._turn(session_id, stream, body)
-            return list(await turn.go_on())
-
-    async def _turn(self, session_id: str, stream: Stream, body: ChatBody | None) -> Any:
-        session = await self._chats.find(session_id)
-        assert session is not None  # noqa: S101 - found or made before
-        engine = await self._load_engine()
-        turns = importlib.import_module("agentcore.chat.turn")
-        settings = self.settings
-        agent = settings.agent(body.agent_id if body is not None else session.agent_id)
-        wanted = (body.model if body is not None else None) or session.model or None
-        plan = turns.TurnPlan(
-            session,
-            agent,
-            settings.choose(wanted, agent),
-            PageInfo.model_validate_json(session.page) if session.page else None,
-            tuple(ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")),
-        )
-        return turns.Turn(self._host, engine, plan, stream)
-
     async def _keep_context(self, body: ChatBody, *, starts_turn: bool) -> None:
         """Keep page, client tools, agent and model for the rest of the turn, and for after a restart."""
         values: dict[str, str | None] = {}
@@ -257,46 +215,12 @@ class Chat:
         if values:
             await self._chats.change(body.session_id, **values)
 
-    async def _guarded(self, work: Coroutine[Any, Any, list[str]], session_id: str, stream: Stream) -> None:
-        """Carry out a stretch of a turn; whatever happens, it ends with the last event."""
-        waiting: list[str] = []
-        try:
-            waiting = await work
-            await self._rest(session_id)
-        except asyncio.CancelledError:
-            if asyncio.current_task() in self._stopped:
-                await self._rest(session_id)
-                stream.error(ToolError("cancelled", "the turn was stopped"))
-            raise
-        except ToolError as exc:
-            stream.error(exc)
-            waiting = await self._waiting(session_id)
-            await self._rest_unless_busy(session_id)
-        except Exception as exc:
-            log.exception("turn_failed", session_id=session_id)
-            message = f"the turn failed with {type(exc).__name__}; the log has the traceback"
-            stream.error(ToolError("internal_error", message, session_id=session_id))
-            await self._rest(session_id)
-        finally:
-            stream.finished(waiting)
-
-    async def _waiting(self, session_id: str) -> list[str]:
-        calls = await self._chats.open_calls(session_id)
-        return [call.tool_id for call in calls if call.state == "waiting"]
-
-    async def _rest_unless_busy(self, session_id: str) -> None:
-        if not self._lock(session_id).locked():
-            await self._rest(session_id)
-
-    async def _rest(self, session_id: str) -> None:
-        await self._chats.change(session_id, is_running=0)
-
     # -- tasks and events --------------------------------------------------------------------------------------
 
     def _notice_decision(self, event: Event) -> None:
         # at shutdown the desk rejects what waits, and it waits again after the restart
         if event.data["by"] != "shutdown" and event.session_id is not None:
-            self._spawn(self._take_decision(event.session_id, event.data), event.session_id)
+            self._turns.spawn(self._take_decision(event.session_id, event.data), event.session_id)
 
     async def _take_decision(self, session_id: str, said: Mapping[str, Any]) -> None:
         """Go on with a call that a person decided elsewhere: at the terminal, in the approval view."""
@@ -305,48 +229,16 @@ class Chat:
             return
         after: Any = "approved" if said["approved"] else "rejected"
         if await self._chats.move(session_id, call.tool_id, "waiting", after, answered_by=said["by"]):
-            stream = Stream(self._host.events, session_id, self._locale)
-            await self._guarded(self._go_on(session_id, stream), session_id, stream)
+            stream = self._turns.stream(session_id)
+            await self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
 
     def _notice_stop(self, event: Event) -> None:
         if event.data["stopped"]:
-            for session_id in set(self._tasks.values()):
-                self.stop(session_id)
-
-    def _spawn(self, work: Coroutine[Any, Any, None], session_id: str) -> asyncio.Task[None]:
-        """Start work that outlives the request; `close` waits for it."""
-        task = asyncio.get_running_loop().create_task(work, name=f"chat:{session_id}")
-        self._tasks[task] = session_id
-        task.add_done_callback(self._forget)
-        return task
-
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        session_id = self._tasks.pop(task, "")
-        self._stopped.discard(task)
-        if session_id not in self._tasks.values():
-            self._locks.pop(session_id, None)
-
-    def _lock(self, session_id: str) -> asyncio.Lock:
-        return self._locks.setdefault(session_id, asyncio.Lock())
+            for session_id in self._turns.busy:
+                self._turns.stop(session_id)
 
     async def _warm(self) -> None:
         try:
-            await self._load_engine()
+            await self._turns.load_engine()
         except ToolError as exc:
             log.warning("chat_not_installed", error=exc.message)
-
-    async def _load_engine(self) -> "Engine":
-        """Import the model libraries at first use, in a thread: it takes seconds.
-
-        Raises:
-            ToolError: `model_not_configured`: they are not installed.
-        """
-        async with self._loading:
-            if self._engine is None:
-                try:
-                    await asyncio.to_thread(importlib.import_module, "agentcore.chat.turn")
-                except ModuleNotFoundError as exc:
-                    message = f"the chat needs {exc.name}; pip install 'agentcore-runtime[chat]'"
-                    raise ToolError("model_not_configured", message) from exc
-                self._engine = importlib.import_module("agentcore.chat.engine").Engine()
-            return self._engine

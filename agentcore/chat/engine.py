@@ -16,6 +16,8 @@ from pydantic_ai.messages import (
     PartStartEvent,
     TextPart,
     TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.anthropic import AnthropicModel
@@ -53,7 +55,9 @@ class Engine:
         messages: Sequence[ModelMessage],
         tools: Sequence[OfferedTool],
         instructions: str | None,
+        *,
         on_text: Callable[[str], None],
+        on_thinking: Callable[[str], None],
     ) -> ModelResponse:
         """Send a conversation, pass on the text of the answer as it comes, and give the whole of it.
 
@@ -77,6 +81,9 @@ class Engine:
                     if piece := _text_of(event):
                         has_begun = True
                         on_text(piece)
+                    elif piece := _thought_of(event):
+                        has_begun = True
+                        on_thinking(piece)
             response = stream.get()
         except Exception as exc:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
@@ -134,6 +141,14 @@ def _text_of(event: Any) -> str:
         return event.part.content
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
         return event.delta.content_delta
+    return ""
+
+
+def _thought_of(event: Any) -> str:
+    if isinstance(event, PartStartEvent) and isinstance(event.part, ThinkingPart):
+        return event.part.content
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, ThinkingPartDelta):
+        return event.delta.content_delta or ""
     return ""
 
 

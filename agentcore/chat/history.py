@@ -32,6 +32,12 @@ def dump(message: ModelMessage) -> str:
     return _ONE.dump_json([message]).decode()
 
 
+def said(message: ModelMessage) -> str:
+    """What a person or the model said in a message, as it is found by searching."""
+    parts = (part.content for part in message.parts if isinstance(part, UserPromptPart | TextPart))
+    return "\n".join(content for content in parts if isinstance(content, str))
+
+
 def load(stored: Iterable[str]) -> list[ModelMessage]:
     """Stored messages."""
     return [message for each in stored for message in _ONE.validate_json(each)]

@@ -20,3 +20,15 @@ TITLE_CHARS = 80
 
 PROVIDER_SILENCE_SECONDS = 120.0
 """How long a provider may send nothing."""
+
+KEPT_BLOCK_BYTES = 64 * 1024
+"""One part of a result that is kept with the session; more becomes an artifact."""
+
+SESSIONS_LISTED = 1000
+"""Sessions of one page of the list."""
+
+MESSAGES_LISTED = 200
+"""Messages of one page of a session."""
+
+MESSAGE_CHARS = 1_000_000
+"""One message of a person."""

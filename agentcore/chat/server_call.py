@@ -1,16 +1,19 @@
 """One call of a server tool: handed to the host, shown to a person, run once."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
+from agentcore.chat.kept_result import KeptResults
 from agentcore.chat.offer import definition_digest
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
-from agentcore.host.call import CallOutcome
+from agentcore.host.call import CallOutcome, Notify
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState
 
 
@@ -19,17 +22,19 @@ class ServerCalls:
 
     def __init__(self, host: Host, stream: Stream) -> None:
         self._host, self._chats, self._stream = host, host.store.chats, stream
+        self._kept = KeptResults(host.store.artifacts)
 
     async def submit(self, call: ChatCallRow) -> None:
         """Hand a new call to the host: it runs, fails, or waits for a person."""
         # committed first, for the policy may let it run at once
         if not await self._move(call, "new", "running"):
             return
-        outcome = await self._host.call(self._request(call))
+        outcome = await self._host.call(self._request(call), self._notify(call))
         if not _needs_approval(outcome):
             await self._end(call, outcome)
             return
         assert outcome.error is not None  # noqa: S101 - it says that approval is needed
+        self._stream.live.tool_ids[outcome.call_id] = call.tool_id
         await self._chats.move(
             call.session_id,
             call.tool_id,
@@ -39,6 +44,8 @@ class ServerCalls:
             definition_digest=self._digest(call.tool_name),
             expires_at_ms=_expiry(outcome.error),
         )
+        expires_at = _expiry(outcome.error)
+        self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=expires_at)
         # a person at the terminal may have been faster than the disk
         verdict = self._host.approvals.verdict_of(outcome.call_id)
         if verdict is not None:
@@ -66,7 +73,8 @@ class ServerCalls:
         if desk.verdict_of(call_id) is None:
             await desk.decide(call_id, Verdict(approved=True, by=call.answered_by))
         # what the tool calls in turn waits for a person as well
-        await self._end(call, await self._host.call(self._request(call, call_id, waits=True)))
+        request = self._request(call, call_id, waits=True)
+        await self._end(call, await self._host.call(request, self._notify(call)))
 
     async def reject(self, call: ChatCallRow, why: str) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
@@ -75,18 +83,25 @@ class ServerCalls:
             if desk.verdict_of(call.call_id) is None:
                 await desk.decide(call.call_id, Verdict(approved=False, by=call.answered_by))
             await self._host.call(self._request(call, call.call_id))
-        error = ToolError("approval_denied", text(self._stream.locale, why))
-        await self._store(call, "rejected", tell_error(error, self._stream.locale))
+        await self._fail(call, ToolError("approval_denied", text(self._stream.locale, why)))
+
+    async def supersede(self, call: ChatCallRow) -> None:
+        """End a call that waits, because the person sent a message instead of an answer."""
+        self._host.approvals.withdraw(call.call_id)
+        await self._fail(call, ToolError("approval_denied", text(self._stream.locale, "superseded")))
 
     async def interrupt(self, call: ChatCallRow) -> None:
         """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
-        locale = self._stream.locale
-        error = ToolError("interrupted", text(locale, "interrupted"))
-        self._stream.tool_result(call.tool_name, call.tool_id, {"ok": False, "error": error.to_json()})
-        await self._store(call, "running", tell_error(error, locale))
+        await self._fail(call, ToolError("interrupted", text(self._stream.locale, "interrupted")), is_server=True)
+
+    async def _fail(self, call: ChatCallRow, error: ToolError, *, is_server: bool = False) -> None:
+        envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
+        await self._store(call, call.state, tell_error(error, self._stream.locale), json.dumps(envelope))
+        self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=is_server)
 
     async def _end(self, call: ChatCallRow, outcome: CallOutcome) -> None:
-        self._stream.tool_result(call.tool_name, call.tool_id, json.loads(outcome.encoded()))
+        self._stream.live.tool_ids.pop(outcome.call_id, None)
+        envelope = outcome.encoded().decode()
         tool = self._host.registry.tools.get(call.tool_name)
         told = tell_outcome(
             outcome,
@@ -94,11 +109,21 @@ class ServerCalls:
             source=call.tool_name,
             is_untrusted=tool is not None and tool.definition.annotations.open_world is True,
         )
-        await self._store(call, "running", told)
+        # stored before it is told, so that who looks because of the event finds it
+        await self._store(call, "running", told, await self._kept.shrink(envelope, call))
+        self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
 
-    async def _store(self, call: ChatCallRow, before: ChatCallState, told: Told) -> None:
+    def _notify(self, call: ChatCallRow) -> Notify:
+        def notify(event: str, said: Mapping[str, Any]) -> None:
+            if event == "accepted":
+                self._stream.live.tool_ids[said["callId"]] = call.tool_id
+                self._stream.tool_state(call.tool_id, "running", callId=said["callId"])
+
+        return notify
+
+    async def _store(self, call: ChatCallRow, before: ChatCallState, told: Told, envelope: str) -> None:
         result = json.dumps(told, ensure_ascii=False)
-        await self._chats.move(call.session_id, call.tool_id, before, "done", result=result)
+        await self._chats.move(call.session_id, call.tool_id, before, "done", result=result, envelope=envelope)
 
     async def _move(self, call: ChatCallRow, before: ChatCallState, after: ChatCallState) -> bool:
         return await self._chats.move(call.session_id, call.tool_id, before, after)

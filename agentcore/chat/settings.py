@@ -12,8 +12,9 @@ from agentcore.host.policy import ApprovalMode
 
 Provider = Literal["openai", "anthropic"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
-_KEY = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-_BASE_URL = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+KEY_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+BASE_URL_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+"""Where the environment keeps keys and addresses."""
 
 
 class _Settings(BaseModel):
@@ -80,6 +81,7 @@ class ModelChoice(_Settings):
 
 
 _MODELS = TypeAdapter(dict[str, ModelConfig])
+_MODE: TypeAdapter[ApprovalMode] = TypeAdapter(ApprovalMode)
 _AGENTS = TypeAdapter(dict[str, AgentConfig])
 
 
@@ -136,6 +138,11 @@ class ChatSettings:
             raise ToolError("agent_not_found", message, agents=known)
         return agent
 
+    def mode_for(self, own: str | None, agent_id: str) -> ApprovalMode | None:
+        """The approval mode of a session: its own, else its agent's; None: neither has one."""
+        agent = self.agents.get(agent_id)
+        return _MODE.validate_python(own) if own is not None else None if agent is None else agent.mode
+
     def choose(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
         """The model to ask: the one that is wanted, else the agent's, the first of `models`, the one with a key.
 
@@ -164,11 +171,11 @@ class ChatSettings:
         return self._choice(provider, config.model or model, config)
 
     def _choice(self, provider: Provider, model: str, config: ModelConfig) -> ModelChoice:
-        key = self._environ.get(config.api_key_env or _KEY[provider], "")
+        key = self._environ.get(config.api_key_env or KEY_VARIABLE[provider], "")
         return ModelChoice(
             provider=provider,
             model=model,
-            base_url=config.base_url or self._environ.get(_BASE_URL[provider]) or None,
+            base_url=config.base_url or self._environ.get(BASE_URL_VARIABLE[provider]) or None,
             # a key of the environment goes only where the environment, or a setting that names it, says
             api_key=SecretStr(key if config.base_url is None or config.api_key_env else ""),
             tools=config.tools,
@@ -177,7 +184,7 @@ class ChatSettings:
         )
 
     def _is_reachable(self, provider: Provider) -> bool:
-        return bool(self._environ.get(_KEY[provider]) or self._environ.get(_BASE_URL[provider]))
+        return bool(self._environ.get(KEY_VARIABLE[provider]) or self._environ.get(BASE_URL_VARIABLE[provider]))
 
     def _unknown(self, name: str) -> ToolError:
         known = list(self.models)

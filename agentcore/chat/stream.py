@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.api.errors import ToolError
+from agentcore.chat.live import LiveSession
 from agentcore.chat.texts import Locale, text
 from agentcore.host.events import EventBus
 
@@ -18,27 +19,46 @@ class Stream:
         events: Where pages listen, and where a client resumes after the last id that it saw.
         session_id: The session.
         locale: Language of the texts.
+        live: Keeps the answer as it comes, for pages that open meanwhile.
         sink: The client that waits; None: nobody does.
     """
 
-    def __init__(self, events: EventBus, session_id: str, locale: Locale, sink: Sink | None = None) -> None:
+    def __init__(
+        self, events: EventBus, session_id: str, locale: Locale, live: LiveSession, sink: Sink | None = None
+    ) -> None:
         self._events, self._session_id, self._sink = events, session_id, sink
-        self.locale = locale
+        self.locale, self.live = locale, live
         self.usage = {"input_tokens": 0, "output_tokens": 0, "requests": 0}
 
     def content(self, piece: str) -> None:
         """A piece of text."""
         if piece:
+            self.live.add_text(piece)
             self._tell("session.content", {"content": piece})
 
-    def tool_call(self, tool_name: str, arguments: str, tool_id: str, kind: str) -> None:
-        """A call that the model wants; `arguments` is JSON text."""
-        call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind}
-        self._tell("session.toolCall", {"tool_call": call})
+    def thinking(self, piece: str) -> None:
+        """A piece of what the model thinks; for pages."""
+        if piece:
+            self.live.add_thinking(piece)
+            self.publish("session.thinking", {"content": piece})
 
-    def tool_result(self, tool_name: str, tool_id: str, envelope: Mapping[str, Any]) -> None:
-        """How a server tool's call ended."""
-        self._tell("session.toolResult", {"tool_result": {"toolId": tool_id, "tool_name": tool_name, **envelope}})
+    def tool_call(self, tool_name: str, arguments: str, tool_id: str, kind: str, *, is_tried: bool = True) -> None:
+        """A call that the model wants; `arguments` is JSON text. One that is not even tried is for pages."""
+        call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind}
+        (self._tell if is_tried else self.publish)("session.toolCall", {"tool_call": call})
+
+    def tool_state(self, tool_id: str, state: str, **more: Any) -> None:
+        """How far a call is; for pages."""
+        self.publish("session.toolState", {"toolId": tool_id, "state": state, **more})
+
+    def tool_result(self, tool_name: str, tool_id: str, envelope: Mapping[str, Any], *, is_server: bool = True) -> None:
+        """How a call ended; of a client's tool, or of a call that was not tried, for pages."""
+        payload = {"tool_result": {"toolId": tool_id, "tool_name": tool_name, **envelope}}
+        (self._tell if is_server else self.publish)("session.toolResult", payload)
+
+    def message(self, item: Mapping[str, Any]) -> None:
+        """A message that is no model's, as it is listed; for pages."""
+        self.publish("session.message", item)
 
     def error(self, error: ToolError) -> None:
         """What went wrong."""
@@ -49,7 +69,11 @@ class Stream:
         payload = {"message": text(self.locale, "finished"), "usage": dict(self.usage), "waiting": waiting}
         self._tell("session.finished", payload)
 
-    def _tell(self, event_type: str, payload: Mapping[str, Any]) -> None:
+    def publish(self, event_type: str, payload: Mapping[str, Any]) -> None:
+        """An event for pages alone: the wire of the chat does not know it."""
         self._events.publish(event_type, payload, session_id=self._session_id)
+
+    def _tell(self, event_type: str, payload: Mapping[str, Any]) -> None:
+        self.publish(event_type, payload)
         if self._sink is not None:
             self._sink(self._events.last_id, payload)

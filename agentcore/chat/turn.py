@@ -2,7 +2,9 @@
 
 import json
 import secrets
+import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
@@ -17,10 +19,10 @@ from agentcore.chat.server_call import ServerCalls
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
-from agentcore.chat.told import Told, tell_error
+from agentcore.chat.told import tell_error
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
-from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
+from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Turn:
         self._offered: dict[str, OfferedTool] = {}
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
+        self._used = (0, 0, 0)
         self._is_loaded = self._has_repaired = False
 
     async def take(self, message: str) -> None:
@@ -59,11 +62,14 @@ class Turn:
         await self._load()
         for call in await self._chats.open_calls(self._session_id):
             if call.state in {"waiting", "new"}:
-                await self._supersede(call)
+                await self._server.supersede(call)
         calls = await self._work_off()
         self._steps = self._tokens = 0
         title = self._plan.session.title or " ".join(message.split())[:TITLE_CHARS]
-        await self._tell_model(calls, message, title=title)
+        number = await self._tell_model(calls, message, title=title)
+        self._stream.message({"number": number, "time": time.time_ns() // 1_000_000, "role": "user", "text": message})
+        if title != self._plan.session.title:
+            self._stream.publish("session.changed", {"title": title})
 
     async def go_on(self) -> list[str]:
         """Go on until the model has nothing to call, or calls wait; gives the ids of these.
@@ -110,18 +116,13 @@ class Turn:
             await self._server.submit(call)
         else:
             await self._chats.move(call.session_id, call.tool_id, "new", "waiting")
+            self._stream.tool_state(call.tool_id, "waiting")
 
-    async def _supersede(self, call: ChatCallRow) -> None:
-        self._host.approvals.withdraw(call.call_id)
-        error = ToolError("approval_denied", text(self._stream.locale, "superseded"))
-        result = _dump(tell_error(error, self._stream.locale))
-        await self._chats.move(call.session_id, call.tool_id, call.state, "done", result=result)
-
-    async def _tell_model(self, calls: list[ChatCallRow], message: str | None = None, title: str = "") -> None:
+    async def _tell_model(self, calls: list[ChatCallRow], message: str | None = None, title: str = "") -> int:
         results = [(call.tool_name, call.tool_id, json.loads(call.result or "{}")) for call in calls]
         settles = [call.tool_id for call in calls]
         values = {"title": title} if title else {}
-        await self._append([history.request(results, message)], settles=settles, values=values)
+        return await self._append([history.request(results, message)], settles=settles, values=values)
 
     # -- the model ---------------------------------------------------------------------------------------------
 
@@ -141,7 +142,14 @@ class Turn:
 
         self._steps += 1
         try:
-            response = await self._engine.ask(plan.choice, sent, [] if is_prompted else tools, said, show)
+            response = await self._engine.ask(
+                plan.choice,
+                sent,
+                [] if is_prompted else tools,
+                said,
+                on_text=show,
+                on_thinking=self._stream.thinking,
+            )
         except BrokenAnswerError as exc:
             await self._keep_partial(exc.partial)
             raise
@@ -159,7 +167,8 @@ class Turn:
         if written is not None and written.fault is not None and not self._has_repaired:
             self._has_repaired = True
             repair = text(self._stream.locale, "repair", reason=written.fault)
-            await self._append([response, history.request([], repair)])
+            await self._append([response], kind="told")
+            await self._append([history.request([], repair)], kind="told")
             return
         if written is not None and written.calls:
             spoken: list[ModelResponsePart] = [TextPart(written.text)] if written.text else []
@@ -173,6 +182,11 @@ class Turn:
                 calls.append(row)
             parts.append(part)
         await self._append([replace(response, parts=parts)], calls=calls)
+        for call in calls:
+            if call.state == "done":
+                self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, is_tried=False)
+                envelope = json.loads(call.envelope or "{}")
+                self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=False)
 
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""
@@ -188,16 +202,19 @@ class Turn:
             self._session_id, tool_id, part.tool_name, arguments, "server" if offered is None else offered.kind
         )
         if error is not None:
-            row = row._replace(state="done", result=_dump(tell_error(error, self._stream.locale)))
+            envelope = _dump({"ok": False, "error": error.to_json()})
+            row = row._replace(state="done", result=_dump(tell_error(error, self._stream.locale)), envelope=envelope)
         return row, replace(part, tool_call_id=tool_id, args=arguments)
 
     async def _keep_partial(self, partial: ModelResponse | None) -> None:
         """Keep the text that the person has seen of an answer that broke off."""
         if partial is None:
+            self._stream.live.clear()
             return
         texts: list[ModelResponsePart] = [part for part in partial.parts if isinstance(part, TextPart) and part.content]
         if texts:
             await self._append([replace(partial, parts=texts)])
+        self._stream.live.clear()
 
     # -- bounds and messages -----------------------------------------------------------------------------------
 
@@ -218,6 +235,7 @@ class Turn:
         used["input_tokens"] += usage.input_tokens
         used["output_tokens"] += usage.output_tokens
         self._tokens += usage.input_tokens + usage.output_tokens
+        self._used = (self._used[0] + usage.input_tokens, self._used[1] + usage.output_tokens, self._used[2] + 1)
 
     async def _load(self) -> None:
         if not self._is_loaded:
@@ -228,26 +246,35 @@ class Turn:
         self,
         messages: list[ModelRequest | ModelResponse],
         *,
+        kind: MessageKind = "said",
         calls: list[ChatCallRow] | None = None,
         settles: list[str] | None = None,
         values: dict[str, str] | None = None,
-    ) -> None:
-        stored = [history.dump(message) for message in messages]
-        await self._chats.append(
-            self._session_id,
-            stored,
-            calls=calls or (),
-            settles=settles or (),
-            steps=self._steps,
-            tokens=self._tokens,
-            is_running=1,
-            **(values or {}),
-        )
+    ) -> int:
+        """Keep messages; gives the number of the last."""
+        stored = [NewMessage(history.dump(message), kind, history.said(message)) for message in messages]
+        live = self._stream.live
+        async with live.storing:
+            numbers = await self._chats.append(
+                self._session_id,
+                stored,
+                calls=calls or (),
+                settles=settles or (),
+                usage=self._used,
+                steps=self._steps,
+                tokens=self._tokens,
+                is_running=1,
+                **(values or {}),
+            )
+            self._used = (0, 0, 0)
+            if isinstance(messages[-1], ModelResponse):
+                live.clear()
         self._messages += messages
+        return numbers[-1]
 
 
-def _dump(told: Told) -> str:
-    return json.dumps(told, ensure_ascii=False)
+def _dump(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _read_arguments(part: ToolCallPart) -> tuple[str, ToolError | None]:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from agentcore.store.approver_keys import ApproverKeys
     from agentcore.store.artifacts import ArtifactStore
     from agentcore.store.call_row import CallRow, RecordedRow
-    from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
+    from agentcore.store.chat_rows import ChatCallRow, ChatMessageRow, ChatSessionRow, NewMessage
     from agentcore.store.chat_store import ChatStore
     from agentcore.store.page_sessions import PageSessions
     from agentcore.store.record import Record
@@ -20,8 +20,10 @@ __all__ = [
     "ArtifactStore",
     "CallRow",
     "ChatCallRow",
+    "ChatMessageRow",
     "ChatSessionRow",
     "ChatStore",
+    "NewMessage",
     "PageSessions",
     "Record",
     "RecordFilter",
@@ -35,8 +37,10 @@ _HOMES = {
     "ArtifactStore": "artifacts",
     "CallRow": "call_row",
     "ChatCallRow": "chat_rows",
+    "ChatMessageRow": "chat_rows",
     "ChatSessionRow": "chat_rows",
     "ChatStore": "chat_store",
+    "NewMessage": "chat_rows",
     "PageSessions": "page_sessions",
     "Record": "record",
     "RecordFilter": "record_query",

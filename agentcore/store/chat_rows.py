@@ -13,6 +13,10 @@ has said so, and it has not been acted on. `running`: it was handed to the host.
 the model has been told.
 """
 
+MessageKind = Literal["said", "told", "notice"]
+"""Who gets a message: the model and the person (`said`), the model alone (`told`), or the person alone (`notice`: an
+error, a call of the person's own)."""
+
 ANSWERED: frozenset[ChatCallState] = frozenset(("approved", "rejected", "done", "settled"))
 """States in which nobody is waited for any more."""
 
@@ -35,6 +39,13 @@ class ChatSessionRow(NamedTuple):
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
         mode: What becomes of its calls; None: as the agent, or else app.json, says.
+        todos: The list of things to do, as JSON text.
+        found_tools: Names of tools that the model found, as JSON text.
+        input_tokens: Tokens that were sent, over all turns.
+        output_tokens: Tokens that came back.
+        requests: Requests to models.
+        summary: What the model is told in place of its oldest messages, as a stored message; None: it has them all.
+        summarised_before: The first message that the model is still told.
     """
 
     session_id: str
@@ -51,6 +62,13 @@ class ChatSessionRow(NamedTuple):
     created_at_ms: int
     last_used_at_ms: int
     mode: str | None = None
+    todos: str | None = None
+    found_tools: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+    summary: str | None = None
+    summarised_before: int = 0
 
 
 class ChatCallRow(NamedTuple):
@@ -68,6 +86,7 @@ class ChatCallRow(NamedTuple):
         answered_by: Who approved or rejected it.
         result: What the model is told, as JSON text.
         expires_at_ms: Until when it may be approved; None: it does not expire.
+        envelope: How it ended, as JSON text for the person; kept when the model has been told.
     """
 
     session_id: str
@@ -81,3 +100,34 @@ class ChatCallRow(NamedTuple):
     answered_by: str = ""
     result: str | None = None
     expires_at_ms: int | None = None
+    envelope: str | None = None
+
+
+class ChatMessageRow(NamedTuple):
+    """One message of a session.
+
+    Args:
+        number: Its place; grows over all sessions.
+        time_ms: Milliseconds since 1970.
+        kind: Who gets it.
+        message: JSON text.
+    """
+
+    number: int
+    time_ms: int
+    kind: MessageKind
+    message: str
+
+
+class NewMessage(NamedTuple):
+    """A message to keep.
+
+    Args:
+        message: JSON text.
+        kind: Who gets it.
+        said: What is found by searching; empty: nothing.
+    """
+
+    message: str
+    kind: MessageKind = "said"
+    said: str = ""

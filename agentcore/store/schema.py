@@ -188,5 +188,39 @@ _APPROVER_KEYS = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORD + _ARTIFACTS + _PAGE_SESSIONS, _CHAT, _APPROVALS, _APPROVER_KEYS)
+_CHAT_PAGE = (
+    "ALTER TABLE chat_sessions ADD COLUMN todos TEXT",
+    "ALTER TABLE chat_sessions ADD COLUMN found_tools TEXT",
+    "ALTER TABLE chat_sessions ADD COLUMN input_tokens INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE chat_sessions ADD COLUMN output_tokens INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE chat_sessions ADD COLUMN requests INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE chat_sessions ADD COLUMN summary TEXT",
+    "ALTER TABLE chat_sessions ADD COLUMN summarised_before INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX chat_sessions_by_use ON chat_sessions (last_used_at_ms, session_id)",
+    (
+        "ALTER TABLE chat_messages ADD COLUMN kind TEXT NOT NULL DEFAULT 'said'"
+        " CHECK (kind IN ('said', 'told', 'notice'))"
+    ),
+    "ALTER TABLE chat_calls ADD COLUMN envelope TEXT",
+    # trigrams find parts of words, and words of languages that put no space between them
+    "CREATE VIRTUAL TABLE chat_search USING fts5 (session_id UNINDEXED, text, tokenize = 'trigram')",
+    """
+    INSERT INTO chat_search (rowid, session_id, text)
+    SELECT number, session_id, said FROM (
+        SELECT number, session_id, (
+            SELECT group_concat(json_extract(part.value, '$.content'), char(10))
+            FROM json_each(message, '$[0].parts') AS part
+            WHERE json_extract(part.value, '$.part_kind') IN ('user-prompt', 'text')
+        ) AS said FROM chat_messages
+    ) WHERE said IS NOT NULL
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
+    _CHAT,
+    _APPROVALS,
+    _APPROVER_KEYS,
+    _CHAT_PAGE,
+)
 """The statements of each step, in order."""

@@ -168,9 +168,62 @@ class Talk:
             raw = (await response.read()).decode()
         return [json.loads(line[6:]) for line in raw.splitlines() if line.startswith("data: ")]
 
+    async def ask(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
+        """The JSON that answers a request of a page, whose status is as expected."""
+        json_body = {} if body is None and method != "GET" else body
+        async with asyncio.timeout(30), self.client.request(method, path, json=json_body) as response:
+            document = await response.json()
+            assert response.status == status, document
+            return document
+
+    async def begin(self, **body: Any) -> str:
+        """A new session of a page; its id."""
+        return str((await self.ask("POST", "/api/sessions", body, status=201))["sessionId"])
+
+    @asynccontextmanager
+    async def events(self, session_id: str) -> AsyncIterator["Events"]:
+        """The events of a session from now on."""
+        path = f"/api/events?types=session.*,approval.*&session_id={session_id}"
+        async with self.client.get(path) as response:
+            assert response.status == 200
+            await response.content.readline()
+            yield Events(response)
+
+    async def say(self, session_id: str, text: str, **body: Any) -> list[dict[str, Any]]:
+        """The events of a turn that a page begins."""
+        async with self.events(session_id) as events:
+            await self.ask("POST", f"/api/sessions/{session_id}/messages", {"text": text, **body}, status=202)
+            return await events.until("session.finished")
+
+    async def items(self, session_id: str) -> list[dict[str, Any]]:
+        """The messages of a session."""
+        return (await self.ask("GET", f"/api/sessions/{session_id}/messages"))["items"]
+
     async def approve(self, tool_id: str, *, approved: bool = True, **body: Any) -> list[dict[str, Any]]:
         """Answer a call that waits."""
         return await self.post({"toolId": tool_id, "approved": approved}, role="function", **body)
+
+
+@dataclass
+class Events:
+    """Reads a stream of events."""
+
+    response: Any
+
+    async def next(self) -> dict[str, Any]:
+        """The next event."""
+        async with asyncio.timeout(30):
+            async for line in self.response.content:
+                if line.startswith(b"data: "):
+                    return json.loads(line[6:])
+        raise AssertionError("the stream ended")
+
+    async def until(self, event_type: str) -> list[dict[str, Any]]:
+        """All events up to the first of a type."""
+        seen = [await self.next()]
+        while seen[-1]["type"] != event_type:
+            seen.append(await self.next())
+        return seen
 
 
 MakeTalk = Callable[..., Any]

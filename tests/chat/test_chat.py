@@ -502,8 +502,8 @@ async def test_client_that_went_away_resumes_from_the_last_event(open_talk, prov
 async def test_sessions_are_made_listed_and_found_by_title(open_talk, provider):
     provider.say("Hi.")
     async with open_talk() as talk:
-        made = await (await talk.client.post("/api/sessions", json={"user_id": "u1"})).json()
-        await talk.post("buy milk", session_id=made["session_id"])
+        session_id = await talk.begin(userId="u1")
+        await talk.post("buy milk", session_id=session_id)
         found = await (await talk.client.get("/api/sessions?q=MILK")).json()
         missing = await talk.client.post("/api/sessions/none/stop", json={})
         assert missing.status == 404

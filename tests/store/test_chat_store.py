@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentcore.store.chat_rows import ChatCallRow
+from agentcore.store.chat_rows import ChatCallRow, NewMessage
 from agentcore.store.chat_store import ChatStore
 from agentcore.store.database import Database
 
@@ -31,13 +31,13 @@ async def test_messages_and_calls_are_found_after_the_database_was_opened_again(
     async with Database.open(database_path) as database:
         store = ChatStore(database)
         await store.create("s1", owner="token")
-        await store.append("s1", ["m1", "m2"], calls=[call()], title="hello", is_running=1)
+        await store.append("s1", [NewMessage("m1"), NewMessage("m2")], calls=[call()], title="hello", is_running=1)
     async with Database.open(database_path) as database:
         store = ChatStore(database)
         assert await store.messages("s1") == ["m1", "m2"]
         assert await store.open_calls("s1") == [call()]
         assert await store.cut_off() == ["s1"]
-        assert [row.title for row in await store.sessions_of("token", text="HELL")] == ["hello"]
+        assert [row.title for row in await store.sessions(text="HELL")] == ["hello"]
 
 
 async def test_of_two_answers_to_one_call_one_counts(chats):
@@ -56,7 +56,7 @@ async def test_expired_call_cannot_be_approved_but_rejected(chats):
 
 async def test_settled_call_is_no_longer_open_and_its_result_is_not_kept_twice(chats):
     await chats.append("s1", calls=[call(state="done", result="long")])
-    await chats.append("s1", ["results"], settles=["t1"])
+    await chats.append("s1", [NewMessage("results")], settles=["t1"])
     assert await chats.open_calls("s1") == []
     found = await chats.find_call("s1", "t1")
     assert (found.state, found.result) == ("settled", None)

@@ -6,6 +6,7 @@ import {onRoute, route} from '../router.js';
 import {SECTIONS} from '../sections.js';
 import {stopState} from '../stop-state.js';
 import {base, buttons} from '../styles.js';
+import './ac-approval-tray.js';
 import './ac-outlet.js';
 import './ac-sidebar.js';
 import './ac-stop.js';
@@ -82,6 +83,7 @@ export class AcApp extends Localized(LitElement) {
         ${stopState.isStopped ? this._stopped() : nothing}
         <ac-tabstrip></ac-tabstrip>
         <main id="main" class=${isFilled() ? 'filled' : ''} tabindex="-1" aria-label=${t('shell.main')}><ac-outlet></ac-outlet></main>
+        <ac-approval-tray></ac-approval-tray>
       </div>
       <ac-toasts></ac-toasts>`;
   }

@@ -1,63 +1,16 @@
-"""Chat: one message of a client, answered by the events of the turn; sessions and what was said in them."""
+"""Chat for any client: one message, answered by the events of the turn."""
 
-import secrets
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from aiohttp import hdrs
-from pydantic import BaseModel, ConfigDict, Field
 
-from agentcore.api.errors import ToolError
 from agentcore.chat import ChatBody
-from agentcore.server.answer import Answer, Sent
+from agentcore.server.answer import Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
-from agentcore.store import ChatSessionRow
-
-
-class SessionsQuery(BaseModel):
-    """Which sessions are wanted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    q: Annotated[str, Field(max_length=200, description="Stands in the title.")] = ""
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
-
-
-class NewSession(BaseModel):
-    """A session to make."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    agent_id: Annotated[str, Field(max_length=64)] = "default"
-    user_id: Annotated[str, Field(max_length=256)] = ""
-    model: Annotated[str, Field(max_length=200)] = ""
-
-
-class SessionView(BaseModel):
-    """One chat session."""
-
-    session_id: str
-    user_id: str
-    agent_id: str
-    model: str
-    title: str
-    created_at_ms: int
-    last_used_at_ms: int
-
-
-class SessionsView(BaseModel):
-    """Sessions, the last used first."""
-
-    sessions: list[SessionView]
-
-
-class StoppedTurns(BaseModel):
-    """How many turns went on."""
-
-    stopped: int
 
 
 async def chat(exchange: Exchange) -> Sent:
@@ -72,40 +25,6 @@ async def chat(exchange: Exchange) -> Sent:
     return stream.end()
 
 
-async def list_sessions(exchange: Exchange) -> Answer:
-    """Send the sessions of this credential."""
-    query: SessionsQuery = exchange.query
-    rows = await exchange.host.store.chats.sessions_of(exchange.principal.kind, text=query.q, limit=query.limit)
-    return Answer(to_json({"sessions": [_view(row) for row in rows]}))
-
-
-async def make_session(exchange: Exchange) -> Answer:
-    """Make a session under an id of the server's."""
-    body: NewSession = exchange.body
-    exchange.parts.chat.settings.agent(body.agent_id)
-    row = await exchange.host.store.chats.create(
-        f"s_{secrets.token_hex(12)}",
-        owner=exchange.principal.kind,
-        user_id=body.user_id,
-        agent_id=body.agent_id,
-        model=body.model,
-    )
-    return Answer(to_json(_view(row)))
-
-
-async def stop_session(exchange: Exchange) -> Answer:
-    """End the turn of a session; what was said stays."""
-    session_id = exchange.path_values["id"]
-    row = await exchange.host.store.chats.find(session_id)
-    if row is None or row.owner != exchange.principal.kind:
-        raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
-    return Answer(to_json({"stopped": exchange.parts.chat.stop(session_id)}))
-
-
-def _view(row: ChatSessionRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in SessionView.model_fields}
-
-
 ROUTES = (
     ServerRoute(
         "POST",
@@ -117,23 +36,5 @@ ROUTES = (
         action="call",
         body=ChatBody,
         content_type=EVENT_STREAM,
-    ),
-    ServerRoute("GET", "/api/sessions", list_sessions, "Chat sessions.", query=SessionsQuery, answer=SessionsView),
-    ServerRoute(
-        "POST",
-        "/api/sessions",
-        make_session,
-        "Make a chat session.",
-        action="call",
-        body=NewSession,
-        answer=SessionView,
-    ),
-    ServerRoute(
-        "POST",
-        "/api/sessions/{id}/stop",
-        stop_session,
-        "End the turn of a session now.",
-        action="call",
-        answer=StoppedTurns,
     ),
 )

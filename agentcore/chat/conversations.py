@@ -1,0 +1,319 @@
+"""Sessions as a person uses them: listed, opened, searched, gone on with, gone back in."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentcore.api.context import Principal
+from agentcore.api.errors import ToolError
+from agentcore.chat import transcript
+from agentcore.chat.limits import TITLE_CHARS
+from agentcore.chat.session_view import (
+    MessagesView,
+    SessionDetail,
+    SessionsView,
+    SessionView,
+    StreamingView,
+    UsageView,
+)
+from agentcore.chat.settings import ChatSettings
+from agentcore.chat.stream import Stream
+from agentcore.chat.turns import Turns
+from agentcore.host import CallRequest, Host
+from agentcore.host.policy import ApprovalMode
+from agentcore.store.chat_rows import ChatMessageRow, ChatSessionRow, NewMessage
+
+
+class Conversations:
+    """All sessions of a host, for its persons: the page, the command line, whoever has the token.
+
+    Args:
+        host: Carries out the calls.
+        turns: Lets sessions go on.
+        settings: Reads models and agents as they are now.
+    """
+
+    def __init__(self, host: Host, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
+        self._host, self._chats, self._turns, self._settings = host, host.store.chats, turns, settings
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    async def find(self, *, text: str, limit: int, before: str | None) -> SessionsView:
+        """Sessions, the last used first."""
+        rows = await self._chats.sessions(text=text, limit=limit + 1, before=before)
+        shown = rows[:limit]
+        waiting = await self._chats.waiting(row.session_id for row in shown)
+        views = [self._view(row, waiting.get(row.session_id, [])) for row in shown]
+        return SessionsView(sessions=views, has_more=len(rows) > limit)
+
+    async def show(self, session_id: str) -> SessionDetail:
+        """One session.
+
+        Raises:
+            ToolError: `session_not_found`.
+        """
+        row = await self._find(session_id)
+        waiting = await self._chats.waiting([session_id])
+        return SessionDetail(
+            **dict(self._view(row, waiting.get(session_id, []))),
+            todos=json.loads(row.todos or "[]"),
+            question=None,
+            usage=UsageView(input_tokens=row.input_tokens, output_tokens=row.output_tokens, requests=row.requests),
+        )
+
+    async def messages(self, session_id: str, *, before: int | None, limit: int) -> MessagesView:
+        """What was said in a session, and the id of the last event that is part of it.
+
+        Raises:
+            ToolError: `session_not_found`.
+        """
+        await self._find(session_id)
+        live = self._turns.live.get(session_id)
+        async with live.storing:
+            rows = await self._chats.rows(session_id, before=before, limit=limit + 1)
+            calls = await self._chats.calls_of(session_id, transcript.called_in(rows))
+            streaming = StreamingView(text=live.text, thinking=live.thinking)
+            event_id = self._host.events.last_id
+        if session_id not in self._turns.busy:
+            self._turns.live.forget(session_id)
+        shown = rows[-limit:]
+        return MessagesView(
+            items=transcript.to_messages(shown, calls, live.commands),
+            has_more=len(rows) > limit,
+            streaming=streaming if streaming.text or streaming.thinking else None,
+            event_id=event_id,
+        )
+
+    def mode_with(self, own: str | None, agent_id: str) -> ApprovalMode:
+        """The mode that counts for a session with one of its own, or with none, under an agent."""
+        return self._settings().mode_for(own, agent_id) or self._host.config.approvals.mode
+
+    # -- keeping ---------------------------------------------------------------------------------------------------
+
+    async def create(
+        self, by: Principal, *, agent_id: str, model: str, mode: str | None, user_id: str = ""
+    ) -> SessionDetail:
+        """Make a session under an id of the server's.
+
+        Raises:
+            ToolError: `agent_not_found`.
+        """
+        self._settings().agent(agent_id)
+        row = await self._chats.create(
+            f"s_{secrets.token_hex(12)}", owner=by.kind, user_id=user_id, agent_id=agent_id, model=model, mode=mode
+        )
+        return await self.show(row.session_id)
+
+    async def change(self, session_id: str, values: Mapping[str, str | None]) -> SessionDetail:
+        """Change title, model, agent or mode (columns of the session).
+
+        Raises:
+            ToolError: `session_not_found`, `agent_not_found`, `model_not_found`.
+        """
+        row = await self._find(session_id)
+        settings = self._settings()
+        agent = settings.agent(values.get("agent_id") or row.agent_id)
+        if values.get("model"):
+            settings.choose(values["model"], agent)
+        if values:
+            await self._chats.change(session_id, **values)
+        changed = await self.show(session_id)
+        self._publish(session_id, "session.changed", changed.to_json())
+        return changed
+
+    async def delete(self, session_id: str) -> None:
+        """End what goes on in a session, and forget it.
+
+        Raises:
+            ToolError: `session_not_found`.
+        """
+        await self._find(session_id)
+        await self._turns.stopped(session_id)
+        for call in await self._chats.open_calls(session_id):
+            self._host.approvals.withdraw(call.call_id)
+        await self._chats.delete(session_id)
+        self._publish(session_id, "session.deleted", {})
+
+    # -- going on --------------------------------------------------------------------------------------------------
+
+    async def say(self, session_id: str, message: str, *, model: str | None, agent_id: str | None) -> None:
+        """Take a person's message; what comes of it arrives as events.
+
+        Raises:
+            ToolError: `session_not_found`, `session_busy`, `agent_not_found`, `model_not_found`,
+                `model_not_configured`.
+        """
+        await self._ready(session_id, model=model, agent_id=agent_id)
+        await self._turns.begin(session_id, lambda stream: self._say(session_id, message, stream))
+
+    async def edit(self, session_id: str, number: int, message: str) -> None:
+        """Go back to a message of the person's, and send another in its place.
+
+        Raises:
+            ToolError: As `say`; `message_not_found`.
+        """
+        row = await self._prompt(session_id, number)
+        await self._ready(session_id)
+        await self._turns.begin(session_id, lambda stream: self._edit(session_id, row, message, stream))
+
+    async def retry(self, session_id: str) -> None:
+        """Ask the model once more for its answer to the last message of the person's.
+
+        Raises:
+            ToolError: As `say`; `message_not_found`: nothing was said yet.
+        """
+        row = await self._prompt(session_id, None)
+        await self._ready(session_id)
+        await self._turns.begin(session_id, lambda stream: self._retry(session_id, row, stream))
+
+    async def stop(self, session_id: str) -> int:
+        """End the turn of a session; what was said stays. Gives how many went on.
+
+        Raises:
+            ToolError: `session_not_found`.
+        """
+        await self._find(session_id)
+        return self._turns.stop(session_id)
+
+    async def reject(self, session_id: str, tool_id: str, by: Principal) -> None:
+        """Refuse a call that waits; the model is told, and goes on when no other waits.
+
+        Raises:
+            ToolError: `session_not_found`, `tool_call_not_found`, `tool_call_answered`.
+        """
+        await self._find(session_id)
+        call = await self._chats.find_call(session_id, tool_id)
+        if call is None:
+            raise ToolError("tool_call_not_found", f"no call {tool_id!r} was made in this session", toolId=tool_id)
+        if not await self._chats.move(session_id, tool_id, "waiting", "rejected", answered_by=_name(by)):
+            raise ToolError("tool_call_answered", f"call {tool_id!r} was answered already", toolId=tool_id)
+        stream = self._turns.stream(session_id)
+        work = self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
+        self._turns.spawn(work, session_id)
+
+    async def command(self, session_id: str, tool: str, arguments: dict[str, Any], by: Principal) -> str:
+        """Carry out a call of the person's own; it stays in the session with its result. Gives its id there.
+
+        Raises:
+            ToolError: `session_not_found`.
+        """
+        await self._find(session_id)
+        tool_id = f"tc_{secrets.token_hex(8)}"
+        call = {"toolId": tool_id, "toolName": tool, "arguments": arguments, "kind": "server", "state": "running"}
+        stream = self._turns.stream(session_id)
+        stream.live.commands.add(tool_id)
+        (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
+        stream.message({"number": number, "time": _now_ms(), "role": "notice", "text": "", "calls": [call]})
+        request = CallRequest(tool, arguments, by, session_id=session_id, waits_for_approval=True)
+        self._turns.spawn(self._run_command(request, call, number, stream), session_id)
+        return tool_id
+
+    async def _run_command(self, request: CallRequest, call: dict[str, Any], number: int, stream: Stream) -> None:
+        session_id, tool_id = str(request.session_id), call["toolId"]
+
+        def notify(event: str, said: Mapping[str, Any]) -> None:
+            if event in {"accepted", "approval"}:
+                stream.live.tool_ids[said["callId"]] = tool_id
+                state = "running" if event == "accepted" else "waiting"
+                stream.tool_state(tool_id, state, **said)
+
+        envelope: dict[str, Any] = {"ok": False, "error": ToolError("cancelled", "the call was cancelled").to_json()}
+        try:
+            envelope = json.loads((await self._host.call(request, notify)).encoded())
+        finally:
+            ended = {**call, "state": transcript.end_of(envelope), "result": envelope}
+            if "callId" in envelope:
+                ended["callId"] = envelope["callId"]
+            try:
+                await self._chats.rewrite(session_id, number, transcript.notice("", calls=[ended]))
+            finally:
+                stream.live.commands.discard(tool_id)
+                stream.tool_result(request.tool, tool_id, envelope, is_server=False)
+
+    async def _say(self, session_id: str, message: str, stream: Stream) -> list[str]:
+        await self._chats.change(session_id, page=None, client_tools=None)
+        turn = await self._turns.turn(session_id, stream)
+        await turn.take(message)
+        return await self._turns.carry(turn, session_id)
+
+    async def _edit(self, session_id: str, row: ChatMessageRow, message: str, stream: Stream) -> list[str]:
+        await self._go_back(session_id, row.number, _without_prompt(row))
+        return await self._say(session_id, message, stream)
+
+    async def _retry(self, session_id: str, row: ChatMessageRow, stream: Stream) -> list[str]:
+        await self._go_back(session_id, row.number + 1, None)
+        await self._chats.change(session_id, steps=0, tokens=0)
+        return await self._turns.carry(await self._turns.turn(session_id, stream), session_id)
+
+    async def _go_back(self, session_id: str, number: int, replacement: NewMessage | None) -> None:
+        for call in await self._chats.open_calls(session_id):
+            self._host.approvals.withdraw(call.call_id)
+        await self._chats.rewind(session_id, number, replacement)
+        self._publish(session_id, "session.rewound", {"number": number})
+
+    async def _ready(self, session_id: str, *, model: str | None = None, agent_id: str | None = None) -> None:
+        """See that a turn can begin, under the model and the agent that are wanted from now on."""
+        row = await self._find(session_id)
+        settings = self._settings()
+        agent = settings.agent(agent_id or row.agent_id)
+        settings.choose(model or row.model or None, agent)
+        await self._turns.load_engine()
+        self._turns.check_idle(session_id)
+        values = {name: value for name, value in (("model", model), ("agent_id", agent_id)) if value}
+        if values:
+            await self._chats.change(session_id, **values)
+
+    async def _prompt(self, session_id: str, number: int | None) -> ChatMessageRow:
+        """A message of the person's; without a number the last one."""
+        await self._find(session_id)
+        for row in reversed(await self._chats.rows(session_id)):
+            if row.kind == "said" and number in {None, row.number} and transcript.prompt_of(row) is not None:
+                return row
+        said = "nothing was said in this session yet" if number is None else f"message {number} is none of a person's"
+        raise ToolError("message_not_found", said, number=number)
+
+    async def _find(self, session_id: str) -> ChatSessionRow:
+        row = await self._chats.find(session_id)
+        if row is None:
+            raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
+        return row
+
+    def _view(self, row: ChatSessionRow, waiting: list[str]) -> SessionView:
+        return SessionView(
+            session_id=row.session_id,
+            title=row.title,
+            agent_id=row.agent_id,
+            model=row.model,
+            mode=self.mode_with(row.mode, row.agent_id),
+            own_mode=row.mode,
+            user_id=row.user_id,
+            created_at=row.created_at_ms,
+            last_used_at=row.last_used_at_ms,
+            is_running=row.session_id in self._turns.busy,
+            waiting=waiting,
+        )
+
+    def _publish(self, session_id: str, event_type: str, data: Mapping[str, Any]) -> None:
+        self._host.events.publish(event_type, data, session_id=session_id)
+
+
+def clean_title(title: str) -> str:
+    """A title on one line, within its bound."""
+    return " ".join(title.split())[:TITLE_CHARS]
+
+
+def _without_prompt(row: ChatMessageRow) -> NewMessage | None:
+    """What stays of a message when the person's words are taken out: results of calls that it also told."""
+    (message,) = json.loads(row.message)
+    parts = [part for part in message["parts"] if part["part_kind"] != "user-prompt"]
+    return NewMessage(json.dumps([{**message, "parts": parts}], ensure_ascii=False), "told") if parts else None
+
+
+def _name(principal: Principal) -> str:
+    return f"{principal.kind}:{principal.id}" if principal.id else principal.kind
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

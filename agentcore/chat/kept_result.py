@@ -1,0 +1,46 @@
+"""The result of a call as it is kept for the person: whole, but for what is large, which becomes an artifact."""
+
+import json
+from base64 import b64decode
+from typing import Any
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.limits import KEPT_BLOCK_BYTES
+from agentcore.store import ArtifactStore, ChatCallRow
+
+
+class KeptResults:
+    """Makes envelopes small enough to be listed with hundreds of others."""
+
+    def __init__(self, artifacts: ArtifactStore) -> None:
+        self._artifacts = artifacts
+
+    async def shrink(self, envelope: str, call: ChatCallRow) -> str:
+        """The envelope as JSON text, with large texts and images replaced by links to artifacts."""
+        if len(envelope) <= KEPT_BLOCK_BYTES:
+            return envelope
+        document: dict[str, Any] = json.loads(envelope)
+        blocks = []
+        for block in document.get("content", ()):
+            blocks += await self._shrunk(block, call, document["callId"])
+        document["content"] = blocks
+        if len(json.dumps(document.get("data"))) > KEPT_BLOCK_BYTES:
+            document["data"], document["truncated"] = None, True
+        return json.dumps(document, ensure_ascii=False)
+
+    async def _shrunk(self, block: dict[str, Any], call: ChatCallRow, call_id: str) -> list[dict[str, Any]]:
+        if block["type"] == "image" and len(block["base64"]) > KEPT_BLOCK_BYTES:
+            return [await self._save(b64decode(block["base64"]), block["mime"], call, call_id)]
+        if block["type"] == "text" and len(block["text"]) > KEPT_BLOCK_BYTES:
+            link = await self._save(block["text"].encode(), "text/plain; charset=utf-8", call, call_id)
+            return [{**block, "text": block["text"][:KEPT_BLOCK_BYTES]}, link]
+        return [block]
+
+    async def _save(self, data: bytes, mime: str, call: ChatCallRow, call_id: str) -> dict[str, Any]:
+        kind = mime.partition(";")[0].rpartition("/")[2]
+        name = f"{call.tool_name}.{'txt' if kind == 'plain' else kind}"
+        try:
+            link = await self._artifacts.save(data, mime=mime, name=name, session_id=call.session_id, call_id=call_id)
+        except ToolError as exc:
+            return {"type": "text", "text": f"[{exc.message}]"}
+        return link.to_json()

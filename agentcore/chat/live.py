@@ -1,0 +1,68 @@
+"""What is known of a session only while something goes on in it: the answer as it comes, and who may go on."""
+
+import asyncio
+
+
+class LiveSession:
+    """One session in use.
+
+    Attributes:
+        turn: Held by the one turn that goes on.
+        storing: Held while a message becomes a stored one, so that nobody sees it twice or not at all.
+        tool_ids: The session's names of calls, by the host's.
+        commands: Calls of the person's own that go on.
+        text: The answer that comes just now, as far as it is not stored.
+        thinking: What the model thought before it.
+    """
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.storing = asyncio.Lock()
+        self.tool_ids: dict[str, str] = {}
+        self.commands: set[str] = set()
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The answer that comes just now, as far as it is not stored."""
+        return "".join(self._text)
+
+    @property
+    def thinking(self) -> str:
+        """What the model thought before it."""
+        return "".join(self._thinking)
+
+    def add_text(self, piece: str) -> None:
+        """A piece of the answer came."""
+        self._text.append(piece)
+
+    def add_thinking(self, piece: str) -> None:
+        """A piece of the model's thoughts came."""
+        self._thinking.append(piece)
+
+    def clear(self) -> None:
+        """The answer is stored, or will not be."""
+        self._text.clear()
+        self._thinking.clear()
+
+
+class LiveSessions:
+    """Sessions in use, by id; made at first use, forgotten when nothing goes on."""
+
+    def __init__(self) -> None:
+        self._live: dict[str, LiveSession] = {}
+
+    def get(self, session_id: str) -> LiveSession:
+        """The live side of a session."""
+        return self._live.setdefault(session_id, LiveSession())
+
+    def find(self, session_id: str) -> LiveSession | None:
+        """The live side of a session, if something goes on in it."""
+        return self._live.get(session_id)
+
+    def forget(self, session_id: str) -> None:
+        """Nothing goes on in a session any more."""
+        live = self._live.get(session_id)
+        if live is not None and not live.turn.locked() and not live.storing.locked():
+            del self._live[session_id]

@@ -1,0 +1,59 @@
+"""Model servers on this machine, looked for when a person asks: at the usual ports of loopback, and nowhere else."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import aiohttp
+
+_ANSWER_BYTES = 1024 * 1024
+_MODELS_SHOWN = 500
+
+
+class Place(NamedTuple):
+    """Where a kind of server listens as a rule."""
+
+    kind: str
+    base_url: str
+
+
+class LocalServer(NamedTuple):
+    """A server that answered, with the models that it has."""
+
+    kind: str
+    base_url: str
+    models: list[str]
+
+
+PLACES = (
+    Place("ollama", "http://127.0.0.1:11434/v1"),
+    Place("lm_studio", "http://127.0.0.1:1234/v1"),
+    Place("llama_cpp", "http://127.0.0.1:8080/v1"),
+    Place("vllm", "http://127.0.0.1:8000/v1"),
+)
+"""The defaults of Ollama, LM Studio, llama.cpp's server and vLLM."""
+
+LOOK_SECONDS = 3.0
+"""How long a server may take to answer."""
+
+
+async def look(places: Sequence[Place] = PLACES, limit_s: float = LOOK_SECONDS) -> list[LocalServer]:
+    """Ask each place for its models, in the protocol of OpenAI (`GET /v1/models`)."""
+    # no proxy of the environment: what is asked is this machine
+    timeout = aiohttp.ClientTimeout(total=limit_s)
+    async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as client:
+        found = await asyncio.gather(*(_ask(client, place) for place in places))
+    return [server for server in found if server is not None]
+
+
+async def _ask(client: aiohttp.ClientSession, place: Place) -> LocalServer | None:
+    try:
+        async with client.get(f"{place.base_url}/models", allow_redirects=False) as response:
+            if response.status != 200:  # noqa: PLR2004 - HTTP's OK
+                return None
+            content = await response.content.read(_ANSWER_BYTES)
+        models = [entry["id"] for entry in json.loads(content)["data"]]
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None  # something else listens there, or nothing does
+    return LocalServer(*place, [model for model in models if isinstance(model, str)][:_MODELS_SHOWN])

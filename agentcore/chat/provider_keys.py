@@ -1,0 +1,109 @@
+"""Keys of providers that a person entered: in the state folder, readable by its owner alone, and never given back."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import structlog
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+
+from agentcore.chat.settings import BASE_URL_VARIABLE, KEY_VARIABLE, Provider
+from agentcore.store.private_file import read_private_file, write_private_file
+
+log = structlog.get_logger(__name__)
+
+_FILE = "providers.json"
+_FILE_LIMIT_BYTES = 64 * 1024
+KeyOrigin = Literal["environment", "stored"]
+
+
+class StoredProvider(BaseModel):
+    """What was entered for one provider."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: Annotated[SecretStr | None, Field(max_length=1000)] = None
+    base_url: Annotated[str | None, Field(max_length=1000)] = None
+
+
+_STORED = TypeAdapter(dict[Provider, StoredProvider])
+
+
+class ProviderKeys:
+    """Keys and addresses by provider; what the environment says of a provider wins as a whole.
+
+    As a whole, because a key that was entered for one address must not be sent to another.
+
+    Args:
+        folder: The state folder.
+        environ: The environment.
+    """
+
+    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        self._path, self._environ = folder / _FILE, environ
+        self._stored = self._read()
+
+    def environ(self) -> dict[str, str]:
+        """The environment, with what was entered where it says nothing of a provider."""
+        merged = dict(self._environ)
+        for provider, stored in self._stored.items():
+            if self._is_in_environment(provider):
+                continue
+            if stored.key is not None:
+                merged[KEY_VARIABLE[provider]] = stored.key.get_secret_value()
+            if stored.base_url is not None:
+                merged[BASE_URL_VARIABLE[provider]] = stored.base_url
+        return merged
+
+    def origin(self, provider: Provider) -> KeyOrigin | None:
+        """Where the key of a provider comes from; None: there is none."""
+        if self._is_in_environment(provider):
+            return "environment" if self._environ.get(KEY_VARIABLE[provider]) else None
+        stored = self._stored.get(provider)
+        return "stored" if stored is not None and stored.key is not None else None
+
+    def base_url(self, provider: Provider) -> str | None:
+        """The address that was set for a provider; None: its own."""
+        return self.environ().get(BASE_URL_VARIABLE[provider]) or None
+
+    async def put(self, provider: Provider, key: SecretStr | None, base_url: str | None) -> None:
+        """Keep a key, or an address, or both, in place of what was kept.
+
+        An address that comes without a key takes the old key's place too: the key was meant for another one.
+        """
+        old = self._stored.get(provider, StoredProvider())
+        changed = StoredProvider(key=key, base_url=base_url if base_url is not None else old.base_url)
+        await self._write({**self._stored, provider: changed})
+
+    async def delete(self, provider: Provider) -> None:
+        """Forget what was entered for a provider."""
+        await self._write({name: stored for name, stored in self._stored.items() if name != provider})
+
+    def _is_in_environment(self, provider: Provider) -> bool:
+        variables = (KEY_VARIABLE[provider], BASE_URL_VARIABLE[provider])
+        return any(self._environ.get(variable) for variable in variables)
+
+    def _read(self) -> dict[Provider, StoredProvider]:
+        content = read_private_file(self._path, _FILE_LIMIT_BYTES)
+        if content is None:
+            return {}
+        try:
+            return _STORED.validate_json(content)
+        except ValidationError:
+            # without the reason, which quotes the key
+            log.warning("provider_keys_unreadable", path=str(self._path), hint="enter the keys again")
+            return {}
+
+    async def _write(self, stored: dict[Provider, StoredProvider]) -> None:
+        shown = {
+            name: {
+                "key": None if entry.key is None else entry.key.get_secret_value(),
+                "base_url": entry.base_url,
+            }
+            for name, entry in stored.items()
+        }
+        content = json.dumps(shown).encode()
+        await asyncio.to_thread(write_private_file, self._path, content)
+        self._stored = stored

@@ -1,0 +1,120 @@
+"""Sessions, messages and calls as a page sees them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.host.policy import ApprovalMode
+
+CallState = Literal["new", "waiting", "running", "done", "rejected", "failed", "interrupted", "cancelled"]
+
+
+class View(BaseModel):
+    """What goes out, in camelCase."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, defer_build=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values under their names on the wire; what is not there is left out."""
+        return self.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+class ThreadView(View):
+    """Where a sub-agent belongs: the call that runs it, and how deep."""
+
+    parent_tool_id: str
+    depth: int
+
+
+class CallView(View):
+    """One call."""
+
+    tool_id: str
+    tool_name: str
+    arguments: dict[str, Any]
+    kind: Literal["server", "client"]
+    state: CallState
+    call_id: str | None = None
+    result: Annotated[dict[str, Any] | None, Field(description="The envelope of the call, once it ended.")] = None
+    answered_by: str | None = None
+    expires_at: Annotated[int | None, Field(description="Until when it waits, in milliseconds since 1970.")] = None
+    parent_tool_id: str | None = None
+
+
+class MessageView(View):
+    """One message."""
+
+    number: int
+    time: int
+    role: Literal["user", "assistant", "notice"]
+    text: str
+    thinking: str | None = None
+    calls: list[CallView] | None = None
+    error: Annotated[dict[str, Any] | None, Field(description="What ended the turn here.")] = None
+    thread: ThreadView | None = None
+
+
+class StreamingView(View):
+    """The answer that comes just now."""
+
+    text: str
+    thinking: str
+
+
+class MessagesView(View):
+    """Messages, oldest first; `eventId` is where the events go on that are not in them."""
+
+    items: list[MessageView]
+    has_more: bool
+    streaming: StreamingView | None
+    event_id: str
+
+
+class QuestionView(View):
+    """What a tool asks the person."""
+
+    question_id: str
+    text: str
+    options: list[str] | None = None
+    tool_id: str | None = None
+    expires_at: int
+
+
+class UsageView(View):
+    """What a session has used so far."""
+
+    input_tokens: int
+    output_tokens: int
+    requests: int
+
+
+class SessionView(View):
+    """One chat session; `mode` is the one that counts, `ownMode` what was set for this session."""
+
+    session_id: str
+    title: str
+    agent_id: str
+    model: str
+    mode: ApprovalMode
+    own_mode: ApprovalMode | None
+    user_id: str
+    created_at: int
+    last_used_at: int
+    is_running: bool
+    waiting: Annotated[list[str], Field(description="Calls that wait for a person or for the client.")]
+
+
+class SessionDetail(SessionView):
+    """One chat session with what it has beside its messages."""
+
+    todos: list[dict[str, Any]]
+    question: QuestionView | None
+    usage: UsageView
+
+
+class SessionsView(View):
+    """Sessions, the last used first."""
+
+    sessions: list[SessionView]
+    has_more: bool

@@ -1,0 +1,191 @@
+"""What the chat has to work with, as a person sets it up: providers with their keys, models, agents, modes."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.local_servers import PLACES, LocalServer, look
+from agentcore.chat.provider_keys import KeyOrigin, ProviderKeys
+from agentcore.chat.session_view import View
+from agentcore.chat.settings import PROVIDERS, ChatSettings, ModelConfig, Provider
+from agentcore.host import Host
+from agentcore.host.policy import ApprovalMode
+from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes
+from agentcore.host.settings_document import SettingsSubject
+
+MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
+
+
+class AgentView(View):
+    """One agent."""
+
+    id: str
+    model: str | None
+    mode: ApprovalMode
+    instructions: str
+
+
+class ModelView(View):
+    """One model of app.json."""
+
+    name: str
+    provider: Provider
+    model: str
+    base_url: str | None
+    tools: Literal["native", "prompted"]
+    images: bool
+    context_tokens: int | None
+    is_usable: bool
+    hint: Annotated[str | None, Field(description="What is missing, where it cannot be used.")] = None
+
+
+class ProviderView(View):
+    """One provider; keys are never given back."""
+
+    provider: Provider
+    base_url: str | None
+    has_key: bool
+    key_origin: KeyOrigin | None
+
+
+class ChatView(View):
+    """What the chat has to work with."""
+
+    is_set_up: bool
+    hint: str | None
+    default_model: str | None
+    agents: list[AgentView]
+    models: list[ModelView]
+    providers: list[ProviderView]
+    modes: list[ApprovalMode]
+
+
+class ModelSetup:
+    """Models and agents as they are now, and the ways to change them.
+
+    Args:
+        host: Has app.json.
+        environ: The environment.
+
+    Attributes:
+        keys: Keys and addresses of providers.
+        places: Where model servers are looked for.
+    """
+
+    def __init__(self, host: Host, environ: Mapping[str, str]) -> None:
+        self._host = host
+        self._models: Any = host.config.models
+        self.keys = ProviderKeys(host.state.path, environ)
+        self.places = PLACES
+
+    @property
+    def settings(self) -> ChatSettings:
+        """Models and agents.
+
+        Raises:
+            ToolError: `invalid_settings`.
+        """
+        return ChatSettings.read(self._models, self._host.config.agents, self.keys.environ())
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is any model to ask, or was meant to be."""
+        return bool(self._models) or ChatSettings({}, {}, self.keys.environ()).is_set_up
+
+    def show(self) -> ChatView:
+        """What there is.
+
+        Raises:
+            ToolError: `invalid_settings`.
+        """
+        settings = self.settings
+        try:
+            settings.choose(None, settings.agent("default"))
+            hint = None
+        except ToolError as exc:
+            hint = exc.message
+        default = settings.agent("default").model or next(iter(settings.models), None)
+        fallback = self._host.config.approvals.mode
+        return ChatView(
+            is_set_up=settings.is_set_up,
+            hint=hint,
+            default_model=default,
+            agents=[
+                AgentView(id=name, model=agent.model, mode=agent.mode or fallback, instructions=agent.instructions)
+                for name, agent in settings.agents.items()
+            ],
+            models=[self._model(name, settings) for name in settings.models],
+            providers=[self._provider(provider) for provider in PROVIDERS],
+            modes=list(MODES),
+        )
+
+    async def look(self) -> list[LocalServer]:
+        """Model servers on this machine."""
+        return await look(self.places)
+
+    async def plan(self, name: str, model: ModelConfig) -> SettingsPlan:
+        """What adding a model, or changing one, would write into app.json.
+
+        Raises:
+            ToolError: It cannot be written.
+            ConfigError: app.json cannot be read.
+        """
+        value = model.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+        change = SettingChange(("models", name), value)
+        document = await asyncio.to_thread(SettingsSubject.of_app(self._host.config).read)
+        return await asyncio.to_thread(plan_changes, document, [change], may_change_policy=True)
+
+    async def add(self, name: str, model: ModelConfig) -> None:
+        """Add a model to app.json, or change it there; it counts at once.
+
+        Raises:
+            ToolError: It cannot be written.
+            ConfigError: app.json cannot be read or written.
+        """
+        plan = await self.plan(name, model)
+        await asyncio.to_thread(plan.write)
+        self._models = {**(self._models or {}), name: model.model_dump(exclude_unset=True)}
+        self.tell(("/models/" + name,))
+
+    async def keep(self, provider: Provider, key: SecretStr | None, base_url: str | None) -> None:
+        """Keep a key or an address of a provider; it counts at once."""
+        await self.keys.put(provider, key, base_url)
+        self.tell(())
+
+    async def forget(self, provider: Provider) -> None:
+        """Forget the key and the address of a provider."""
+        await self.keys.delete(provider)
+        self.tell(())
+
+    def tell(self, paths: tuple[str, ...]) -> None:
+        """Tell open pages that something changed, never to what."""
+        self._host.events.publish("settings.changed", {"module": None, "paths": list(paths)})
+
+    def _model(self, name: str, settings: ChatSettings) -> ModelView:
+        config = settings.models[name]
+        choice = settings.choose(name, settings.agent("default"))
+        is_usable = bool(choice.base_url or choice.api_key.get_secret_value())
+        hint = None if is_usable else f"no key of {choice.provider}: enter one, or set it in the environment"
+        return ModelView(
+            name=name,
+            provider=choice.provider,
+            model=choice.model,
+            base_url=choice.base_url,
+            tools=choice.tools,
+            images=choice.images,
+            context_tokens=config.context_tokens,
+            is_usable=is_usable,
+            hint=hint,
+        )
+
+    def _provider(self, provider: Provider) -> ProviderView:
+        origin = self.keys.origin(provider)
+        return ProviderView(
+            provider=provider,
+            base_url=self.keys.base_url(provider),
+            has_key=origin is not None,
+            key_origin=origin,
+        )

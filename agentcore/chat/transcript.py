@@ -1,0 +1,140 @@
+"""Stored messages as a person reads them. Needs no model library: a page shows its sessions without one."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from agentcore.chat.session_view import CallState, CallView, MessageView
+from agentcore.store.chat_rows import ChatCallRow, ChatMessageRow, NewMessage
+
+_ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
+
+
+def called_in(rows: Iterable[ChatMessageRow]) -> list[str]:
+    """Ids of the calls that messages want."""
+    return [part["tool_call_id"] for row in rows for part in _parts(row) if part.get("part_kind") == "tool-call"]
+
+
+def to_messages(
+    rows: Sequence[ChatMessageRow], calls: Mapping[str, ChatCallRow], commands: AbstractSet[str] = frozenset()
+) -> list[MessageView]:
+    """The messages that a person sees; results stand with the calls that they belong to.
+
+    Args:
+        rows: Stored messages.
+        calls: The calls that they want, by id.
+        commands: Ids of the person's own calls that go on; others that have not ended were interrupted.
+    """
+    made = (_notice(row, commands) if row.kind == "notice" else _message(row, calls) for row in rows)
+    return [message for message in made if message is not None]
+
+
+def notice(text: str, **more: Any) -> NewMessage:
+    """A message for the person alone; `more` are fields of `MessageView` as JSON values."""
+    return NewMessage(json.dumps({"text": text, **more}, ensure_ascii=False), "notice", text)
+
+
+def read_notice(stored: str) -> dict[str, Any]:
+    """What `notice` made."""
+    document: dict[str, Any] = json.loads(stored)
+    return document
+
+
+def prompt_of(row: ChatMessageRow) -> str | None:
+    """What the person said in a message; None: it is none of a person's."""
+    said = [_text(part["content"]) for part in _parts(row) if part.get("part_kind") == "user-prompt"]
+    return "\n".join(said) if said else None
+
+
+def call_view(call: ChatCallRow) -> CallView:
+    """One stored call."""
+    envelope = None if call.envelope is None else json.loads(call.envelope)
+    return CallView(
+        tool_id=call.tool_id,
+        tool_name=call.tool_name,
+        arguments=json.loads(call.arguments),
+        kind=call.kind,
+        state=state_of(call, envelope),
+        call_id=call.call_id or (envelope or {}).get("callId") or None,
+        result=envelope,
+        answered_by=call.answered_by or None,
+        expires_at=call.expires_at_ms if call.state == "waiting" else None,
+    )
+
+
+def state_of(call: ChatCallRow, envelope: Mapping[str, Any] | None) -> CallState:
+    """How far a call is, in the words of a person."""
+    match call.state:
+        case "new" | "waiting" | "rejected":
+            return call.state
+        case "approved" | "running":
+            return "running"
+        case _:
+            return end_of(envelope)
+
+
+def end_of(envelope: Mapping[str, Any] | None) -> CallState:
+    """How a call ended."""
+    if envelope is None or envelope.get("ok"):
+        return "done"
+    error = envelope["error"]["type"]
+    return "rejected" if error == "approval_denied" else _ENDED.get(error, "failed")
+
+
+def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageView | None:
+    parts = _parts(row)
+    prompt = prompt_of(row)
+    if prompt is not None:
+        return MessageView(number=row.number, time=row.time_ms, role="user", text=prompt)
+    wanted = [_call(part, calls) for part in parts if part.get("part_kind") == "tool-call"]
+    said = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
+    thought = "".join(part["content"] for part in parts if part.get("part_kind") == "thinking")
+    if not (wanted or said or thought):
+        return None
+    return MessageView(
+        number=row.number,
+        time=row.time_ms,
+        role="assistant",
+        text=said,
+        thinking=thought or None,
+        calls=wanted or None,
+    )
+
+
+def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow]) -> CallView:
+    call = calls.get(part["tool_call_id"])
+    if call is not None:
+        return call_view(call)
+    arguments = part["args"] if isinstance(part["args"], dict) else json.loads(part["args"] or "{}")
+    return CallView(
+        tool_id=part["tool_call_id"], tool_name=part["tool_name"], arguments=arguments, kind="server", state="done"
+    )
+
+
+def _notice(row: ChatMessageRow, commands: AbstractSet[str]) -> MessageView:
+    document = {"role": "notice", **read_notice(row.message), "number": row.number, "time": row.time_ms}
+    message = MessageView.model_validate(document)
+    calls = [
+        call.model_copy(update={"state": "interrupted"}) if _is_cut_off(call, commands) else call
+        for call in message.calls or ()
+    ]
+    return message.model_copy(update={"calls": calls or None})
+
+
+def _is_cut_off(call: CallView, commands: AbstractSet[str]) -> bool:
+    """Whether a call of the person's own ended with the process that it ran in."""
+    return call.state in {"new", "waiting", "running"} and call.tool_id not in commands
+
+
+def _parts(row: ChatMessageRow) -> list[dict[str, Any]]:
+    """The parts of a model's message, as the model library stores them."""
+    if row.kind == "notice":
+        return []
+    return [part for message in json.loads(row.message) for part in message["parts"]]
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part for part in content if isinstance(part, str))

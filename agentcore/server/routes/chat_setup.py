@@ -1,0 +1,160 @@
+"""What the chat has to work with: providers with their keys, models, agents; and model servers on this machine."""
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.settings import PROVIDERS, ModelConfig, Provider
+from agentcore.chat.setup import ChatView, ModelSetup
+from agentcore.host.config_error import ConfigError
+from agentcore.host.policy_changes import Proposal
+from agentcore.host.settings_shown import diff_of
+from agentcore.server.answer import Answer
+from agentcore.server.confirmation import change_policy
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import Refusal, to_json
+from agentcore.server.route_table import ServerRoute
+
+_ADDRESS = r"^https?://[^\s/?#@]+(/[^\s?#]*)?$"
+_MODEL_NAME = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True
+    )
+
+
+class ProviderBody(_Model):
+    """A key, or an address, or both; an address alone takes the place of the key as well."""
+
+    key: Annotated[SecretStr | None, Field(min_length=1, max_length=1000)] = None
+    base_url: Annotated[str | None, Field(pattern=_ADDRESS, max_length=1000)] = None
+
+    @model_validator(mode="after")
+    def _something(self) -> "ProviderBody":
+        if self.key is None and self.base_url is None:
+            raise ValueError("give a key, a baseUrl, or both")
+        return self
+
+
+class ModelBody(_Model):
+    """A model by the name that people use for it."""
+
+    provider: Provider = "openai"
+    model: _MODEL_NAME
+    base_url: Annotated[str | None, Field(pattern=_ADDRESS, max_length=1000)] = None
+    tools: Literal["native", "prompted"] = "native"
+    images: bool = True
+    context_tokens: Annotated[int | None, Field(ge=1024)] = None
+
+
+class LocalServerView(_Model):
+    """A model server that answered."""
+
+    kind: str
+    base_url: str
+    models: list[str]
+
+
+class LocalServersView(BaseModel):
+    """Model servers on this machine, and where they were looked for."""
+
+    found: list[LocalServerView]
+    looked: list[str]
+
+
+async def show_chat(exchange: Exchange) -> Answer:
+    """Send what the chat has to work with."""
+    return Answer(to_json(_setup(exchange).show().model_dump(by_alias=True, mode="json")))
+
+
+async def keep_provider(exchange: Exchange) -> Answer:
+    """Keep a key or an address; a person confirms it."""
+    body: ProviderBody = exchange.body
+    provider, setup = _provider(exchange), _setup(exchange)
+    shown = [f"+key: {'…' if body.key is not None else '(none)'}"]
+    if body.base_url is not None:
+        shown.append(f"+baseUrl: {body.base_url}")
+    proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, "\n".join(shown) + "\n"),))
+    await change_policy(exchange, proposal, lambda: setup.keep(provider, body.key, body.base_url))
+    return Answer(to_json({"ok": True}))
+
+
+async def forget_provider(exchange: Exchange) -> Answer:
+    """Forget a key and an address; a person confirms it."""
+    provider, setup = _provider(exchange), _setup(exchange)
+    proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, "-key: …\n"),))
+    await change_policy(exchange, proposal, lambda: setup.forget(provider))
+    return Answer(to_json({"ok": True}))
+
+
+async def put_model(exchange: Exchange) -> Answer:
+    """Add a model to app.json; a person confirms it."""
+    body: ModelBody = exchange.body
+    name, setup = exchange.path_values["name"], _setup(exchange)
+    config = ModelConfig.model_validate(body.model_dump(exclude_unset=True) | {"provider": body.provider})
+    try:
+        plan = await setup.plan(name, config)
+        diff = tuple((str(file.path), text) for file, text in diff_of(plan.before, plan.after))
+        proposal = Proposal("settings", str(plan.before.app.path), (f"/models/{name}",), diff)
+        await change_policy(exchange, proposal, lambda: setup.add(name, config))
+    except ConfigError as exc:
+        raise Refusal(HTTPStatus.CONFLICT, "config_not_written", str(exc), retryable=True) from exc
+    return Answer(to_json({"ok": True}))
+
+
+async def look_for_servers(exchange: Exchange) -> Answer:
+    """Look for model servers on this machine, because a person asked."""
+    setup = _setup(exchange)
+    found: list[dict[str, Any]] = [
+        {"kind": server.kind, "baseUrl": server.base_url, "models": server.models} for server in await setup.look()
+    ]
+    return Answer(to_json({"found": found, "looked": [place.base_url for place in setup.places]}))
+
+
+def _provider(exchange: Exchange) -> Provider:
+    name = exchange.path_values["provider"]
+    for provider in PROVIDERS:
+        if provider == name:
+            return provider
+    raise ToolError("provider_not_found", f"there is no provider {name!r}; there are: {', '.join(PROVIDERS)}")
+
+
+def _setup(exchange: Exchange) -> ModelSetup:
+    return exchange.parts.chat.setup
+
+
+_PROVIDER = "/api/chat/providers/{provider}"
+
+ROUTES = (
+    ServerRoute("GET", "/api/chat", show_chat, "Providers, models, agents and modes of the chat.", answer=ChatView),
+    ServerRoute(
+        "PUT",
+        _PROVIDER,
+        keep_provider,
+        "Keep the key or the address of a provider; it is never given back.",
+        action="change_settings",
+        body=ProviderBody,
+    ),
+    ServerRoute("DELETE", _PROVIDER, forget_provider, "Forget the key of a provider.", action="change_settings"),
+    ServerRoute(
+        "PUT",
+        "/api/chat/models/{name}",
+        put_model,
+        "Add a model to app.json, or change it there; it counts at once.",
+        action="change_settings",
+        body=ModelBody,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/chat/local-servers",
+        look_for_servers,
+        "Look for model servers at the usual ports of this machine.",
+        action="call",
+        answer=LocalServersView,
+    ),
+)

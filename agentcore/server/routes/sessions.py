@@ -1,0 +1,329 @@
+"""Chat sessions as the page uses them; what happens in them arrives as `session.*` events."""
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.conversations import Conversations, clean_title
+from agentcore.chat.limits import MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
+from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
+from agentcore.host.policy import ApprovalMode, check_mode_change
+from agentcore.host.policy_changes import Proposal
+from agentcore.server.answer import Answer
+from agentcore.server.confirmation import change_policy
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True
+    )
+
+
+AgentId = Annotated[str, Field(min_length=1, max_length=64)]
+ModelName = Annotated[str, Field(max_length=200, description="`provider:model`, or a name of app.json.")]
+Text = Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS)]
+
+
+class SessionsQuery(_Model):
+    """Which sessions are wanted."""
+
+    q: Annotated[str, Field(max_length=200, description="Words of the title, or of what was said.")] = ""
+    limit: Annotated[int, Field(ge=1, le=SESSIONS_LISTED)] = 100
+    before: Annotated[
+        str | None, Field(max_length=64, description="Id of the last session of the page before this one.")
+    ] = None
+
+
+class MessagesQuery(_Model):
+    """Which messages are wanted: the newest, or those before a number."""
+
+    before: Annotated[int | None, Field(ge=1, description="Only messages below this number.")] = None
+    limit: Annotated[int, Field(ge=1, le=MESSAGES_LISTED)] = 50
+
+
+class NewSession(_Model):
+    """A session to make."""
+
+    agent_id: AgentId = "default"
+    model: ModelName = ""
+    mode: ApprovalMode | None = None
+    user_id: Annotated[str, Field(max_length=256)] = ""
+
+
+class SessionChange(_Model):
+    """What to change of a session; a model or a mode of null goes back to the agent's."""
+
+    title: Annotated[str | None, Field(max_length=TITLE_CHARS)] = None
+    agent_id: AgentId | None = None
+    model: ModelName | None = None
+    mode: ApprovalMode | None = None
+
+
+class Said(_Model):
+    """A message of the person's; model and agent count from it on."""
+
+    text: Text
+    model: ModelName | None = None
+    agent_id: AgentId | None = None
+
+
+class Edited(_Model):
+    """Another text in the place of a message; what came after it is forgotten."""
+
+    number: Annotated[int, Field(ge=1)]
+    text: Text
+
+
+class Command(_Model):
+    """A call of the person's own."""
+
+    tool: Annotated[str, Field(min_length=1, max_length=64)]
+    arguments: dict[str, Any] = {}
+
+
+class CallName(_Model):
+    """One call of the session."""
+
+    tool_id: Annotated[str, Field(max_length=64)]
+
+
+class Accepted(BaseModel):
+    """It was taken; events tell the rest."""
+
+    accepted: bool
+
+
+class CommandAccepted(Accepted):
+    """The call was taken; events tell how it goes."""
+
+    toolId: str  # noqa: N815 - the name on the wire
+
+
+class StoppedTurns(BaseModel):
+    """How many turns went on."""
+
+    stopped: int
+
+
+class Done(BaseModel):
+    """It was done."""
+
+    ok: bool
+
+
+async def list_sessions(exchange: Exchange) -> Answer:
+    """Send sessions, the last used first."""
+    query: SessionsQuery = exchange.query
+    found = await _conversations(exchange).find(text=query.q, limit=query.limit, before=query.before)
+    return _answer(found.to_json())
+
+
+async def make_session(exchange: Exchange) -> Answer:
+    """Make a session under an id of the server's."""
+    body: NewSession = exchange.body
+    if body.mode is not None:
+        before = _conversations(exchange).mode_with(None, body.agent_id)
+        check_mode_change(exchange.principal, before, body.mode)
+    made = await _conversations(exchange).create(
+        exchange.principal, agent_id=body.agent_id, model=body.model, mode=body.mode, user_id=body.user_id
+    )
+    return _answer(made.to_json(), HTTPStatus.CREATED)
+
+
+async def show_session(exchange: Exchange) -> Answer:
+    """Send one session."""
+    return _answer((await _conversations(exchange).show(_session_id(exchange))).to_json())
+
+
+async def change_session(exchange: Exchange) -> Answer:
+    """Change a session, and send it as it is then."""
+    body: SessionChange = exchange.body
+    values: dict[str, str | None] = {name: getattr(body, name) or "" for name in body.model_fields_set}
+    if "title" in values:
+        values["title"] = clean_title(body.title or "")
+    if "agent_id" in values:
+        values["agent_id"] = body.agent_id or "default"
+    if "mode" in values:
+        values["mode"] = body.mode
+    session_id, mode = _session_id(exchange), values.pop("mode", None)
+    changed = await _conversations(exchange).change(session_id, values)
+    if "mode" in body.model_fields_set:
+        changed = await _change_mode(exchange, changed, mode)
+    return _answer(changed.to_json())
+
+
+async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | None) -> SessionDetail:
+    """Set the mode; one that asks less than the one that counts is for a person to confirm."""
+    conversations = _conversations(exchange)
+
+    async def apply() -> None:
+        await conversations.change(session.session_id, {"mode": mode})
+
+    after = conversations.mode_with(mode, session.agent_id)
+    try:
+        check_mode_change(exchange.principal, session.mode, after)
+    except ToolError:
+        diff = f"-mode: {session.mode}\n+mode: {after}\n"
+        proposal = Proposal(
+            "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
+        )
+        await change_policy(exchange, proposal, apply)
+    else:
+        await apply()
+    return await conversations.show(session.session_id)
+
+
+async def delete_session(exchange: Exchange) -> Answer:
+    """End what goes on in a session, and forget it."""
+    await _conversations(exchange).delete(_session_id(exchange))
+    return _answer({"ok": True})
+
+
+async def list_messages(exchange: Exchange) -> Answer:
+    """Send what was said in a session."""
+    query: MessagesQuery = exchange.query
+    found = await _conversations(exchange).messages(_session_id(exchange), before=query.before, limit=query.limit)
+    return _answer(found.to_json())
+
+
+async def post_message(exchange: Exchange) -> Answer:
+    """Take a message, and begin with the answer."""
+    body: Said = exchange.body
+    await _conversations(exchange).say(_session_id(exchange), body.text, model=body.model, agent_id=body.agent_id)
+    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+
+
+async def edit_message(exchange: Exchange) -> Answer:
+    """Go back to a message, and begin with the answer to another one in its place."""
+    body: Edited = exchange.body
+    await _conversations(exchange).edit(_session_id(exchange), body.number, body.text)
+    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+
+
+async def retry_turn(exchange: Exchange) -> Answer:
+    """Forget the last answer, and begin with another."""
+    await _conversations(exchange).retry(_session_id(exchange))
+    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+
+
+async def stop_session(exchange: Exchange) -> Answer:
+    """End the turn of a session; what was said stays."""
+    return _answer({"stopped": await _conversations(exchange).stop(_session_id(exchange))})
+
+
+async def reject_call(exchange: Exchange) -> Answer:
+    """Refuse a call that waits."""
+    body: CallName = exchange.body
+    await _conversations(exchange).reject(_session_id(exchange), body.tool_id, exchange.principal)
+    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+
+
+async def run_command(exchange: Exchange) -> Answer:
+    """Carry out a call of the person's own."""
+    body: Command = exchange.body
+    tool_id = await _conversations(exchange).command(
+        _session_id(exchange), body.tool, body.arguments, exchange.principal
+    )
+    return _answer({"accepted": True, "toolId": tool_id}, HTTPStatus.ACCEPTED)
+
+
+def _conversations(exchange: Exchange) -> Conversations:
+    return exchange.parts.chat.conversations
+
+
+def _session_id(exchange: Exchange) -> str:
+    return exchange.path_values["id"]
+
+
+def _answer(document: dict[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Answer:
+    return Answer(to_json(document), status)
+
+
+_ONE = "/api/sessions/{id}"
+
+ROUTES = (
+    ServerRoute(
+        "GET", "/api/sessions", list_sessions, "Chat sessions, searched.", query=SessionsQuery, answer=SessionsView
+    ),
+    ServerRoute(
+        "POST",
+        "/api/sessions",
+        make_session,
+        "Make a chat session.",
+        action="call",
+        body=NewSession,
+        answer=SessionDetail,
+    ),
+    ServerRoute("GET", _ONE, show_session, "A chat session.", answer=SessionDetail),
+    ServerRoute(
+        "PATCH",
+        _ONE,
+        change_session,
+        "Change title, model, agent or approval mode of a session.",
+        action="call",
+        body=SessionChange,
+        answer=SessionDetail,
+    ),
+    ServerRoute("DELETE", _ONE, delete_session, "Forget a session.", action="call", answer=Done),
+    ServerRoute(
+        "GET",
+        f"{_ONE}/messages",
+        list_messages,
+        "What was said in a session, the newest page first, each page oldest first.",
+        query=MessagesQuery,
+        answer=MessagesView,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_ONE}/messages",
+        post_message,
+        "Say something. The answer arrives as `session.*` events.",
+        action="call",
+        body=Said,
+        answer=Accepted,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_ONE}/edit",
+        edit_message,
+        "Say something else in place of an earlier message; what came after it is forgotten.",
+        action="call",
+        body=Edited,
+        answer=Accepted,
+    ),
+    ServerRoute(
+        "POST", f"{_ONE}/retry", retry_turn, "Have the last message answered again.", action="call", answer=Accepted
+    ),
+    ServerRoute(
+        "POST",
+        f"{_ONE}/stop",
+        stop_session,
+        "End the turn of a session now.",
+        action="call",
+        answer=StoppedTurns,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_ONE}/reject",
+        reject_call,
+        "Refuse a call that waits.",
+        action="call",
+        body=CallName,
+        answer=Accepted,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_ONE}/command",
+        run_command,
+        "Carry out a call of the person's own, which stays in the session with its result.",
+        action="call",
+        body=Command,
+        answer=CommandAccepted,
+    ),
+)

@@ -1,0 +1,34 @@
+"""Finding sessions by what was said in them, by parts of words and in languages without spaces."""
+
+import sqlite3
+
+_INDEXED_CHARS = 3
+"""Shorter words have no trigram: they are looked for by reading."""
+
+_FOUND = 10_000
+
+
+def matching_sessions(connection: sqlite3.Connection, text: str) -> list[str]:
+    """Ids of sessions whose title holds the text, or one of whose messages holds all of its words."""
+    words = text.split()
+    query = "SELECT session_id FROM chat_sessions WHERE instr(lower(title), lower(?)) > 0 LIMIT ?"
+    found = [row[0] for row in connection.execute(query, (text.strip(), _FOUND))]
+    return list(dict.fromkeys([*found, *_said(connection, words)]))
+
+
+def _said(connection: sqlite3.Connection, words: list[str]) -> list[str]:
+    indexed = [word for word in words if len(word) >= _INDEXED_CHARS]
+    conditions, values = [], []
+    if indexed:
+        conditions.append("chat_search MATCH ?")
+        values.append(" AND ".join(f'"{_quoted(word)}"' for word in indexed))
+    for word in words:
+        if len(word) < _INDEXED_CHARS:
+            conditions.append("instr(lower(text), lower(?)) > 0")
+            values.append(word)
+    query = f"SELECT DISTINCT session_id FROM chat_search WHERE {' AND '.join(conditions)} LIMIT ?"  # noqa: S608
+    return [row[0] for row in connection.execute(query, (*values, _FOUND))]
+
+
+def _quoted(word: str) -> str:
+    return word.replace('"', '""').replace("\0", "")

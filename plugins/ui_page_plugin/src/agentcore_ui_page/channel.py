@@ -1,0 +1,175 @@
+"""The way between a page and the broker: a long poll as the floor, a WebSocket for speed."""
+
+import asyncio
+import json
+from typing import Annotated, Any, Literal, Protocol, Self
+
+import structlog
+from pydantic import TypeAdapter, ValidationError, model_validator
+
+from agentcore.api import BaseModel, Field, Request, Response, Runtime, ToolError
+from agentcore_ui_page.broker import Broker, Command
+
+log = structlog.get_logger(__name__)
+
+PREFIX = "/api/ui-commands"
+POLL_MS_MAX = 30_000
+POLL_MS = 25_000
+REPLACED = 4001
+"""The code with which the socket of a page is closed whose id another page has taken."""
+
+ClientId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$", description="What the page calls itself.")]
+
+
+class Socket(Protocol):
+    """As much of a request's socket as is used here."""
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """End the connection."""
+        ...
+
+
+class PollQuery(BaseModel, extra="forbid", frozen=True):
+    """One long poll."""
+
+    clientId: ClientId  # noqa: N815 - spelled as it is on the wire
+    timeoutMs: Annotated[int, Field(ge=0, le=POLL_MS_MAX)] = POLL_MS  # noqa: N815
+
+
+class SocketQuery(BaseModel, extra="forbid", frozen=True):
+    """The wish for a socket."""
+
+    clientId: ClientId  # noqa: N815 - spelled as it is on the wire
+
+
+class PageError(BaseModel, extra="forbid", frozen=True):
+    """What was thrown in a page."""
+
+    message: Annotated[str, Field(max_length=100_000)]
+    stack: Annotated[str, Field(max_length=100_000)] = ""
+
+
+class CommandResult(BaseModel, extra="forbid", frozen=True):
+    """What a page says of a command: `result` when it went well, `error` when it did not."""
+
+    commandId: Annotated[str, Field(max_length=64)]  # noqa: N815 - spelled as it is on the wire
+    ok: bool
+    result: Any = None
+    error: PageError | None = None
+
+    @model_validator(mode="after")
+    def _is_one_of_both(self) -> Self:
+        if self.ok == (self.error is not None):
+            raise ValueError("`error` stands there exactly when `ok` is false")
+        return self
+
+
+class PostedResult(CommandResult, extra="forbid", frozen=True):
+    """The same with the page's name, as it is posted."""
+
+    clientId: ClientId  # noqa: N815 - spelled as it is on the wire
+
+
+class SocketResult(CommandResult, extra="forbid", frozen=True):
+    """The same as it comes over the socket."""
+
+    type: Literal["result"]
+
+
+class SocketSign(BaseModel, extra="forbid", frozen=True):
+    """`ready`: the page is shown, and asks for commands. `ping`: it is alive."""
+
+    type: Literal["ready", "ping"]
+
+
+_MESSAGE: TypeAdapter[SocketResult | SocketSign] = TypeAdapter(
+    Annotated[SocketResult | SocketSign, Field(discriminator="type")]
+)
+
+
+class Channel:
+    """Serves the addresses at which pages ask for commands and answer them."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._sockets: dict[str, Socket] = {}
+
+    def serve(self, runtime: Runtime) -> None:
+        """Add the routes."""
+        runtime.add_route("GET", f"{PREFIX}/poll", self._poll, query=PollQuery)
+        runtime.add_route("POST", f"{PREFIX}/result", self._take_result, body=PostedResult)
+        runtime.add_route("GET", f"{PREFIX}/socket", self._talk, query=SocketQuery, kind="websocket")
+        runtime.add_route("GET", "state", self._show)
+
+    async def _poll(self, request: Request) -> Response:
+        session = _page_session(request)
+        query: PollQuery = request.query
+        command = await self._broker.next_command(query.clientId, session, query.timeoutMs / 1000)
+        return Response({"command": None if command is None else command.to_json()})
+
+    async def _take_result(self, request: Request) -> Response:
+        session = _page_session(request)
+        posted: PostedResult = request.body
+        return Response({"used": self._resolve(posted.clientId, session, posted)})
+
+    async def _talk(self, request: Request) -> None:
+        """Bring commands as they come, one at a time, and take answers until the page goes."""
+        session, socket = _page_session(request), request.socket
+        assert socket is not None  # noqa: S101 - the route is one for WebSockets
+        client_id: str = request.query.clientId
+        commands: asyncio.Queue[Command] = asyncio.Queue()
+        deliver = commands.put_nowait
+        self._broker.connect(client_id, session, deliver)
+        replaced, self._sockets[client_id] = self._sockets.get(client_id), socket
+
+        async def send() -> None:
+            while True:
+                command = await commands.get()
+                await socket.send(json.dumps({"command": command.to_json()}, ensure_ascii=False))
+
+        sending = asyncio.create_task(send(), name="ui_page:send")
+        try:
+            if replaced is not None:  # a copy of the page came with the same id: the older one makes another
+                await replaced.close(REPLACED, "replaced")
+            async for message in socket:
+                if self._sockets.get(client_id) is socket:
+                    self._take(client_id, session, message)
+        finally:
+            self._broker.disconnect(client_id, deliver)
+            if self._sockets.get(client_id) is socket:
+                del self._sockets[client_id]
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+
+    async def _show(self, _: Request) -> Response:
+        return Response({"pages": self._broker.pages(), "counts": dict(self._broker.counts)})
+
+    def _take(self, client_id: str, session: str, message: str | bytes) -> None:
+        try:
+            said = _MESSAGE.validate_json(message)
+        except ValidationError as exc:
+            self._broker.counts["malformed"] += 1
+            first = exc.errors(include_url=False, include_input=False)[0]
+            log.info("ui_result_dropped", why="malformed", reason=f"{first['loc']}: {first['msg']}")
+            return
+        if isinstance(said, SocketResult):
+            self._resolve(client_id, session, said)
+        elif said.type == "ready":
+            self._broker.poll(client_id, session)
+        else:
+            self._broker.touch(client_id)
+
+    def _resolve(self, client_id: str, session: str, answer: CommandResult) -> bool:
+        said = {"ok": answer.ok, "result": answer.result}
+        if answer.error is not None:
+            said["error"] = answer.error.model_dump()
+        is_used = self._broker.resolve_result(client_id, session, answer.commandId, said)
+        if not is_used:
+            log.info("ui_result_dropped", why="late", command_id=answer.commandId)
+        return is_used
+
+
+def _page_session(request: Request) -> str:
+    if request.page_session is None:
+        raise ToolError("forbidden", "only agentcore's own page, logged in in a browser, is served here")
+    return request.page_session

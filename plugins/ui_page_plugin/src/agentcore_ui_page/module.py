@@ -1,0 +1,184 @@
+"""`UiPage`: three tools that read and change agentcore's own page, in the browser where it is open."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, WebComponent, tool
+from agentcore_ui_page.broker import Answer, Broker, CommandType
+from agentcore_ui_page.channel import PREFIX, Channel
+from agentcore_ui_page.operations import Operation, brings_html
+
+_FOLDER = Path(__file__).parent / "page"
+_LIMIT_MS = 300_000
+_LONGEST_S = _LIMIT_MS / 1000 + 5
+_STACK_LINES = 6
+
+TimeoutMs = Annotated[int, Field(ge=100, le=_LIMIT_MS, description="How long the page may take, in milliseconds.")]
+PageId = Annotated[
+    str | None,
+    Field(max_length=64, description="The page that has to act, from an earlier result; left out, the one in use."),
+]
+
+
+class UiPage(Module):
+    """agentcore's own page: read it, run scripts in it, patch it until the next reload."""
+
+    title = "This page"
+    claims = (PREFIX,)
+    runs_scripts_in_page = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._broker: Broker | None = None
+
+    async def init(self, runtime: Runtime) -> None:
+        """Serve the channel on which pages ask for commands."""
+        self._broker = Broker()
+        Channel(self._broker).serve(runtime)
+
+    async def shutdown(self) -> None:
+        """End what waits for a page."""
+        if self._broker is not None:
+            self._broker.close()
+
+    def get_web_component(self) -> WebComponent:
+        """Bring the script that carries out commands in the page."""
+        return WebComponent(
+            tag="ui-page-about",
+            script="about.js",
+            folder=_FOLDER,
+            title={"en": "This page", "zh": "本页面"},
+            icon="app-window",
+            page_script="executor.js",
+            csp={"script-src": ["'unsafe-eval'"]},
+        )
+
+    @tool(effects=("dangerous",), destructive=True, idempotent=False, open_world=True, timeout_s=_LONGEST_S)
+    async def ui_page_eval_js(
+        self,
+        ctx: ToolContext,
+        script: Annotated[str, Field(min_length=1, max_length=200_000)],
+        timeoutMs: TimeoutMs = 15_000,  # noqa: N803 - spelled as it is on the wire
+        resourceId: PageId = None,  # noqa: N803
+    ) -> ToolResult:
+        """Run JavaScript in agentcore's own page and give what it returns.
+
+        An expression, or a function body that may `await` and `return`. What JSON cannot hold (elements, functions,
+        cycles, big integers) comes back described. A reload of the page undoes what the script did to it.
+
+        Args:
+            script: The code, with `window` and `document` in reach.
+        Raises:
+            ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error`, `ui_queue_full`.
+        """
+        answer = await self._run("eval_js", {"script": script}, timeoutMs, resourceId)
+        said = answer.result
+        value, is_cut = said.get("value"), bool(said.get("isCut"))
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+        if is_cut:
+            text += "\n(the value was larger than what is given back; return less of it)"
+        data = {"value": value, "resourceId": answer.page_id}
+        return ToolResult(text, data, truncated=is_cut, untrusted=True)
+
+    @tool(read_only=True, open_world=True, idempotent=True, timeout_s=_LONGEST_S)
+    async def ui_page_get_content(
+        self,
+        ctx: ToolContext,
+        selector: Annotated[
+            str | None, Field(min_length=1, max_length=2000, description="CSS selector of the part; else all of it.")
+        ] = None,
+        *,
+        format: Literal["html", "text", "summary"] = "summary",  # noqa: A002 - spelled as it is on the wire
+        maxChars: Annotated[int, Field(ge=1, le=1_000_000, description="Where it is cut.")] = 20_000,  # noqa: N803
+        timeoutMs: TimeoutMs = 15_000,  # noqa: N803
+        resourceId: PageId = None,  # noqa: N803
+    ) -> ToolResult:
+        """Read agentcore's own page as it is shown now.
+
+        `summary` tells title, view, agent, headings and controls, each with a selector to use; `text` is what a person
+        reads; `html` includes what stands inside of components.
+
+        Raises:
+            ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error` (no such element), `ui_queue_full`.
+        """
+        args = {"selector": selector, "format": format, "maxChars": maxChars}
+        answer = await self._run("get_content", args, timeoutMs, resourceId)
+        said = answer.result
+        if format == "summary":
+            summary = said["summary"]
+            text = json.dumps(summary, ensure_ascii=False, indent=1)
+            return ToolResult(
+                text,
+                {"summary": summary, "resourceId": answer.page_id},
+                truncated=bool(said.get("isCut")),
+                untrusted=True,
+            )
+        content, length = said["content"], said["length"]
+        is_cut = length > len(content)
+        notice = (
+            f"\n(cut at {len(content):,} of {length:,} characters; ask for a part by selector, or more by maxChars)"
+        )
+        data = {"content": content, "length": length, "truncated": is_cut, "resourceId": answer.page_id}
+        return ToolResult(content + (notice if is_cut else ""), data, truncated=is_cut, untrusted=True)
+
+    def _preview_patch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        is_dangerous = any(brings_html(operation) for operation in arguments["operations"])
+        return CallPreview(effects=frozenset(("dangerous",)) if is_dangerous else frozenset(("write",)))
+
+    @tool(
+        effects=("write", "dangerous"),
+        destructive=True,
+        idempotent=False,
+        open_world=False,
+        timeout_s=_LONGEST_S,
+        preview=_preview_patch,
+    )
+    async def ui_page_dom_patch(
+        self,
+        ctx: ToolContext,
+        operations: Annotated[list[Operation], Field(min_length=1, max_length=200)],
+        timeoutMs: TimeoutMs = 15_000,  # noqa: N803
+        resourceId: PageId = None,  # noqa: N803
+    ) -> ToolResult:
+        """Change agentcore's own page until it is reloaded: texts, attributes, classes, HTML, style sheets.
+
+        The operations are applied in order, each to all elements that its selector matches; one that fails does not
+        keep the others back.
+
+        Args:
+            operations: What to change.
+        Raises:
+            ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error`, `ui_queue_full`.
+        """
+        args = {"operations": [operation.model_dump() for operation in operations]}
+        answer = await self._run("dom_patch", args, timeoutMs, resourceId)
+        results = answer.result["results"]
+        succeeded = sum(bool(result["ok"]) for result in results)
+        data = {
+            "results": results,
+            "total": len(results),
+            "succeeded": succeeded,
+            "failed": len(results) - succeeded,
+            "resourceId": answer.page_id,
+        }
+        lines = [f"{succeeded} of {len(results)} operations were applied; a reload of the page undoes them"]
+        lines += [
+            f"{number}. {operation.op}: " + (f"{result['matched']} matched" if result["ok"] else str(result["error"]))
+            for number, (operation, result) in enumerate(zip(operations, results, strict=True), 1)
+        ]
+        return ToolResult("\n".join(lines), data)
+
+    async def _run(
+        self, command_type: CommandType, args: dict[str, Any], timeout_ms: int, page_id: str | None
+    ) -> Answer:
+        assert self._broker is not None  # noqa: S101 - init has made it
+        command_id = self._broker.enqueue_to_active(command_type, args, timeout_ms, page_id=page_id)
+        answer = await self._broker.await_result(command_id, timeout_ms / 1000)
+        if answer.error is not None:
+            stack = "\n".join(str(answer.error.get("stack", "")).splitlines()[:_STACK_LINES])
+            message = f"the page threw: {answer.error['message']}"
+            raise ToolError("ui_execute_error", message, stack=stack, resourceId=answer.page_id)
+        if not isinstance(answer.result, dict):
+            raise ToolError("ui_execute_error", "the page answered in another form than it should; reload it")
+        return answer

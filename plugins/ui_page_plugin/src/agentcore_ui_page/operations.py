@@ -1,0 +1,101 @@
+"""The operations of a patch, as a model writes them."""
+
+from typing import Annotated, Literal
+
+from agentcore.api import BaseModel, Field
+
+Selector = Annotated[
+    str,
+    Field(min_length=1, max_length=2000, description="CSS selector; it also finds what stands inside of components."),
+]
+Html = Annotated[str, Field(max_length=500_000, description="HTML; scripts in it do not run.")]
+Text = Annotated[str, Field(max_length=500_000, description="Plain text.")]
+ClassName = Annotated[str, Field(pattern=r"^[^\s]{1,200}$", description="One class.")]
+
+
+class _Operation(BaseModel, extra="forbid"):
+    pass
+
+
+class SetText(_Operation):
+    """Replace what an element holds by text."""
+
+    op: Literal["setText"]
+    selector: Selector
+    text: Text
+
+
+class SetHtml(_Operation):
+    """Replace what an element holds by HTML."""
+
+    op: Literal["setHtml"]
+    selector: Selector
+    html: Html
+
+
+class SetAttr(_Operation):
+    """Set an attribute."""
+
+    op: Literal["setAttr"]
+    selector: Selector
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_:][\w:.-]{0,199}$", description="The attribute's name.")]
+    value: Text
+
+
+class Remove(_Operation):
+    """Take elements away."""
+
+    op: Literal["remove"]
+    selector: Selector
+
+
+class InsertAdjacentHtml(_Operation):
+    """Put HTML beside or into an element."""
+
+    op: Literal["insertAdjacentHtml"]
+    selector: Selector
+    position: Annotated[
+        Literal["beforebegin", "afterbegin", "beforeend", "afterend"], Field(description="Where, as in the DOM.")
+    ]
+    html: Html
+
+
+class AddClass(_Operation):
+    """Give elements a class."""
+
+    op: Literal["addClass"]
+    selector: Selector
+    className: ClassName  # noqa: N815 - spelled as it is on the wire
+
+
+class RemoveClass(_Operation):
+    """Take a class from elements."""
+
+    op: Literal["removeClass"]
+    selector: Selector
+    className: ClassName  # noqa: N815 - spelled as it is on the wire
+
+
+class InjectCss(_Operation):
+    """Add a style sheet to the page."""
+
+    op: Literal["injectCss"]
+    css: Annotated[str, Field(max_length=500_000, description="CSS; the page's colours are custom properties.")]
+
+
+Operation = Annotated[
+    SetText | SetHtml | SetAttr | Remove | InsertAdjacentHtml | AddClass | RemoveClass | InjectCss,
+    Field(discriminator="op"),
+]
+
+_CODE_ATTRIBUTES = frozenset(("srcdoc", "href", "src", "action", "formaction", "style"))
+
+
+def brings_html(operation: Operation) -> bool:
+    """Whether an operation brings HTML, or an attribute that can act like it: such patches are dangerous by class."""
+    if isinstance(operation, SetHtml | InsertAdjacentHtml):
+        return True
+    if not isinstance(operation, SetAttr):
+        return False
+    name = operation.name.lower()
+    return name.startswith("on") or name in _CODE_ATTRIBUTES

@@ -1,0 +1,165 @@
+"""What the chat has to work with, over HTTP: keys that are never given back, models that count at once."""
+
+import json
+import os
+import stat
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from agentcore.chat.local_servers import Place, look
+
+pytestmark = pytest.mark.spec("C5")
+SECRET = "sk-entered-by-a-person"
+
+
+async def confirm(talk):
+    (change,) = talk.host.policy_changes.waiting
+    await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    return change
+
+
+async def test_without_anything_it_says_what_is_missing_and_where_to_begin(open_talk):
+    async with open_talk(models={}, agents={"pirate": {"instructions": "Ahoy.", "mode": "deny"}}) as talk:
+        shown = await talk.ask("GET", "/api/chat")
+    assert (shown["isSetUp"], shown["defaultModel"], shown["models"]) == (False, None, [])
+    assert "OPENAI_API_KEY" in shown["hint"]
+    assert [(agent["id"], agent["mode"]) for agent in shown["agents"]] == [("default", "ask"), ("pirate", "deny")]
+    assert shown["providers"][0] == {"provider": "openai", "baseUrl": None, "hasKey": False, "keyOrigin": None}
+    assert shown["modes"] == ["ask", "ask_writes", "allow", "deny"]
+
+
+async def test_key_counts_once_a_person_has_confirmed_it_and_is_never_given_back(open_talk, provider, capfd):
+    provider.say("Hi.")
+    async with open_talk(models={}) as talk:
+        path, body = "/api/chat/providers/openai", {"key": SECRET, "baseUrl": f"{provider.url}/v1"}
+        asked = await talk.ask("PUT", path, body, status=403)
+        before = await talk.ask("GET", "/api/chat")
+        change = await confirm(talk)
+        shown = await talk.ask("GET", "/api/chat")
+        session_id = await talk.begin(model="openai:m")
+        events = await talk.say(session_id, "hello")
+        record = await talk.ask("GET", "/api/calls")
+        file = talk.host.state.path / "providers.json"
+        mode = stat.S_IMODE(file.stat().st_mode)
+        told = [event.encoded().decode() for event in talk.host.events.since(talk.host.events.last_id[:9] + "0")]
+    assert asked["error"]["type"] == "confirmation_required"
+    assert before["isSetUp"] is False
+    assert shown["providers"][0]["keyOrigin"] == "stored"
+    assert provider.headers[0]["Authorization"] == f"Bearer {SECRET}"
+    assert mode == 0o600
+    said = json.dumps([asked, shown, events, record, told]) + repr(change) + "".join(capfd.readouterr())
+    assert SECRET not in said
+    assert SECRET not in os.environ.values()
+
+
+async def test_key_is_there_after_a_restart_until_it_is_forgotten(open_talk):
+    async with open_talk(models={}) as talk:
+        await talk.ask("PUT", "/api/chat/providers/anthropic", {"key": SECRET}, status=403)
+        await confirm(talk)
+    async with open_talk(models={}) as talk:
+        kept = await talk.ask("GET", "/api/chat")
+        await talk.ask("DELETE", "/api/chat/providers/anthropic", status=403)
+        await confirm(talk)
+        gone = await talk.ask("GET", "/api/chat")
+    assert (kept["providers"][1]["hasKey"], gone["providers"][1]["hasKey"]) == (True, False)
+
+
+async def test_environment_wins_as_a_whole_so_that_a_key_goes_to_no_other_address(open_talk, provider, monkeypatch):
+    provider.say("Hi.")
+    async with open_talk(models={}) as talk:
+        await talk.ask("PUT", "/api/chat/providers/openai", {"key": SECRET}, status=403)
+        await confirm(talk)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.url}/v1")
+    async with open_talk(models={}) as talk:
+        shown = await talk.ask("GET", "/api/chat")
+        await talk.say(await talk.begin(model="openai:m"), "hello")
+    assert shown["providers"][0]["keyOrigin"] is None
+    assert SECRET not in provider.headers[0]["Authorization"]
+
+
+async def test_address_that_comes_without_a_key_does_not_get_the_old_one(open_talk, provider):
+    provider.say("Hi.")
+    async with open_talk(models={}) as talk:
+        await talk.ask("PUT", "/api/chat/providers/openai", {"key": SECRET}, status=403)
+        await confirm(talk)
+        await talk.ask("PUT", "/api/chat/providers/openai", {"baseUrl": f"{provider.url}/v1"}, status=403)
+        await confirm(talk)
+        await talk.say(await talk.begin(model="openai:m"), "hello")
+    assert SECRET not in provider.headers[0]["Authorization"]
+
+
+async def test_stored_keys_that_cannot_be_read_are_left_out(open_talk):
+    async with open_talk(models={}) as talk:
+        file = talk.host.state.path / "providers.json"
+    file.write_text("{broken")
+    async with open_talk(models={}) as talk:
+        shown = await talk.ask("GET", "/api/chat")
+    assert shown["isSetUp"] is False
+
+
+async def test_model_that_is_added_counts_at_once_and_stands_in_app_json(open_talk, provider):
+    provider.say("Hi.")
+    async with open_talk(models={}) as talk:
+        body = {"model": "qwen3:8b", "baseUrl": f"{provider.url}/v1", "contextTokens": 32768, "images": False}
+        await talk.ask("PUT", "/api/chat/models/local", body, status=403)
+        change = await confirm(talk)
+        shown = await talk.ask("GET", "/api/chat")
+        document = json.loads(talk.host.config.file.read_text())
+        await talk.say(await talk.begin(), "hello")
+    (model,) = shown["models"]
+    assert (model["name"], model["isUsable"], shown["defaultModel"]) == ("local", True, "local")
+    assert document["models"]["local"]["base_url"] == body["baseUrl"]
+    assert "qwen3:8b" in change.proposal.diff[0][1]
+    assert provider.requests[0]["model"] == "qwen3:8b"
+
+
+async def test_model_without_a_key_says_so(open_talk):
+    async with open_talk(models={"far": {"provider": "anthropic", "model": "claude-x"}}) as talk:
+        (model,) = (await talk.ask("GET", "/api/chat"))["models"]
+    assert model["isUsable"] is False
+    assert "no key of anthropic" in model["hint"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "error_type"),
+    [
+        ("providers/nobody", {"key": "k"}, 404, "provider_not_found"),
+        ("providers/openai", {}, 400, "invalid_body"),
+        ("providers/openai", {"baseUrl": "file:///etc/passwd"}, 400, "invalid_body"),
+        ("models/x", {"model": "m", "baseUrl": "http://user:pw@host/v1"}, 400, "invalid_body"),
+    ],
+)
+async def test_what_is_no_provider_and_no_address_is_refused(open_talk, path, body, status, error_type):
+    async with open_talk(models={}) as talk:
+        refused = await talk.ask("PUT", f"/api/chat/{path}", body, status=status)
+    assert refused["error"]["type"] == error_type
+
+
+async def test_model_servers_are_found_at_their_places_and_nothing_else_is_taken_for_one():
+    async def models(request):
+        return web.json_response({"data": [{"id": "qwen3:8b"}, {"id": 7}]})
+
+    async def other(request):
+        return web.Response(text="<html>")
+
+    async def moved(request):
+        return web.Response(status=302, headers={"Location": "/ollama/models"})
+
+    app = web.Application()
+    app.router.add_get("/ollama/models", models)
+    app.router.add_get("/other/models", other)
+    app.router.add_get("/moved/models", moved)
+    async with TestServer(app) as server:
+        base = f"http://127.0.0.1:{server.port}"
+        places = [Place(name, f"{base}/{name}") for name in ("ollama", "other", "moved", "nothing")]
+        found = await look([*places, Place("closed", "http://127.0.0.1:9/v1")])
+    assert found == [("ollama", f"{base}/ollama", ["qwen3:8b"])]
+
+
+async def test_servers_are_looked_for_when_a_person_asks(open_talk):
+    async with open_talk() as talk:
+        talk.client.server.app.dispatcher.parts.chat.setup.places = (Place("vllm", "http://127.0.0.1:9/v1"),)
+        said = await talk.ask("POST", "/api/chat/local-servers")
+    assert said == {"found": [], "looked": ["http://127.0.0.1:9/v1"]}

@@ -1,0 +1,276 @@
+"""The approval view in real Chromium: what a person sees and decides, and what nobody else can."""
+
+import asyncio
+import json
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.server.approving import Notes, let_wait
+
+pytestmark = pytest.mark.spec("S2")
+
+TRAY = "ac-approval-tray iframe"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(start_webui):
+    return await start_webui([Notes()])
+
+
+async def both(ui, **options):
+    """A page whose browser is logged in to both origins, as `serve --open` does it."""
+    store = ui.host.store
+    page = await ui.page(is_logged_in=False, **options)
+    codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
+    await page.goto(f"{ui.server.approval_address}/{codes}")
+    await page.locator("ac-app nav").first.wait_for(state="attached")
+    return page
+
+
+def card(frame):
+    return frame.get_by_role("article", name="note_write")
+
+
+def approve(frame):
+    return frame.get_by_role("button", name="Approve: note_write")
+
+
+def is_undecided(ui, call_id):
+    return ui.host.approvals.verdict_of(call_id) is None
+
+
+async def verdict(ui, call_id):
+    async with asyncio.timeout(30):
+        while is_undecided(ui, call_id):
+            await asyncio.sleep(0.02)
+    return ui.host.approvals.verdict_of(call_id)
+
+
+async def test_call_appears_beside_the_content_and_is_approved_there(ui):
+    page = await both(ui)
+    assert page.url.startswith(f"{ui.address}/")
+    assert "code" not in page.url
+    call_id = await let_wait(ui.server, "buy \u202emilk\u200b")
+    frame = page.frame_locator(TRAY)
+    await expect(page.get_by_role("status").filter(has_text="1 decision waits for you")).to_be_visible()
+    shown = card(frame)
+    for text in ("A model in chat session s1", "/notes/today.md", "buy <U+202E>milk<U+200B>", "Writes", "Notes"):
+        await expect(shown).to_contain_text(text)
+    await expect(approve(frame)).to_have_attribute("aria-disabled", "false")
+    main, tray = await page.locator("main").bounding_box(), await page.locator("ac-approval-tray").bounding_box()
+    assert main["y"] + main["height"] <= tray["y"] + 1
+    await approve(frame).click()
+    assert (await verdict(ui, call_id)).approved
+    assert (await verdict(ui, call_id)).by.startswith("approver:approval_")
+    await expect(page.locator("ac-approval-tray")).to_be_hidden()
+
+
+async def test_call_is_rejected_by_keyboard_in_a_window_of_its_own(ui):
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    await expect(approve(page)).to_have_attribute("aria-disabled", "false")
+    await page.get_by_role("button", name="Reject: note_write").focus()
+    await page.keyboard.press("Enter")
+    assert not (await verdict(ui, call_id)).approved
+    await expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+
+
+async def test_browser_that_is_not_logged_in_there_is_told_how(ui):
+    page = await ui.page()
+    await let_wait(ui.server)
+    ui.allowed_errors.append("401")
+    frame = page.frame_locator(TRAY)
+    await expect(frame.get_by_role("heading", name="This browser cannot approve yet")).to_be_visible()
+    await expect(approve(frame)).to_have_count(0)
+    code = ui.host.store.approval_sessions.create_code()
+    await frame.get_by_label("Code or address").fill(f"{ui.server.approval_address}/#code={code}")
+    await frame.get_by_role("button", name="Log in").click()
+    await expect(card(frame)).to_be_visible()
+
+
+async def test_edited_arguments_are_checked_while_they_are_typed(ui):
+    page = await both(ui)
+    await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    await page.get_by_role("button", name="Edit arguments").click()
+    editor = page.get_by_label("Arguments as JSON")
+    assert json.loads(await editor.input_value()) == {"text": "buy milk"}
+    await editor.fill('{"text": ')
+    await expect(page.get_by_role("alert").filter(has_text="This is not JSON")).to_be_visible()
+    await expect(page.get_by_role("button", name="Approve as edited")).to_have_attribute("aria-disabled", "true")
+    await editor.fill("[]")
+    await expect(page.get_by_role("alert").filter(has_text="Arguments are a JSON object")).to_be_visible()
+
+
+async def test_accessible_in_both_languages_light_and_dark(ui, axe_problems):
+    for options in ({"color_scheme": "dark"}, {"locale": "zh-CN"}):
+        page = await both(ui, **options)
+        await let_wait(ui.server, "long line\n" * 30)
+        await page.goto(ui.server.approval_address)
+        await page.get_by_role("article").first.wait_for()
+        assert await axe_problems(page) == []
+
+
+async def test_client_is_paired_by_a_short_code_and_revoked(ui):
+    page = await both(ui)
+    await page.goto(ui.server.approval_address)
+    await page.get_by_role("button", name="Pair a client").click()
+    code = await page.get_by_role("status").locator("code").inner_text()
+    answer = await ui.server.post("/api/approvers", json={"code": code, "name": "panel"})
+    assert (await answer.json())["key"].startswith("acap_")
+    await expect(page.get_by_role("listitem")).to_contain_text("panel")
+    await page.get_by_role("button", name="Revoke panel").click()
+    await expect(page.get_by_role("listitem")).to_have_count(0)
+
+
+# -- attacks ----------------------------------------------------------------------------------------------------------
+
+
+async def test_script_in_the_page_reaches_nothing_of_the_approval_view(ui):
+    """As a module that runs scripts of a model in the page could try it."""
+    ui.allowed_errors += ["Content Security Policy", "Failed to load", "Failed to fetch", "CORS", "403", "401"]
+    ui.allowed_errors += ["cross-origin", "ERR_BLOCKED", "Refused", "frame-ancestors"]
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    await expect(approve(page.frame_locator(TRAY))).to_have_attribute("aria-disabled", "false")
+    digest = ui.host.approvals.find(call_id).arguments_digest
+    found = await page.evaluate(
+        """async ([origin, callId, digest]) => {
+            const frame = document.querySelector('ac-app').shadowRoot
+                .querySelector('ac-approval-tray').shadowRoot.querySelector('iframe');
+            const tried = {};
+            const attempt = async (name, work) => {
+                try { tried[name] = String(await work()); } catch (error) { tried[name] = 'no'; }
+            };
+            const body = JSON.stringify({approved: true, digest});
+            const session = localStorage.getItem('agentcore.session');
+            await attempt('reach in', () => frame.contentDocument ? 'reached' : 'no');
+            await attempt('storage', () => frame.contentWindow.localStorage.length);
+            const cookies = {credentials: 'include'};
+            await attempt('read', async () => (await fetch(`${origin}/api/approvals`, cookies)).text());
+            const headers = {'Content-Type': 'application/json', 'X-Agentcore-Session': session};
+            await attempt('decide there', async () => (await fetch(`${origin}/api/approvals/${callId}/decision`, {
+                method: 'POST', body, headers, credentials: 'include'})).status);
+            await attempt('blind', async () => {
+                await fetch(`${origin}/api/approvals/${callId}/decision`, {
+                    method: 'POST', body, mode: 'no-cors', credentials: 'include'});
+                return 'sent';
+            });
+            await attempt('decide here', async () => (await fetch(`/api/approvals/${callId}/decision`, {
+                method: 'POST', body, headers})).status);
+            const post = {method: 'POST', headers};
+            await attempt('code', async () => (await fetch('/api/session/code', post)).status);
+            await attempt('pair', async () => (await fetch('/api/approvers/code', post)).status);
+            for (const message of [{type: 'ac-decide', approved: true}, {type: 'click'}, {approved: true, callId}]) {
+                frame.contentWindow.postMessage(message, '*');
+            }
+            frame.dispatchEvent(new MouseEvent('click', {bubbles: true, composed: true}));
+            frame.focus();
+            for (const key of ['Tab', 'Enter']) frame.dispatchEvent(new KeyboardEvent('keydown', {key, ctrlKey: true}));
+            return tried;
+        }""",
+        [ui.server.approval_address, call_id, digest],
+    )
+    assert found["decide here"] == "403"
+    assert (found["code"], found["pair"]) == ("403", "403")
+    for way in ("reach in", "storage", "read", "decide there"):
+        assert found[way] == "no", (way, found[way])
+    assert is_undecided(ui, call_id)
+
+
+async def test_made_up_events_inside_of_the_view_decide_nothing(ui):
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    button = approve(page)
+    await expect(button).to_have_attribute("aria-disabled", "false")
+    await button.evaluate("""(button) => {
+        button.click();
+        button.dispatchEvent(new MouseEvent('click', {bubbles: true, composed: true}));
+        for (const type of ['keydown', 'keyup']) {
+            button.dispatchEvent(new KeyboardEvent(type, {key: 'Enter', ctrlKey: true, bubbles: true, composed: true}));
+        }
+    }""")
+    assert is_undecided(ui, call_id)
+    await button.click()
+    assert (await verdict(ui, call_id)).approved
+
+
+@pytest.mark.parametrize(
+    "cover",
+    [
+        "position: fixed; inset: 0; z-index: 9; background: white; pointer-events: none",
+        "position: fixed; inset: 0; z-index: 9; background: rgba(0, 0, 0, 0.01); pointer-events: none",
+    ],
+    ids=["whole", "nearly invisible"],
+)
+async def test_click_through_something_that_covers_the_buttons_decides_nothing(ui, cover):
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    button = approve(page.frame_locator(TRAY))
+    await expect(button).to_have_attribute("aria-disabled", "false")
+    await page.evaluate(
+        """(style) => {
+            const cover = document.createElement('div');
+            cover.id = 'cover';
+            document.body.append(cover);
+            for (const part of style.split(';')) cover.style.setProperty(...part.split(':').map((text) => text.trim()));
+        }""",
+        cover,
+    )
+    await expect(button).to_have_attribute("aria-disabled", "true")
+    box = await button.bounding_box()
+    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await page.evaluate("document.querySelector('#cover').remove()")
+    await expect(button).to_have_attribute("aria-disabled", "false")
+    assert is_undecided(ui, call_id)
+
+
+@pytest.mark.parametrize(
+    "look", ["opacity: 0.05", "transform: scale(0.1)", "filter: contrast(0.1)", "clip-path: inset(30%)"]
+)
+async def test_frame_that_is_faded_shrunk_or_cut_does_not_decide(ui, look):
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    button = approve(page.frame_locator(TRAY))
+    await expect(button).to_have_attribute("aria-disabled", "false")
+    tray = page.locator(TRAY)
+    name, _, value = look.partition(": ")
+    await tray.evaluate("(frame, [name, value]) => frame.style.setProperty(name, value)", [name, value])
+    await expect(button).to_have_attribute("aria-disabled", "true")
+    assert is_undecided(ui, call_id)
+
+
+async def test_other_origins_cannot_frame_the_view(ui, browser):
+    """Another port of this machine is the same site, whose cookies travel; the document refuses to be shown there."""
+    ui.allowed_errors += ["frame-ancestors", "Refused", "ERR_BLOCKED"]
+    page = await both(ui)
+    await page.route("http://127.0.0.1:9/", lambda route: route.fulfill(content_type="text/html", body="<p>x</p>"))
+    await page.goto("http://127.0.0.1:9/")
+    await page.evaluate(
+        """(address) => {
+            const frame = document.createElement('iframe');
+            frame.src = address;
+            document.body.append(frame);
+            return new Promise((resolve) => { frame.onload = resolve; });
+        }""",
+        ui.server.approval_address,
+    )
+    assert await page.frame_locator("iframe").locator("ac-approval-view").count() == 0
+
+
+async def test_second_click_of_a_double_click_does_not_hit_the_next_call(ui):
+    page = await both(ui)
+    first, second = await let_wait(ui.server, "one"), await let_wait(ui.server, "two")
+    await page.goto(ui.server.approval_address)
+    buttons = approve(page)
+    await expect(buttons).to_have_count(2)
+    await expect(buttons.first).to_have_attribute("aria-disabled", "false")
+    box = await buttons.first.bounding_box()
+    await page.mouse.dblclick(box["x"] + 10, box["y"] + 10)
+    assert (await verdict(ui, first)).approved
+    await expect(buttons).to_have_count(1)
+    assert is_undecided(ui, second)

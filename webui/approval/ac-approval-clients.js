@@ -1,0 +1,90 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {client} from '../client.js';
+import '../components/ac-copy.js';
+import '../components/ac-icon.js';
+import {Localized, formatTime, t} from '../i18n.js';
+import {Listening} from '../listening.js';
+import {base, buttons} from '../styles.js';
+
+/** @typedef {{name: string, createdAt: number, lastUsedAt: number}} Approver */
+
+/** Clients that may approve: pair one by a short code, revoke one; and let another browser in here. */
+export class AcApprovalClients extends Localized(LitElement) {
+  static properties = {_approvers: {state: true}, _code: {state: true}, _link: {state: true}};
+
+  static styles = [base, buttons, css`
+    section { display: grid; gap: var(--ac-space-3); }
+    h2 { font-size: var(--ac-text-m); }
+    li { display: flex; align-items: center; gap: var(--ac-space-2); padding-block: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
+    li .name { flex: 1; font-family: var(--ac-font-mono); overflow-wrap: anywhere; }
+    .code { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-3); border-radius: var(--ac-radius-m); background: var(--ac-accent-soft); }
+    .code code { font-size: var(--ac-text-l); letter-spacing: 0.08em; overflow-wrap: anywhere; }
+    .code p { flex-basis: 100%; }
+    .row { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {Approver[]} */
+    this._approvers = [];
+    this._code = '';
+    this._link = '';
+    new Listening(this, () => [
+      client.on('approvers.changed', ({outcome}) => { if (outcome === 'approver_paired') this._code = ''; void this._load(); }),
+      client.on('connection', (connection) => { if (connection === 'open') void this._load(); }),
+    ]);
+  }
+
+  render() {
+    return html`
+      <section>
+        <h2>${t('approval.clients')}</h2>
+        <p class="muted small">${t('approval.clientsText')}</p>
+        ${this._approvers.length ? html`<ul>${this._approvers.map((approver) => this._client(approver))}</ul>` : nothing}
+        ${this._code ? html`<div class="code" role="status"><code>${this._code}</code><ac-copy .value=${this._code}></ac-copy><p class="small">${t('approval.codeText')}</p></div>` : nothing}
+        ${this._link ? html`<div class="code" role="status"><code class="small">${this._link}</code><ac-copy .value=${this._link}></ac-copy><p class="small">${t('approval.linkText')}</p></div>` : nothing}
+        <div class="row">
+          <button @click=${this._pair}><ac-icon name="link"></ac-icon>${t('approval.pair')}</button>
+          <button class="quiet" @click=${this._invite}><ac-icon name="app-window"></ac-icon>${t('approval.invite')}</button>
+        </div>
+      </section>`;
+  }
+
+  /** @param {Approver} approver */
+  _client({name, lastUsedAt}) {
+    return html`
+      <li><span class="name">${name}</span><span class="muted small">${t('approval.lastUsed', {time: formatTime(lastUsedAt, {seconds: false})})}</span>
+        <button class="small danger" aria-label=${t('approval.revokeNamed', {name})} @click=${(/** @type {Event} */ event) => this._revoke(event, name)}>${t('approval.revoke')}</button></li>`;
+  }
+
+  firstUpdated() {
+    void this._load();
+  }
+
+  async _load() {
+    try {
+      this._approvers = (await client.get('/api/approvers')).approvers;
+    } catch {
+      // the connection's own state tells
+    }
+  }
+
+  /** @param {Event} event */
+  async _pair(event) {
+    if (event.isTrusted) this._code = (await client.post('/api/approvers/code', {})).code;
+  }
+
+  /** @param {Event} event */
+  async _invite(event) {
+    if (event.isTrusted) this._link = `${location.origin}/#code=${(await client.post('/api/session/code', {})).code}`;
+  }
+
+  /** @param {Event} event @param {string} name */
+  async _revoke(event, name) {
+    if (!event.isTrusted) return;
+    await client.del(`/api/approvers/${encodeURIComponent(name)}`);
+    await this._load();
+  }
+}
+
+customElements.define('ac-approval-clients', AcApprovalClients);

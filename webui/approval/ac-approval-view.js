@@ -1,0 +1,104 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {repeat} from 'lit/directives/repeat.js';
+import {client} from '../client.js';
+import '../components/ac-connection.js';
+import '../components/ac-empty.js';
+import '../components/ac-icon.js';
+import '../components/ac-preferences.js';
+import {Localized, t} from '../i18n.js';
+import {Listening} from '../listening.js';
+import {stopState} from '../stop-state.js';
+import {base, buttons} from '../styles.js';
+import './ac-approval-call.js';
+import './ac-approval-change.js';
+import './ac-approval-clients.js';
+import './ac-approval-log-in.js';
+import {isFramed, pageOrigin} from './framing.js';
+import {waiting} from './waiting.js';
+
+/** The approval view: what waits, oldest first; in a window of its own also who may approve. */
+export class AcApprovalView extends Localized(LitElement) {
+  static properties = {isStarted: {attribute: false}, loginError: {attribute: false}, _failure: {state: true}};
+
+  static styles = [base, buttons, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-6) var(--ac-space-4) var(--ac-space-8); max-width: 52rem; margin-inline: auto; }
+    :host(.framed) { padding: var(--ac-space-3); max-width: 60rem; }
+    .top { display: flex; align-items: center; gap: var(--ac-space-3); }
+    .top h1 { flex: 1; font-size: var(--ac-text-xl); }
+    .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
+    .banner { display: flex; flex-wrap: wrap; gap: var(--ac-space-2) var(--ac-space-3); align-items: center; padding: var(--ac-space-3) var(--ac-space-4); border-radius: var(--ac-radius-m); background: var(--ac-danger-soft); }
+    .banner p { flex: 1 1 14rem; overflow-wrap: anywhere; }
+    .banner ac-icon { color: var(--ac-danger); }
+    footer { display: grid; gap: var(--ac-space-5); margin-top: var(--ac-space-5); padding-top: var(--ac-space-5); border-top: 1px solid var(--ac-border); }
+    footer .row { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: var(--ac-space-3); }
+  `];
+
+  constructor() {
+    super();
+    this.isStarted = false;
+    /** @type {import('../client.js').ApiError | null} */
+    this.loginError = null;
+    this._failure = '';
+    this.classList.toggle('framed', isFramed);
+    new Listening(this, () => [
+      client.on('connection', () => this.requestUpdate()),
+      waiting.subscribe(() => this.requestUpdate()),
+      stopState.subscribe(() => this.requestUpdate()),
+    ]);
+  }
+
+  render() {
+    if (!this.isStarted) return nothing;
+    if (client.connection === 'unauthorized') {
+      return html`${this._top()}<ac-approval-log-in .error=${this.loginError}></ac-approval-log-in>`;
+    }
+    const {calls, changes} = waiting;
+    return html`
+      ${this._top()}
+      ${stopState.isStopped ? this._stopped() : nothing}
+      ${this._failure ? html`<div class="banner" role="alert"><ac-icon name="circle-alert"></ac-icon><p>${this._failure}</p>
+        <button class="small quiet" @click=${() => { this._failure = ''; }}>${t('shell.dismiss')}</button></div>` : nothing}
+      <div class="list" role="region" aria-label=${t('approval.queue')} @ac-failed=${this._onFailed}>
+        ${repeat(changes, ({changeId}) => changeId, (change) => html`<ac-approval-change .change=${change}></ac-approval-change>`)}
+        ${repeat(calls, ({callId}) => callId, (call) => html`<ac-approval-call .call=${call}></ac-approval-call>`)}
+      </div>
+      ${waiting.count === 0 && !stopState.isStopped ? html`<ac-empty icon="check" heading=${t('approval.empty')}>${t('approval.emptyHint')}</ac-empty>` : nothing}
+      ${isFramed ? nothing : this._footer()}`;
+  }
+
+  _top() {
+    if (isFramed) return nothing;
+    return html`
+      <header class="top"><h1>${t('approval.heading')}</h1>
+        ${client.connection === 'open' || client.connection === 'unauthorized' ? nothing : html`<ac-connection></ac-connection>`}
+        <a class="button" href=${pageOrigin}><ac-icon name="arrow-left"></ac-icon>${t('approval.toPage')}</a></header>`;
+  }
+
+  _stopped() {
+    return html`
+      <div class="banner" role="alert"><ac-icon name="octagon-x"></ac-icon><p><strong>${t('shell.stoppedHeading')}</strong> ${t('approval.stoppedText')}</p>
+        <button @click=${this._resume}><ac-icon name="play"></ac-icon>${t('approval.resume')}</button></div>`;
+  }
+
+  _footer() {
+    return html`
+      <footer>
+        <ac-approval-clients></ac-approval-clients>
+        <div class="row"><ac-preferences></ac-preferences><button class="quiet" @click=${() => client.logOut()}><ac-icon name="log-out"></ac-icon>${t('shell.logOut')}</button></div>
+      </footer>`;
+  }
+
+  /** @param {CustomEvent<{error: Error}>} event */
+  _onFailed({detail: {error}}) {
+    this._failure = error.message;
+  }
+
+  /** @param {Event} event */
+  async _resume(event) {
+    if (!event.isTrusted) return;
+    await client.post('/api/resume', {});
+    await stopState.load();
+  }
+}
+
+customElements.define('ac-approval-view', AcApprovalView);

@@ -1,0 +1,30 @@
+/** The look that cards of calls and of changes share. */
+import {css} from 'lit';
+
+export const cardStyles = css`
+  article {
+    display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-4);
+    background: var(--ac-surface); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l);
+  }
+  article.grave { border-color: color-mix(in srgb, var(--ac-danger) 45%, transparent); }
+  .head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
+  .head h3 { font-size: var(--ac-text-l); overflow-wrap: anywhere; min-width: 0; }
+  .head h3.tool { font-family: var(--ac-font-mono); }
+  .head ac-approval-countdown { margin-inline-start: auto; }
+  .about { color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+  .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: var(--ac-space-1) var(--ac-space-4); font-size: var(--ac-text-s); }
+  .facts > div { display: grid; grid-template-columns: 8.5rem minmax(0, 1fr); gap: var(--ac-space-3); align-items: baseline; }
+  .facts dt { color: var(--ac-text-muted); }
+  /* at hand however long the call is */
+  ac-approval-actions {
+    position: sticky; bottom: 0; margin: 0 calc(-1 * var(--ac-space-4)) calc(-1 * var(--ac-space-4)); padding: var(--ac-space-3) var(--ac-space-4);
+    background: var(--ac-surface); border-top: 1px solid var(--ac-border); border-radius: 0 0 var(--ac-radius-l) var(--ac-radius-l);
+  }
+  .facts dd { overflow-wrap: anywhere; }
+  .facts code, .facts .mono { white-space: pre-wrap; unicode-bidi: isolate; direction: ltr; }
+  .note { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-radius: var(--ac-radius-m); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+  .note ac-icon { margin-top: 0.1875rem; }
+  .note.warn { background: var(--ac-warn-soft); } .note.warn ac-icon { color: var(--ac-warn); }
+  .note.danger { background: var(--ac-danger-soft); } .note.danger ac-icon { color: var(--ac-danger); }
+  mark { background: var(--ac-danger-soft); color: var(--ac-danger); font-weight: var(--ac-weight-bold); border-radius: var(--ac-radius-s); }
+`;

@@ -1,0 +1,98 @@
+/** What waits for a person, as the server says it, and the person's word on it. */
+import {client} from '../client.js';
+import {Store} from '../store.js';
+import {startOver} from './attention.js';
+
+/**
+ * @typedef {{kind: string, id: string}} Asker
+ * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
+ * @typedef {{paths: string[], cwd: string | null, urls: string[], diff: string | null, isProtected: boolean}} Preview
+ *
+ * @typedef {object} WaitingCall
+ * @property {string} callId
+ * @property {string} sessionId
+ * @property {Asker} askedBy
+ * @property {string} tool
+ * @property {string} description
+ * @property {string} module
+ * @property {string} moduleTitle
+ * @property {import('../tool-list.js').Effect[]} effects
+ * @property {boolean} isDestructive
+ * @property {string} reason
+ * @property {string} rule
+ * @property {string | null} untrustedSource
+ * @property {Offer[]} offers
+ * @property {Record<string, unknown>} arguments
+ * @property {any} inputSchema
+ * @property {string} digest
+ * @property {Preview | null} preview
+ * @property {number} requestedAt
+ * @property {number} expiresAt
+ *
+ * @typedef {object} WaitingChange
+ * @property {string} changeId
+ * @property {string} kind
+ * @property {string} subject
+ * @property {string[]} paths
+ * @property {{file: string, text: string}[]} diff
+ * @property {Asker} askedBy
+ * @property {number} requestedAt
+ * @property {number} expiresAt
+ */
+
+class WaitingList extends Store {
+  constructor() {
+    super();
+    /** @type {WaitingCall[]} */
+    this.calls = [];
+    /** @type {WaitingChange[]} */
+    this.changes = [];
+    /** How far the server's clock is ahead of this browser's. */
+    this._aheadMs = 0;
+    this._loads = 0;
+    for (const pattern of ['approval.*', 'policy.*', 'events.reset']) client.on(pattern, () => void this.load());
+    client.on('call.finished', ({callId}) => { if (this.calls.some((call) => call.callId === callId)) void this.load(); });
+    client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
+  }
+
+  get count() {
+    return this.calls.length + this.changes.length;
+  }
+
+  /** Milliseconds until a moment of the server's. @param {number} moment */
+  leftMs(moment) {
+    return moment - Date.now() - this._aheadMs;
+  }
+
+  async load() {
+    const number = ++this._loads;
+    try {
+      const {calls, changes, now} = await client.get('/api/approvals');
+      if (number !== this._loads) return; // a later answer is on its way
+      this._aheadMs = now - Date.now();
+      [this.calls, this.changes] = [calls, changes];
+      startOver();
+      this.tell();
+    } catch {
+      // the connection's own state tells that the server is away, and its return loads this again
+    }
+  }
+
+  /** @param {WaitingCall} call @param {{approved: boolean, arguments?: Record<string, unknown>, offer?: number}} word */
+  async decide(call, word) {
+    const body = {...word, digest: call.digest};
+    await client.post(`/api/approvals/${encodeURIComponent(call.callId)}/decision`, body);
+    await this.load();
+  }
+
+  /** @param {WaitingChange} change @param {boolean} approved */
+  async decideChange(change, approved) {
+    try {
+      await client.post(`/api/policy-changes/${encodeURIComponent(change.changeId)}/decision`, {approved});
+    } finally {
+      await this.load();
+    }
+  }
+}
+
+export const waiting = new WaitingList();
