@@ -1,5 +1,6 @@
 """`ShellTools`: the three tools, their arguments and what they say about themselves."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from agentcore.api import (
@@ -12,6 +13,7 @@ from agentcore.api import (
     Runtime,
     ToolContext,
     ToolResult,
+    WebComponent,
     tool,
 )
 from agentcore_shell_tools.foreground import run_foreground
@@ -75,6 +77,17 @@ class ShellTools(Module):
             await self._shell.close()
         if self._processes is not None:
             await self._processes.close()
+
+    def get_web_component(self) -> WebComponent:
+        """The list of processes, and a terminal for each."""
+        return WebComponent(
+            "shell-tools-panel",
+            "panel.js",
+            Path(__file__).parent / "component",
+            {"en": "Terminals", "zh": "终端"},
+            "square-terminal",
+            {RESOURCE_TYPE: "shell-tools-terminal"},
+        )
 
     def _preview_bash(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         if process_id := arguments.get("process_id"):
