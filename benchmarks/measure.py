@@ -17,6 +17,7 @@ class Row:
         target: The ratio (or, without a floor, the value) that it must not exceed, or must reach (`at_least`).
         unit: Of both medians.
         at_least: Whether more is better.
+        is_difference: Whether what comes on top of the floor is held against the target, and not the ratio.
     """
 
     name: str
@@ -25,10 +26,13 @@ class Row:
     target: float | None
     unit: str = "ms"
     at_least: bool = False
+    is_difference: bool = False
 
     @property
     def value(self) -> float:
-        """The ratio, or the subject where there is no floor."""
+        """The ratio, or the difference; the subject where there is no floor."""
+        if self.is_difference:
+            return self.subject - self.floor
         return self.subject / self.floor if self.floor else self.subject
 
     @property
@@ -79,6 +83,6 @@ def table(rows: list[Row]) -> str:
         target = "" if row.target is None else f"{'≥' if row.at_least else '≤'} {row.target:g}"
         verdict = {None: "", True: "reached", False: "**missed**"}[row.holds]
         floor = f"{row.floor:.3f} {row.unit}" if row.floor else ""
-        ratio = f"{row.value:.2f}" if row.floor else ""
+        ratio = f"{'+' * row.is_difference}{row.value:.2f}" if row.floor else ""
         lines.append(f"| {row.name} | {row.subject:.3f} {row.unit} | {floor} | {ratio} | {target} | {verdict} |")
     return "\n".join(lines)

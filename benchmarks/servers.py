@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.http_client import Connection, request_bytes
 
@@ -43,6 +44,7 @@ web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log
 class Running:
     """A server that answers; the milliseconds to its first 200, and its memory (PSS) at that moment."""
 
+    pid: int
     port: int
     token: str
     ready_ms: float
@@ -66,18 +68,19 @@ def bare(listing: Path | None = None) -> Iterator[Running]:
 
 
 @contextmanager
-def agentcore(folder: Path, modules: dict[str, str]) -> Iterator[Running]:
+def agentcore(folder: Path, modules: dict[str, str], app: dict[str, Any] | None = None) -> Iterator[Running]:
     """`agentcore serve` over local modules, given as name and source.
 
     Args:
         folder: An empty folder for app.json, its modules and its state.
         modules: Name to Python source.
+        app: What else stands in app.json.
     """
     (folder / "modules").mkdir(parents=True, exist_ok=True)
     (folder / "workspace").mkdir(exist_ok=True)
     for name, source in modules.items():
         (folder / "modules" / f"{name}.py").write_text(source)
-    (folder / "app.json").write_text(json.dumps({"modules": list(modules)}))
+    (folder / "app.json").write_text(json.dumps({"modules": list(modules), **(app or {})}))
     port, token = free_port(), "benchmark-token-0123456789abcdef0123456789"
     environ = os.environ | {
         "AGENTCORE_TOKEN": token,
@@ -98,14 +101,19 @@ def _started(
         command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        _wait_for_200(port, process)
-        yield Running(port, token, (time.perf_counter() - began) * 1000, _pss_mib(process.pid))
+        wait_for_200(port, process)
+        yield Running(process.pid, port, token, (time.perf_counter() - began) * 1000, _pss_mib(process.pid))
     finally:
         process.terminate()
         process.wait(20)
 
 
-def _wait_for_200(port: int, process: subprocess.Popen[bytes]) -> None:
+def wait_for_200(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Return when `/api/health` answers.
+
+    Raises:
+        RuntimeError: The server ended, or did not answer within 20 s.
+    """
     request = f"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
     for _ in range(20_000):
         if process.poll() is not None:

@@ -76,6 +76,11 @@ export class Client {
     return this._json(path, {...withBody('PUT', body), ...options});
   }
 
+  /** @param {string} path @param {unknown} [body] @param {{signal?: AbortSignal}} [options] @returns {Promise<any>} */
+  patch(path, body, options) {
+    return this._json(path, {...withBody('PATCH', body), ...options});
+  }
+
   /** @param {string} path @returns {Promise<any>} */
   del(path) {
     return this._json(path, {method: 'DELETE'});

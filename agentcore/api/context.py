@@ -42,14 +42,21 @@ class Artifacts(Protocol):
 class ChatSession(Protocol):
     """The chat session that a call belongs to, as far as a module may use it."""
 
-    todos: Sequence[Mapping[str, Any]]
+    @property
+    def todos(self) -> Sequence[Mapping[str, Any]]:
+        """The session's list of things to do."""
+        ...
 
     async def history(self) -> Sequence[Mapping[str, Any]]:
-        """The messages so far, oldest first."""
+        """The messages so far, oldest first: `{number, time, role, text, calls?, …}` as the page gets them."""
         ...
 
     async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
-        """Put a summary in place of all but the last turns; gives the number of messages replaced."""
+        """Put a summary in place of all but the last turns; gives the number of messages replaced.
+
+        The person goes on seeing all messages. A turn begins with a message of the person's; with 0, all but the
+        calls that go on are replaced.
+        """
         ...
 
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
@@ -94,8 +101,12 @@ class ToolContext(Protocol):
         ...
 
     async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
-        """Put a question to the person of this session and wait for the answer.
+        """Put a question to the person of this session and wait for the answer; the call's own clock stands meanwhile.
 
+        Args:
+            question: What to ask.
+            options: Answers to choose from; the person may write another one.
+            timeout_s: How long to wait, at most an hour.
         Raises:
             ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
         """
@@ -127,7 +138,15 @@ class ToolContext(Protocol):
     ) -> str:
         """Let a sub-agent with a context of its own work on a prompt, and give its report.
 
+        Its calls pass the same gate as those of the session's own model. It ends with this call.
+
+        Args:
+            prompt: All that it is told.
+            tools: Patterns of the tools that it may call, out of those of the session's agent; None: all of these.
+            model: Another model than the session's.
+            budget: `steps` (requests to the model) and `tokens`, each at most what the agent's settings allow.
         Raises:
-            ToolError: `no_session`: the call does not come from a chat.
+            ToolError: `no_session`: the call does not come from a chat; `budget_exceeded`, `nesting_too_deep`; or
+                what went wrong at the model's provider.
         """
         ...

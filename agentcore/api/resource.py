@@ -19,10 +19,10 @@ class Resource:
         adapter_type: How it is driven, in the owner's words (`playwright`, `pty`).
         status: Where it stands in its life.
         last_url: The last address it showed, if it shows addresses.
+        title: What it calls itself, such as the title of a page.
         keep_running: Closing its tab does not end it.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
-        title: What people call it (a command, a page's title); empty: its type and index.
         keys: Other names for it, such as `{"tabId": "t3"}`, for tools whose `ResourceUse` has a `key`.
     """
 
@@ -36,8 +36,8 @@ class Resource:
     keep_running: bool = False
     created_at_ms: int = 0
     last_used_at_ms: int = 0
-    title: str = ""
     keys: dict[str, str] = field(default_factory=dict)
+    title: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The resource on the wire."""
@@ -65,7 +65,6 @@ class Resources(Protocol):
         session_id: str,
         *,
         adapter_type: str = "",
-        title: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: Callable[[Resource], Awaitable[None]] | None = None,
     ) -> Resource:
@@ -102,8 +101,8 @@ class Resources(Protocol):
         *,
         status: ResourceStatus | None = None,
         last_url: str | None = None,
-        keep_running: bool | None = None,
         title: str | None = None,
+        keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
         """Change what is given and publish `resource.stateChanged`.

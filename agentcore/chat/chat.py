@@ -15,6 +15,7 @@ from agentcore.chat.setup import ModelSetup
 from agentcore.chat.stream import Sink, Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_client_result
+from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turns import Turns
 from agentcore.chat.wire import ChatBody, read_answer, read_client_result
 from agentcore.host import Host
@@ -43,6 +44,7 @@ class Chat:
         self._locale = host.config.locale
         self._turns = Turns(host, lambda: self.setup.settings)
         self.conversations = Conversations(host, self._turns, lambda: self.setup.settings)
+        host.conversation.chat = ToolChat(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
             host.events.subscribe("approval.decided", self._notice_decision),
             host.events.subscribe("stop.changed", self._notice_stop),

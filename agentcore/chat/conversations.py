@@ -22,6 +22,7 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.stream import Stream
 from agentcore.chat.turns import Turns
 from agentcore.host import CallRequest, Host
+from agentcore.host.approvals import Verdict
 from agentcore.host.policy import ApprovalMode
 from agentcore.store.chat_rows import ChatMessageRow, ChatSessionRow, NewMessage
 
@@ -56,10 +57,11 @@ class Conversations:
         """
         row = await self._find(session_id)
         waiting = await self._chats.waiting([session_id])
+        live = self._turns.live.find(session_id)
         return SessionDetail(
             **dict(self._view(row, waiting.get(session_id, []))),
             todos=json.loads(row.todos or "[]"),
-            question=None,
+            question=None if live is None else live.questions.first,
             usage=UsageView(input_tokens=row.input_tokens, output_tokens=row.output_tokens, requests=row.requests),
         )
 
@@ -185,6 +187,8 @@ class Conversations:
         """
         await self._find(session_id)
         call = await self._chats.find_call(session_id, tool_id)
+        if call is None and await self._reject_inner(session_id, tool_id, by):
+            return
         if call is None:
             raise ToolError("tool_call_not_found", f"no call {tool_id!r} was made in this session", toolId=tool_id)
         if not await self._chats.move(session_id, tool_id, "waiting", "rejected", answered_by=_name(by)):
@@ -193,17 +197,41 @@ class Conversations:
         work = self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
         self._turns.spawn(work, session_id)
 
+    async def _reject_inner(self, session_id: str, tool_id: str, by: Principal) -> bool:
+        """Refuse a call of a sub-agent, or of the person's own, that waits; False: there is none."""
+        live = self._turns.live.find(session_id)
+        names = {} if live is None else {name: call_id for call_id, name in live.tool_ids.items()}
+        if tool_id not in names or self._host.approvals.verdict_of(names[tool_id]) is not None:
+            return False
+        if self._host.approvals.find(names[tool_id]) is None:
+            return False
+        await self._host.approvals.decide(names[tool_id], Verdict(approved=False, by=_name(by)))
+        return True
+
+    async def answer(self, session_id: str, question_id: str, text: str) -> None:
+        """Answer what a tool asks.
+
+        Raises:
+            ToolError: `session_not_found`, `question_not_found`.
+        """
+        await self._find(session_id)
+        live = self._turns.live.find(session_id)
+        if live is None or not live.questions.answer(question_id, text):
+            message = f"no question {question_id!r} waits: it was answered, or nobody waits for it any more"
+            raise ToolError("question_not_found", message, question_id=question_id)
+
     async def command(self, session_id: str, tool: str, arguments: dict[str, Any], by: Principal) -> str:
         """Carry out a call of the person's own; it stays in the session with its result. Gives its id there.
 
         Raises:
             ToolError: `session_not_found`.
         """
-        await self._find(session_id)
+        row = await self._find(session_id)
         tool_id = f"tc_{secrets.token_hex(8)}"
         call = {"toolId": tool_id, "toolName": tool, "arguments": arguments, "kind": "server", "state": "running"}
         stream = self._turns.stream(session_id)
         stream.live.commands.add(tool_id)
+        stream.live.todos = json.loads(row.todos or "[]")
         (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
         stream.message({"number": number, "time": _now_ms(), "role": "notice", "text": "", "calls": [call]})
         request = CallRequest(tool, arguments, by, session_id=session_id, waits_for_approval=True)

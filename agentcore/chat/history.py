@@ -39,8 +39,24 @@ def said(message: ModelMessage) -> str:
 
 
 def load(stored: Iterable[str]) -> list[ModelMessage]:
-    """Stored messages."""
-    return [message for each in stored for message in _ONE.validate_json(each)]
+    """Stored messages; results whose calls are not among them (a summary stands there) are left out."""
+    messages = [message for each in stored for message in _ONE.validate_json(each)]
+    wanted = {
+        part.tool_call_id
+        for message in messages
+        if isinstance(message, ModelResponse)
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    }
+    known = (_with_results_of(message, wanted) for message in messages)
+    return [message for message in known if message.parts]
+
+
+def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
+    if isinstance(message, ModelResponse):
+        return message
+    parts = [part for part in message.parts if not isinstance(part, ToolReturnPart) or part.tool_call_id in wanted]
+    return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 
 def request(results: Sequence[tuple[str, str, Told]], message: str | None = None) -> ModelRequest:

@@ -32,3 +32,27 @@ MESSAGES_LISTED = 200
 
 MESSAGE_CHARS = 1_000_000
 """One message of a person."""
+
+TODOS = 200
+"""Things to do of one session."""
+
+TODOS_BYTES = 64 * 1024
+"""The same, as JSON text."""
+
+ASK_SECONDS = 3600.0
+"""How long a tool may wait for a person's answer."""
+
+ANSWER_CHARS = 100_000
+"""A person's answer to a question."""
+
+SUB_AGENT_DEPTH = 3
+"""Agents that run agents that run agents."""
+
+OFFERED_TOOLS = 40
+"""Definitions that a model is given; more are found by searching."""
+
+FOUND_TOOLS = 20
+"""Tools that one search gives."""
+
+FOUND_TOOLS_KEPT = 80
+"""Found tools that a session keeps; the oldest are dropped first."""

@@ -1,6 +1,9 @@
 """What is known of a session only while something goes on in it: the answer as it comes, and who may go on."""
 
 import asyncio
+from typing import Any
+
+from agentcore.chat.questions import Questions
 
 
 class LiveSession:
@@ -11,6 +14,10 @@ class LiveSession:
         storing: Held while a message becomes a stored one, so that nobody sees it twice or not at all.
         tool_ids: The session's names of calls, by the host's.
         commands: Calls of the person's own that go on.
+        agents: How deep the sub-agents are that calls run, by the host's names of the calls.
+        questions: What tools ask the person.
+        todos: The session's list of things to do.
+        must_reload: Whether what the model is told was changed by others than the turn.
         text: The answer that comes just now, as far as it is not stored.
         thinking: What the model thought before it.
     """
@@ -20,6 +27,11 @@ class LiveSession:
         self.storing = asyncio.Lock()
         self.tool_ids: dict[str, str] = {}
         self.commands: set[str] = set()
+        self.agents: dict[str, int] = {}
+        self.questions = Questions()
+        self.todos: list[dict[str, Any]] = []
+        self.must_reload = False
+        self._agent_tokens = 0
         self._text: list[str] = []
         self._thinking: list[str] = []
 
@@ -40,6 +52,15 @@ class LiveSession:
     def add_thinking(self, piece: str) -> None:
         """A piece of the model's thoughts came."""
         self._thinking.append(piece)
+
+    def add_tokens(self, count: int) -> None:
+        """A sub-agent has used tokens of the turn."""
+        self._agent_tokens += count
+
+    def take_tokens(self) -> int:
+        """What sub-agents have used since this was asked last."""
+        taken, self._agent_tokens = self._agent_tokens, 0
+        return taken
 
     def clear(self) -> None:
         """The answer is stored, or will not be."""

@@ -83,21 +83,30 @@ class ServerCalls:
             if desk.verdict_of(call.call_id) is None:
                 await desk.decide(call.call_id, Verdict(approved=False, by=call.answered_by))
             await self._host.call(self._request(call, call.call_id))
-        await self._fail(call, ToolError("approval_denied", text(self._stream.locale, why)))
+        await self.fail(call, ToolError("approval_denied", text(self._stream.locale, why)))
 
     async def supersede(self, call: ChatCallRow) -> None:
         """End a call that waits, because the person sent a message instead of an answer."""
         self._host.approvals.withdraw(call.call_id)
-        await self._fail(call, ToolError("approval_denied", text(self._stream.locale, "superseded")))
+        await self.fail(call, ToolError("approval_denied", text(self._stream.locale, "superseded")))
 
     async def interrupt(self, call: ChatCallRow) -> None:
         """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
-        await self._fail(call, ToolError("interrupted", text(self._stream.locale, "interrupted")), is_server=True)
+        await self.fail(call, ToolError("interrupted", text(self._stream.locale, "interrupted")), is_server=True)
 
-    async def _fail(self, call: ChatCallRow, error: ToolError, *, is_server: bool = False) -> None:
+    async def fail(self, call: ChatCallRow, error: ToolError, *, is_server: bool = False) -> None:
+        """End a call that did not run, or whose end nobody saw, with an error."""
         envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
         await self._store(call, call.state, tell_error(error, self._stream.locale), json.dumps(envelope))
         self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=is_server)
+
+    async def give(self, call: ChatCallRow, data: dict[str, Any]) -> None:
+        """End a call that the loop itself has carried out."""
+        said = json.dumps(data, ensure_ascii=False)
+        envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
+        told = {"ok": True, "blocks": [{"type": "text", "text": said}]}
+        await self._store(call, call.state, told, json.dumps(envelope, ensure_ascii=False))
+        self._stream.tool_result(call.tool_name, call.tool_id, envelope)
 
     async def _end(self, call: ChatCallRow, outcome: CallOutcome) -> None:
         self._stream.live.tool_ids.pop(outcome.call_id, None)

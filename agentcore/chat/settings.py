@@ -57,6 +57,10 @@ class AgentConfig(_Settings):
             return False
         return any(fnmatchcase(tool, pattern) for pattern in self.tools if not pattern.startswith("!"))
 
+    def names(self, tool: str) -> bool:
+        """Whether a pattern speaks of this tool, and not of every tool there is."""
+        return any(fnmatchcase(tool, pattern) for pattern in self.tools if pattern.strip("*"))
+
 
 class ModelChoice(_Settings):
     """A model that can be asked.

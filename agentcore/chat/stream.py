@@ -21,25 +21,35 @@ class Stream:
         locale: Language of the texts.
         live: Keeps the answer as it comes, for pages that open meanwhile.
         sink: The client that waits; None: nobody does.
+        thread: Where a sub-agent belongs whose events these are; None: they are the session's own.
     """
 
     def __init__(
-        self, events: EventBus, session_id: str, locale: Locale, live: LiveSession, sink: Sink | None = None
+        self,
+        events: EventBus,
+        session_id: str,
+        locale: Locale,
+        live: LiveSession,
+        *,
+        sink: Sink | None = None,
+        thread: Mapping[str, Any] | None = None,
     ) -> None:
-        self._events, self._session_id, self._sink = events, session_id, sink
+        self._events, self._session_id, self._sink, self._thread = events, session_id, sink, thread
         self.locale, self.live = locale, live
         self.usage = {"input_tokens": 0, "output_tokens": 0, "requests": 0}
 
     def content(self, piece: str) -> None:
         """A piece of text."""
         if piece:
-            self.live.add_text(piece)
+            if self._thread is None:
+                self.live.add_text(piece)
             self._tell("session.content", {"content": piece})
 
     def thinking(self, piece: str) -> None:
         """A piece of what the model thinks; for pages."""
         if piece:
-            self.live.add_thinking(piece)
+            if self._thread is None:
+                self.live.add_thinking(piece)
             self.publish("session.thinking", {"content": piece})
 
     def tool_call(self, tool_name: str, arguments: str, tool_id: str, kind: str, *, is_tried: bool = True) -> None:
@@ -71,7 +81,13 @@ class Stream:
 
     def publish(self, event_type: str, payload: Mapping[str, Any]) -> None:
         """An event for pages alone: the wire of the chat does not know it."""
-        self._events.publish(event_type, payload, session_id=self._session_id)
+        told = payload if self._thread is None else {**payload, "thread": self._thread}
+        self._events.publish(event_type, told, session_id=self._session_id)
+
+    def inside(self, parent_tool_id: str, depth: int) -> "Stream":
+        """The events of a sub-agent that a call of this session runs."""
+        thread = {"parentToolId": parent_tool_id, "depth": depth}
+        return Stream(self._events, self._session_id, self.locale, self.live, thread=thread)
 
     def _tell(self, event_type: str, payload: Mapping[str, Any]) -> None:
         self.publish(event_type, payload)

@@ -20,6 +20,18 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "The server ended while this call ran: whether it took effect is unknown. Look before you repeat it.",
         "服务器在执行此调用时中断，结果未知。重试之前请先检查状态。",
     ),
+    "summary": (
+        "Summary of the conversation so far; its messages are no longer here:\n{summary}",
+        "以下是此前对话的摘要，原消息已不在此处：\n{summary}",
+    ),
+    "find_tools": (
+        (
+            "Find further tools by what they do. What is found can be called from the next message on.\n"
+            "There are {count} more, of: {modules}."
+        ),
+        "按用途查找更多工具。找到的工具从下一条消息起即可调用。\n另有 {count} 个工具，来自：{modules}。",
+    ),
+    "find_query": ("What the tool should do, in a few words", "用几个词说明工具的用途"),
     "unknown": ("unknown", "未知"),
     "page": ("The page that the person looks at:", "用户当前浏览的页面："),
     "url": ("URL", "网址"),

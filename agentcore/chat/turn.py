@@ -10,16 +10,16 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Mode
 
 from agentcore.api.errors import ToolError
 from agentcore.chat import history
+from agentcore.chat.answer import Answer, Asked, ask_model, read_arguments
 from agentcore.chat.engine import BrokenAnswerError, Engine
 from agentcore.chat.limits import CALLS_IN_A_TURN, TITLE_CHARS
 from agentcore.chat.offer import OfferedTool, offer
-from agentcore.chat.prompted import Holder, Written, parse_written
-from agentcore.chat.prompts import instructions
 from agentcore.chat.server_call import ServerCalls
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_error
+from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
@@ -55,6 +55,7 @@ class Turn:
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
         self._used = (0, 0, 0)
+        self._found: list[str] | None = None
         self._is_loaded = self._has_repaired = False
 
     async def take(self, message: str) -> None:
@@ -82,6 +83,7 @@ class Turn:
         await self._chats.change(self._session_id, is_running=1)
         while True:
             calls = await self._work_off()
+            await self._load()
             waiting = [call.tool_id for call in calls if call.state == "waiting"]
             if waiting:
                 return waiting
@@ -112,7 +114,9 @@ class Turn:
 
     async def _begin(self, call: ChatCallRow) -> None:
         self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind)
-        if call.kind == "server":
+        if call.kind == "server" and call.tool_name == FIND_TOOLS:
+            await self._find_tools(call)
+        elif call.kind == "server":
             await self._server.submit(call)
         else:
             await self._chats.move(call.session_id, call.tool_id, "new", "waiting")
@@ -126,54 +130,51 @@ class Turn:
 
     # -- the model ---------------------------------------------------------------------------------------------
 
-    async def _ask(self) -> tuple[ModelResponse, Written | None]:
-        """Have the model answer; of a model without tool calling, also what it wrote."""
-        plan, locale = self._plan, self._stream.locale
-        is_prompted = plan.choice.tools == "prompted"
-        definitions = (tool.definition for tool in self._host.registry.tools.values())
-        tools = offer(definitions, plan.client_tools, plan.agent)
-        self._offered = {tool.name: tool for tool in tools}
-        said = instructions(plan.agent.instructions, tools, plan.page, locale, is_prompted=is_prompted)
-        sent = history.for_model(self._messages, locale, images=plan.choice.images, is_prompted=is_prompted)
-        holder = Holder()
-
-        def show(piece: str) -> None:
-            self._stream.content(holder.add(piece) if is_prompted and tools else piece)
-
+    async def _ask(self) -> Answer:
+        """Have the model answer."""
+        plan = self._plan
+        self._offered = self._toolbox().offered()
+        asked = Asked(plan.choice, plan.agent.instructions, list(self._offered.values()), plan.page)
         self._steps += 1
         try:
-            response = await self._engine.ask(
-                plan.choice,
-                sent,
-                [] if is_prompted else tools,
-                said,
-                on_text=show,
-                on_thinking=self._stream.thinking,
+            answer = await ask_model(
+                self._engine, asked, self._messages, self._stream, can_repair=not self._has_repaired
             )
         except BrokenAnswerError as exc:
             await self._keep_partial(exc.partial)
             raise
-        self._count(response)
-        if not is_prompted or not tools:
-            return response, None
-        written = parse_written(response.text or "")
-        if written.fault is None or self._has_repaired:
-            self._stream.content(holder.rest(written))
-        return response, written
+        self._count(answer.response)
+        return answer
 
-    async def _take_answer(self, answer: tuple[ModelResponse, Written | None]) -> None:
+    def _toolbox(self) -> Toolbox:
+        """The tools as they are now, with what the model has found."""
+        tools, modules = offer(self._host.registry, self._plan.client_tools, self._plan.agent)
+        if self._found is None:
+            self._found = json.loads(self._plan.session.found_tools or "[]")
+        return Toolbox(tools, modules, self._found, self._stream.locale)
+
+    async def _find_tools(self, call: ChatCallRow) -> None:
+        """Carry out the search for tools; what is found stays for the session."""
+        toolbox = self._toolbox()
+        try:
+            data = toolbox.find(json.loads(call.arguments))
+        except ToolError as exc:
+            await self._server.fail(call, exc)
+            return
+        if toolbox.found != self._found:
+            self._found = toolbox.found
+            await self._chats.change(self._session_id, found_tools=_dump(self._found))
+        await self._server.give(call, data)
+
+    async def _take_answer(self, answer: Answer) -> None:
         """Store an answer together with the calls that it wants."""
-        response, written = answer
-        if written is not None and written.fault is not None and not self._has_repaired:
+        response = answer.response
+        if answer.fault is not None and not self._has_repaired:
             self._has_repaired = True
-            repair = text(self._stream.locale, "repair", reason=written.fault)
+            repair = text(self._stream.locale, "repair", reason=answer.fault)
             await self._append([response], kind="told")
             await self._append([history.request([], repair)], kind="told")
             return
-        if written is not None and written.calls:
-            spoken: list[ModelResponsePart] = [TextPart(written.text)] if written.text else []
-            wanted = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]
-            response = replace(response, parts=[*spoken, *wanted])
         parts: list[ModelResponsePart] = []
         calls: list[ChatCallRow] = []
         for part in response.parts:
@@ -191,7 +192,7 @@ class Turn:
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
-        arguments, error = _read_arguments(part)
+        arguments, error = read_arguments(part)
         offered = self._offered.get(part.tool_name)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
@@ -225,6 +226,7 @@ class Turn:
         if self._steps >= agent.max_steps:
             message = f"the turn has taken its {agent.max_steps} steps; say how to go on"
             raise ToolError("budget_exceeded", message, max_steps=agent.max_steps)
+        self._tokens += self._stream.live.take_tokens()
         if self._tokens >= agent.max_tokens:
             message = f"the turn has used {self._tokens:,} tokens of {agent.max_tokens:,}; say how to go on"
             raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
@@ -238,7 +240,9 @@ class Turn:
         self._used = (self._used[0] + usage.input_tokens, self._used[1] + usage.output_tokens, self._used[2] + 1)
 
     async def _load(self) -> None:
-        if not self._is_loaded:
+        live = self._stream.live
+        if not self._is_loaded or live.must_reload:
+            live.must_reload = False
             self._messages = history.load(await self._chats.messages(self._session_id))
             self._is_loaded = True
 
@@ -273,18 +277,5 @@ class Turn:
         return numbers[-1]
 
 
-def _dump(value: dict[str, Any]) -> str:
+def _dump(value: dict[str, Any] | list[str]) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _read_arguments(part: ToolCallPart) -> tuple[str, ToolError | None]:
-    """The arguments as the JSON text of an object; what is none becomes an error for the model, and an empty one."""
-    if not isinstance(part.args, str):
-        return json.dumps(part.args or {}, ensure_ascii=False), None
-    try:
-        arguments = json.loads(part.args or "{}")
-    except (ValueError, RecursionError) as exc:
-        return "{}", ToolError("invalid_arguments", f"the arguments are not valid JSON ({exc}): {part.args[:200]!r}")
-    if not isinstance(arguments, dict):
-        return "{}", ToolError("invalid_arguments", f"the arguments must be a JSON object: {part.args[:200]!r}")
-    return json.dumps(arguments, ensure_ascii=False), None

@@ -46,7 +46,8 @@ class Turns:
 
     def stream(self, session_id: str, sink: Sink | None = None) -> Stream:
         """Where a stretch of a turn tells what happens."""
-        return Stream(self._host.events, session_id, self._host.config.locale, self.live.get(session_id), sink)
+        live = self.live.get(session_id)
+        return Stream(self._host.events, session_id, self._host.config.locale, live, sink=sink)
 
     def lock(self, session_id: str) -> asyncio.Lock:
         """What the one turn of a session holds."""
@@ -158,6 +159,7 @@ class Turns:
         """
         session = await self._chats.find(session_id)
         assert session is not None  # noqa: S101 - found or made before
+        stream.live.todos = json.loads(session.todos or "[]")
         engine = await self.load_engine()
         turns = importlib.import_module("agentcore.chat.turn")
         settings = self._settings()

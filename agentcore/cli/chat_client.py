@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from agentcore.cli.event_feed import EventFeed
-from agentcore.cli.exits import CliError
-from agentcore.cli.server_client import ServerClient, path_of
+from agentcore.cli.server_client import ServerClient, ServerError, path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,39 +55,50 @@ class ChatClient:
         sessions: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, path))["sessions"]
         return sessions
 
-    async def create(self, wish: SessionWish) -> str:
+    async def overview(self) -> dict[str, Any]:
+        """Models, agents and modes, and whether there is a model at all."""
+        overview: dict[str, Any] = await asyncio.to_thread(self._server.get, "/api/chat")
+        return overview
+
+    async def create(self, agent: str) -> str:
         """Make a session; gives its id."""
-        body = {"agent_id": wish.agent or "default", "model": wish.model}
-        made = await asyncio.to_thread(self._server.post, "/api/sessions", body)
-        return str(made["session_id"])
+        made = await asyncio.to_thread(self._server.post, "/api/sessions", {"agentId": agent or "default"})
+        return str(made["sessionId"])
+
+    async def session(self, session_id: str) -> dict[str, Any]:
+        """One session."""
+        session: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id))
+        return session
+
+    async def change(self, session_id: str, values: Mapping[str, str]) -> dict[str, Any]:
+        """Change `model`, `agentId` or `mode` of a session; gives the session as it is then."""
+        session: dict[str, Any] = await asyncio.to_thread(self._server.patch, _path_of(session_id), values)
+        return session
 
     async def follow(self, session_id: str) -> EventFeed:
         """Begin to read what happens in a session."""
-        query = urlencode({"session_id": session_id, "types": "session.*,approval.*"})
-        return await EventFeed.open(self._server, "GET", f"/api/events?{query}")
+        query = urlencode({"session_id": session_id, "types": "session.*,approval.*,call.progress"})
+        return await EventFeed.open(self._server, f"/api/events?{query}")
 
-    async def send(self, wish: SessionWish, text: str) -> None:
+    async def send(self, session_id: str, text: str) -> None:
         """Send a message; what becomes of it is told by events."""
-        body = {"message": text, "session_id": wish.session_id, "agent_id": wish.agent or "default"}
-        if wish.model:
-            body["model"] = wish.model
-        await asyncio.to_thread(self._post_message, body)
-
-    async def call_tool(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> EventFeed:
-        """Begin a call of the person's own; its events end with `result`, which is the envelope."""
-        body = {"arguments": arguments, "session_id": session_id}
-        return await EventFeed.open(self._server, "POST", path_of("api", "tools", tool, "call"), body)
-
-    async def cancel(self, call_id: str) -> None:
-        """Cancel a call; one that has ended by itself is none."""
-        with suppress(CliError):
-            await asyncio.to_thread(self._server.post, path_of("api", "calls", call_id, "cancel"))
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), {"text": text})
 
     async def stop(self, session_id: str) -> None:
         """End the turn of a session."""
-        await asyncio.to_thread(self._server.post, path_of("api", "sessions", session_id, "stop"))
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "stop"))
 
-    def _post_message(self, body: Mapping[str, Any]) -> None:
-        # the answer repeats the events: once it has begun, the turn goes on without its reader
-        with closing(self._server.open_stream("POST", "/api/v1/agent/chat", body)):
-            pass
+    async def command(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Make a call of the person's own, which stays in the session; gives its id there."""
+        body = {"tool": tool, "arguments": arguments}
+        taken = await asyncio.to_thread(self._server.post, _path_of(session_id, "command"), body)
+        return str(taken["toolId"])
+
+    async def cancel(self, call_id: str) -> None:
+        """Cancel a call; one that has ended by itself is none."""
+        with suppress(ServerError):
+            await asyncio.to_thread(self._server.post, path_of("api", "calls", call_id, "cancel"))
+
+
+def _path_of(session_id: str, *more: str) -> str:
+    return path_of("api", "sessions", session_id, *more)

@@ -8,9 +8,10 @@ from pathlib import Path
 from agentcore.cli.backend import running_server
 from agentcore.cli.chat_client import ChatClient, SessionWish
 from agentcore.cli.chat_session import ChatSession
+from agentcore.cli.chat_turn import exit_code_of
 from agentcore.cli.chat_view import ChatView, JsonView, TerminalView
 from agentcore.cli.exits import CliError, ExitCode
-from agentcore.cli.server_client import ServerClient
+from agentcore.cli.server_client import ServerClient, ServerError
 from agentcore.cli.terminal import has_person
 from agentcore.store.state_dir import locate_state_dir
 
@@ -62,9 +63,9 @@ class ChatRun:
 
     async def _talk(self, client: ChatClient) -> int:
         view: ChatView = JsonView() if self.as_json else TerminalView()
-        session = ChatSession(client, view, await self._wished(client), has_person=has_person())
+        session = ChatSession(client, view, has_person=has_person())
         try:
-            await session.open()
+            await self._open(session, client)
             if self.message is not None:
                 return (await session.say(self.message)).exit_code
             assert isinstance(view, TerminalView)  # noqa: S101 - JSON comes with a message
@@ -73,6 +74,12 @@ class ChatRun:
             await session.close()
         return ExitCode.OK
 
+    async def _open(self, session: ChatSession, client: ChatClient) -> None:
+        try:
+            await session.open(await self._wished(client))
+        except ServerError as exc:
+            raise CliError(exc.message, code=exit_code_of(exc.error)) from exc
+
     async def _wished(self, client: ChatClient) -> SessionWish:
         """The wish with the session that was last used, if that is what was meant."""
         if not self.goes_on or self.wish.session_id:
@@ -80,7 +87,7 @@ class ChatRun:
         sessions = await client.sessions(limit=1)
         if not sessions:
             raise CliError("there is no session to go on with", hint="agentcore chat begins one")
-        return replace(self.wish, session_id=sessions[0]["session_id"])
+        return replace(self.wish, session_id=sessions[0]["sessionId"])
 
     async def _converse(self, client: ChatClient, session: ChatSession, view: TerminalView) -> None:
         try:

@@ -1,6 +1,6 @@
 """The session that a terminal talks to: which one it is, and with which model, agent and mode."""
 
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from agentcore.cli.chat_client import ChatClient, SessionWish
@@ -8,7 +8,7 @@ from agentcore.cli.chat_turn import ChatTurn, TurnEnd
 from agentcore.cli.chat_view import ChatView, TerminalView
 from agentcore.cli.event_feed import EventFeed
 from agentcore.cli.exits import CliError
-from agentcore.cli.own_call import call_tool
+from agentcore.cli.own_call import OwnCall
 
 
 class ChatSession:
@@ -17,89 +17,99 @@ class ChatSession:
     Args:
         client: The way to the server.
         view: Shows what happens.
-        wish: How the session is to be.
         has_person: Whether somebody at this terminal can approve calls.
     """
 
-    def __init__(self, client: ChatClient, view: ChatView, wish: SessionWish, *, has_person: bool) -> None:
-        self._client, self._view, self._wish = client, view, wish
-        self._has_person = has_person
+    def __init__(self, client: ChatClient, view: ChatView, *, has_person: bool) -> None:
+        self._client, self._view, self._has_person = client, view, has_person
         self._feed: EventFeed | None = None
+        self._session: Mapping[str, Any] = {}
 
     def describe(self) -> str:
         """Session, model, agent and mode, for a person."""
-        wish = self._wish
+        session = self._session
         parts = (
-            ("session", wish.session_id),
-            ("model", wish.model or "as configured"),
-            ("agent", wish.agent or "default"),
-            ("mode", wish.mode or "as configured"),
+            ("session", session["title"] or session["sessionId"]),
+            ("model", session["model"] or "the agent's"),
+            ("agent", session["agentId"]),
+            ("mode", session["mode"]),
         )
         return " · ".join(f"{name} {value}" for name, value in parts)
 
-    async def open(self) -> None:
+    async def open(self, wish: SessionWish) -> None:
         """Go on with the session that is wished for, or begin one.
 
         Raises:
-            CliError: There is no such session, agent or model.
+            CliError: There is no such session, agent or model, or the mode needs a person's word.
         """
-        if self._wish.session_id:
-            await self.go_on_with(self._wish.session_id)
+        if wish.session_id:
+            await self.go_on_with(wish.session_id)
         else:
-            await self.begin()
+            await self.begin(wish.agent)
+        wanted = {"model": wish.model, "agentId": wish.agent, "mode": wish.mode}
+        await self.change({name: value for name, value in wanted.items() if value})
 
-    async def begin(self) -> None:
-        """Begin a new session with the same model, agent and mode.
+    async def begin(self, agent: str) -> None:
+        """Begin a new session.
 
         Raises:
-            CliError: There is no such agent or model.
+            CliError: There is no such agent.
         """
-        await self._follow(await self._client.create(self._wish))
+        await self.go_on_with(await self._client.create(agent))
+
+    async def begin_alike(self) -> None:
+        """Begin a new session with the agent and the model of this one.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        model = self._session["model"]
+        await self.begin(self._session["agentId"])
+        await self.change({"model": model} if model else {})
 
     async def go_on_with(self, session_id: str) -> None:
-        """Go on with a session; its model, agent and mode hold, unless others are wished for.
+        """Go on with a session.
 
         Raises:
             CliError: There is no such session.
         """
-        await self._follow(session_id)
+        session = await self._client.session(session_id)
+        await self.close()
+        self._feed = await self._client.follow(session_id)
+        self._session = session
 
-    async def change(self, **values: str) -> None:
-        """Change model, agent or mode for the messages to come.
+    async def change(self, values: Mapping[str, str]) -> None:
+        """Change `model`, `agentId` or `mode`, from the next message on.
 
         Raises:
-            CliError: There is no such model, agent or mode.
+            CliError: There is no such model, agent or mode, or a person has to confirm the mode.
         """
-        self._wish = replace(self._wish, **values)
+        if values:
+            self._session = await self._client.change(self._session["sessionId"], values)
 
     async def say(self, text: str) -> TurnEnd:
         """Send a message and show the turn.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached.
         """
         turn = ChatTurn(self._client, self._opened(), self._view, has_person=self._has_person)
-        session_id = self._wish.session_id
-        return await turn.run(session_id, lambda: self._client.send(self._wish, text))
+        session_id = self._session["sessionId"]
+        return await turn.run(session_id, lambda: self._client.send(session_id, text))
 
-    async def call_tool(self, view: TerminalView, tool: str, arguments: dict[str, Any]) -> None:
+    async def call_tool(self, view: TerminalView, tool: str, arguments: Mapping[str, Any]) -> None:
         """Call a tool as the person's own call, and show how it ends.
 
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        await call_tool(self._client, self._wish.session_id, view, tool, arguments)
+        await OwnCall(self._client, self._opened(), view).run(self._session["sessionId"], tool, arguments)
 
     async def close(self) -> None:
         """Follow the session no longer; it stays. May be called twice."""
         if self._feed is not None:
             feed, self._feed = self._feed, None
             await feed.close()
-
-    async def _follow(self, session_id: str) -> None:
-        await self.close()
-        self._feed = await self._client.follow(session_id)
-        self._wish = replace(self._wish, session_id=session_id)
 
     def _opened(self) -> EventFeed:
         if self._feed is None:

@@ -11,11 +11,14 @@ from agentcore.cli.chat_view import ChatView
 from agentcore.cli.event_feed import EventFeed
 from agentcore.cli.exits import CliError, ExitCode
 from agentcore.cli.interrupts import interrupts
+from agentcore.cli.server_client import ServerError
 
 Send = Callable[[], Awaitable[None]]
 """Sends what begins a turn."""
 
-_SETTINGS_ERRORS = frozenset(("agent_not_found", "model_not_found", "model_not_configured", "invalid_settings"))
+_USAGE_ERRORS = frozenset(
+    ("agent_not_found", "model_not_found", "model_not_configured", "session_not_found", "invalid_settings")
+)
 
 _THINKING = "the model is thinking …"
 
@@ -40,8 +43,13 @@ class TurnEnd:
         if self.is_interrupted:
             return ExitCode.INTERRUPTED
         if self.error is not None:
-            return ExitCode.USAGE if self.error["type"] in _SETTINGS_ERRORS else ExitCode.CALL_FAILED
+            return exit_code_of(self.error)
         return ExitCode.CALL_FAILED if self.waiting else ExitCode.OK
+
+
+def exit_code_of(error: Mapping[str, Any]) -> ExitCode:
+    """What a command exits with that an error of the chat ended."""
+    return ExitCode.USAGE if error["type"] in _USAGE_ERRORS else ExitCode.CALL_FAILED
 
 
 class ChatTurn:
@@ -82,7 +90,12 @@ class ChatTurn:
         return self._end
 
     async def _show(self, send: Send) -> None:
-        await send()
+        try:
+            await send()
+        except ServerError as exc:
+            self._end.error = exc.error
+            self._view.show({"type": "session.error", "error": exc.error})
+            return
         self._view.wait(_THINKING)
         while (event := await self._next()) is not None:
             self._view.show(event)
@@ -139,4 +152,4 @@ def _nobody_to_ask(count: int) -> str:
 
 def _waits_elsewhere(count: int) -> str:
     calls = "This call waits" if count == 1 else f"These {count} calls wait"
-    return f"  {calls} for approval at the server: at its terminal, or in its approval view. Ctrl-C gives up."
+    return f"  {calls} for approval at the server: in its approval view, or at its terminal. Ctrl-C gives up."

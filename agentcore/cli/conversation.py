@@ -19,8 +19,8 @@ _HELP = """\
   /help                  show this
   /new                   begin a new session
   /sessions              list sessions; /sessions ID goes on with one
-  /model [NAME]          show or change the model
-  /agent [ID]            show or change the agent
+  /model [NAME]          list models, or change the model
+  /agent [ID]            list agents, or change the agent
   /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
   /tools [PATTERN]       list tools
   /tool NAME key=value   call a tool yourself, by the rules of `agentcore call`
@@ -64,6 +64,9 @@ class Conversation:
         """
         self._tools = await self._client.tools()
         self._line.offer(self._commands, self._tools)
+        overview = await self._client.overview()
+        if not overview["isSetUp"]:
+            self._view.tell(f"{overview['hint']}. Until then, /tool NAME … calls tools.")
         self._view.tell(f"{self._session.describe()} · /help, Ctrl-D ends")
         while (text := await self._line.read()) is not None:
             if text.startswith("/"):
@@ -93,30 +96,45 @@ class Conversation:
         click.echo(_HELP, err=True)
 
     async def _new(self, _: str) -> None:
-        await self._session.begin()
-        self._view.tell(self._session.describe())
+        await self._session.begin_alike()
+        self._describe()
 
     async def _sessions(self, wanted: str) -> None:
         if wanted:
             await self._session.go_on_with(wanted)
-            self._view.tell(self._session.describe())
+            self._describe()
             return
-        rows = [(each["session_id"], each["title"]) for each in await self._client.sessions()]
-        print_table(("session", "title"), rows, ["cyan"] * len(rows))
+        rows = [
+            (each["sessionId"], "running" if each["isRunning"] else "waiting" if each["waiting"] else "", each["title"])
+            for each in await self._client.sessions()
+        ]
+        print_table(("session", "state", "title"), rows, ["cyan"] * len(rows))
 
     async def _model(self, name: str) -> None:
         if name:
-            await self._session.change(model=name)
-        self._view.tell(self._session.describe())
+            await self._session.change({"model": name})
+        else:
+            await self._list("models", "name", "model")
+        self._describe()
 
     async def _agent(self, agent_id: str) -> None:
         if agent_id:
-            await self._session.change(agent=agent_id)
-        self._view.tell(self._session.describe())
+            await self._session.change({"agentId": agent_id})
+        else:
+            await self._list("agents", "id", "instructions")
+        self._describe()
 
     async def _mode(self, mode: str) -> None:
         if mode:
-            await self._session.change(mode=mode)
+            await self._session.change({"mode": mode})
+        self._describe()
+
+    async def _list(self, kind: str, *columns: str) -> None:
+        found = (await self._client.overview())[kind]
+        rows = [[str(each.get(column) or "") for column in columns] for each in found]
+        print_table(columns, rows, ["cyan"] * len(rows))
+
+    def _describe(self) -> None:
         self._view.tell(self._session.describe())
 
     async def _list_tools(self, pattern: str) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-from collections.abc import Mapping
 from typing import Any, Self
 
 from agentcore.cli.exits import CliError, ExitCode
@@ -26,16 +25,16 @@ class EventFeed:
         self._reader.start()
 
     @classmethod
-    async def open(cls, client: ServerClient, method: str, path: str, body: Mapping[str, Any] | None = None) -> Self:
-        """Send a request that is answered by events; returns when the answer has begun.
+    async def open(cls, client: ServerClient, path: str) -> Self:
+        """Begin to read the events at a path.
 
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        return cls(await asyncio.to_thread(client.open_stream, method, path, body), client.address)
+        return cls(await asyncio.to_thread(client.open_stream, "GET", path), client.address)
 
     async def next(self) -> dict[str, Any]:
-        """The next event; its `type` is the name under which it was sent.
+        """The next event.
 
         Raises:
             CliError: The stream has ended.
@@ -60,8 +59,7 @@ class EventFeed:
         end = CliError(f"the server at {self._address} has ended its stream of events", code=ExitCode.UNREACHABLE)
         try:
             for event in self._stream:
-                told = {"type": event.name, **json.loads(event.data)}
-                self._loop.call_soon_threadsafe(self._taken.put_nowait, told)
+                self._loop.call_soon_threadsafe(self._taken.put_nowait, json.loads(event.data))
         except CliError as exc:
             end = exc
         except RuntimeError:

@@ -8,14 +8,18 @@ import http.client
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from aiohttp import web
 
+from agentcore.api.context import Principal
 from agentcore.cli.server_client import ServerClient
 from agentcore.host.host import Host
 from agentcore.server.addresses import Addresses
 from agentcore.server.app import create_app
+from agentcore.server.gate import Gate
 
+_PERSON = Principal("cli")
 _PORT = 1  # stands in the Host header alone
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 2.0
@@ -25,15 +29,24 @@ _ANSWER_SECONDS = 2.0
 async def open_own_server(host: Host) -> AsyncIterator[ServerClient]:
     """Serve a host to this process alone; gives the client, whose methods block and belong into threads."""
     app = create_app(host, addresses=Addresses(_PORT))
+    parts = app.dispatcher.parts
+    app.dispatcher.parts = replace(parts, gate=_OwnGate(parts.addresses, parts.gate.credentials, parts.hits))
     runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
     await runner.setup()
     try:
         connector = _Connector(runner, asyncio.get_running_loop())
-        token = host.state.token.get_secret_value()
-        yield ServerClient(f"http://127.0.0.1:{_PORT}", token, connect=connector.connect)
+        yield ServerClient(f"http://127.0.0.1:{_PORT}", "", connect=connector.connect)
     finally:
         await runner.shutdown()
         await runner.cleanup()
+
+
+class _OwnGate(Gate):
+    """Nobody but this process can connect: who asks is the person whose process it is."""
+
+    async def identify(self, request: web.BaseRequest) -> Principal:
+        """The person; no credential is needed."""
+        return _PERSON
 
 
 class _Connector:

@@ -31,6 +31,18 @@ class StreamEvent(NamedTuple):
     data: bytes
 
 
+class ServerError(CliError):
+    """The server refused a request.
+
+    Args:
+        error: Its error object, with at least `type` and `message`.
+    """
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(f"{error['type']}: {error['message']}", code=ExitCode.CALL_FAILED)
+        self.error = error
+
+
 Connect = Callable[[float], http.client.HTTPConnection]
 """Makes a connection to the server; takes the seconds that it may be silent."""
 
@@ -186,7 +198,7 @@ class ServerClient:
                 hint=f"it was started with another {TOKEN_VARIABLE}; set the same here",
                 code=ExitCode.UNREACHABLE,
             )
-        raise CliError(f"{error.get('type', 'error')}: {message}", code=ExitCode.CALL_FAILED)
+        raise ServerError({"type": "error", "message": message, **error})
 
     def _parsed(self, content: bytes) -> Any:
         try:

@@ -117,5 +117,6 @@ class Call:
     row: CallRow | None = None
     work: Contained[CallOutcome] | None = None
     notify: Notify | None = None
+    is_notified_by_parent: bool = False
     is_cancelled: bool = False
     deadline: float = 0.0

@@ -12,6 +12,7 @@ from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, ToolResult
 from agentcore.api.workspace import Workspace
 from agentcore.host.call import Call
+from agentcore.host.conversation import no_session
 from agentcore.host.events import EventBus
 from agentcore.host.limits import PROGRESS_INTERVAL_SECONDS
 from agentcore.host.parts import Parts
@@ -99,7 +100,11 @@ class CallContext:
 
     async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
         """See `agentcore.api.ToolContext.ask`."""
-        raise ToolError("no_person", f"nobody can be asked here: {question!r}")
+        chat = self._parts.conversation.chat
+        if chat is None:
+            raise ToolError("no_person", f"nobody can be asked here: {question!r}")
+        with self._calls.paused(self._call):
+            return await chat.ask(self._call, question, options, timeout_s)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""
@@ -109,7 +114,10 @@ class CallContext:
     @property
     def session(self) -> ChatSession:
         """See `agentcore.api.ToolContext.session`."""
-        raise ToolError("no_session", "this call does not come from a chat session")
+        session = self._parts.conversation.get().session_of(self._call)
+        if session is None:
+            raise no_session()
+        return session
 
     async def run_agent(
         self,
@@ -119,7 +127,7 @@ class CallContext:
         budget: Mapping[str, int] | None = None,
     ) -> str:
         """See `agentcore.api.ToolContext.run_agent`."""
-        raise ToolError("no_session", "a sub-agent needs a chat session, and this call does not come from one")
+        return await self._parts.conversation.get().run_agent(self._call, prompt, tools, model, budget)
 
     def _tell(self, fraction: float | None, message: str) -> None:
         if self._progress is None:

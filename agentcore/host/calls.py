@@ -7,7 +7,8 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -120,6 +121,27 @@ class Calls:
             self.cut(call, error)
         return len(calls)
 
+    @contextmanager
+    def paused(self, call: Call | None) -> Iterator[None]:
+        """Stop the clock of a call, and of those that made it, while a person is waited for."""
+        loop, chain = asyncio.get_running_loop(), list(self._chain(call))
+        began = loop.time()
+        for each in chain:
+            if each.work is not None:
+                each.work.pause()
+        try:
+            yield
+        finally:
+            for each in chain:
+                if each.work is not None and each.deadline:
+                    each.deadline += loop.time() - began
+                    each.work.go_on(each.deadline)
+
+    def _chain(self, call: Call | None) -> Iterator[Call]:
+        while call is not None:
+            yield call
+            call = self.in_flight.get(call.request.parent_call_id or "")
+
     async def drained(self, calls: Mapping[str, Call], grace_s: float) -> bool:
         """Wait until these calls have ended, at most for the grace; says whether they have."""
         loop = asyncio.get_running_loop()
@@ -169,7 +191,7 @@ class Calls:
         if request.parent_call_id is not None:
             self._inherit(call, request.parent_call_id)
         self.in_flight[call.id] = call
-        if call.notify is not None and call.depth == 0:
+        if call.notify is not None and not call.is_notified_by_parent:
             call.notify("accepted", {"callId": call.id})
 
     def _inherit(self, call: Call, parent_id: str) -> None:
@@ -177,6 +199,7 @@ class Calls:
         if parent is None:
             raise ToolError("cancelled", f"the call {parent_id!r} that made this one has ended")
         call.depth, call.deadline = parent.depth + 1, parent.deadline
+        call.is_notified_by_parent = call.notify is parent.notify
         call.holds = parent.holds | ({parent.resource.resource_id} if parent.resource else set())
         if call.depth > CALL_NESTING:
             raise ToolError(
@@ -192,7 +215,7 @@ class Calls:
         call.arguments = tool.validate(call.request.arguments)
         use = tool.definition.resource
         if use is not None:
-            call.resource = self._resolve_or_miss(call, tool, use)
+            call.resource = self._resolve(call, tool, use)
         context = CallContext(call, self, self._parts)
         if tool.definition.preview is not None:
             call.preview = await self._preview(call, tool, context)
@@ -200,7 +223,8 @@ class Calls:
         if call.decision.kind == "allow":
             call.decided_by = call.decision.by
         else:
-            shown = await self._permission.ask(call, tool)
+            with self.paused(self.in_flight.get(call.request.parent_call_id or "")):
+                shown = await self._permission.ask(call, tool)
             await self._check_again(call, tool, context, shown.preview)
             call.row = _row(call, "executing")
             await self._parts.store.record.begin_durable(call.row)
@@ -227,19 +251,10 @@ class Calls:
         asked = call.request.timeout_ms
         limit_s = min(tool.definition.timeout_s if asked is None else asked / 1000, self._limits.call_timeout_max)
         deadline = asyncio.get_running_loop().time() + limit_s
-        call.deadline = min(deadline, call.deadline) if call.depth else deadline
+        parent = self.in_flight.get(call.request.parent_call_id or "")
+        call.deadline = min(deadline, parent.deadline) if parent is not None and parent.deadline else deadline
         assert call.work is not None  # noqa: S101 - this runs inside of it
         call.work.cut_at(call.deadline, _TimedOut(limit_s))
-
-    def _resolve_or_miss(self, call: Call, tool: RegisteredTool, use: ResourceUse) -> Resource | None:
-        try:
-            return self._resolve(call, tool, use)
-        except ToolError as exc:
-            if exc.type != "resource_not_found" or use.missing == exc.type:
-                raise
-            missing = ToolError(use.missing, exc.message)
-            missing.context = exc.context
-            raise missing from exc
 
     def _resolve(self, call: Call, tool: RegisteredTool, use: ResourceUse) -> Resource | None:
         named = call.request.arguments.get(use.argument)
@@ -251,23 +266,25 @@ class Calls:
                 )
             named = call.request.resource_id
         if named is not None:
-            known = self._parts.resources
-            resource = known.by_key(use.type, use.key, named) if use.key else known.get(named)
-            self._check_reach(call, resource, use)
-            return resource
+            return self._reach(call, use, named)
         own = self._parts.resources.list(session_id=call.session_id, resource_type=use.type)
         if own:
             return min(own, key=lambda resource: resource.index)
         return self._parts.resources.create(tool.module.name, use.type, call.session_id) if use.create else None
 
-    def _check_reach(self, call: Call, resource: Resource, use: ResourceUse) -> None:
+    def _reach(self, call: Call, use: ResourceUse, named: str) -> Resource:
+        """The resource of this id or key, if the call may reach it."""
+        known = self._parts.resources
         is_person = call.request.principal.kind in ("page", "token", "cli")
+        try:
+            resource = known.by_key(use.type, use.key, named) if use.key else known.get(named)
+        except ToolError as exc:
+            if use.not_found == exc.type:
+                raise
+            raise _unreachable(call, use, named) from exc
         if resource.resource_type != use.type or (not is_person and resource.session_id != call.session_id):
-            raise ToolError(
-                "resource_not_found",
-                f"there is no {use.type} {resource.resource_id!r} in session {call.session_id!r}",
-                resource_id=resource.resource_id,
-            )
+            raise _unreachable(call, use, named)
+        return resource
 
     async def _preview(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallPreview:
         preview = tool.definition.preview
@@ -379,6 +396,13 @@ def _touched(preview: CallPreview) -> tuple[object, ...]:
 def _wake(watcher: asyncio.Future[None]) -> None:
     if not watcher.done():
         watcher.set_result(None)
+
+
+def _unreachable(call: Call, use: ResourceUse, named: str) -> ToolError:
+    """Others' resources are as if they were not."""
+    message = f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
+    context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
+    return ToolError(use.not_found, message, **context)
 
 
 def _unrecorded(exc: RecordWriteError) -> ToolError:

@@ -25,19 +25,34 @@ class Contained(Generic[T]):
     first, within the grace; a task that goes on after that is abandoned and logged, and nobody waits for it.
     """
 
-    __slots__ = ("_cut", "_timer", "_waiter", "task")
+    __slots__ = ("_cut", "_late", "_pauses", "_timer", "_waiter", "task")
 
     def __init__(self, work: Coroutine[Any, Any, T], name: str) -> None:
         loop = asyncio.get_running_loop()
         self._cut: BaseException | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._late: BaseException | None = None
+        self._pauses = 0
         self._waiter: asyncio.Future[None] = loop.create_future()
         self.task: asyncio.Task[T] = loop.create_task(self._without_exit(work), name=name)
 
     def cut_at(self, when: float, error: BaseException) -> None:
         """Cut the task off at a time of the event loop's clock; a later call replaces the time."""
         self.keep()
-        self._timer = asyncio.get_running_loop().call_at(when, self.cut, error)
+        self._late = error
+        if not self._pauses:
+            self._timer = asyncio.get_running_loop().call_at(when, self.cut, error)
+
+    def pause(self) -> None:
+        """Stop the clock of `cut_at`, until `go_on` was called as often."""
+        self._pauses += 1
+        self.keep()
+
+    def go_on(self, when: float) -> None:
+        """Let the clock go on, to another time than before."""
+        self._pauses -= 1
+        if not self._pauses and self._late is not None:
+            self.cut_at(when, self._late)
 
     def keep(self) -> None:
         """Forget the time set by `cut_at`."""

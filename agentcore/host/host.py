@@ -17,6 +17,7 @@ from agentcore.host.call import CallOutcome, CallRequest, Notify
 from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
 from agentcore.host.limits import WORKER_THREADS
@@ -38,7 +39,7 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
-    `events`, `approvals`, `policy_changes`, `routes`, `own_origins`, `store`, `config`, `workspace`.
+    `events`, `approvals`, `policy_changes`, `routes`, `own_origins`, `conversation`, `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -52,6 +53,7 @@ class Host:
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
+        self.conversation = ConversationSlot()
         parts = Parts(
             config=config,
             state=state,
@@ -63,6 +65,7 @@ class Host:
             approvals=self.approvals,
             routes=self.routes,
             own_origins=self.own_origins,
+            conversation=self.conversation,
         )
         self.calls = Calls(parts)
         self.modules = Modules(parts, self.calls, given)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from agentcore.api.workspace import Workspace
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.config import AppConfig
+from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.registry import ToolRegistry
@@ -27,3 +28,4 @@ class Parts:
     approvals: ApprovalDesk
     routes: RouteTable
     own_origins: OwnOrigins
+    conversation: ConversationSlot

@@ -45,7 +45,6 @@ class ResourceRegistry:
         session_id: str,
         *,
         adapter_type: str = "",
-        title: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: OnRelease | None = None,
     ) -> Resource:
@@ -75,7 +74,6 @@ class ResourceRegistry:
             adapter_type,
             created_at_ms=now,
             last_used_at_ms=now,
-            title=title,
             keys=dict(keys or {}),
         )
         self._held[resource.resource_id] = _Held(resource, owner, on_release)
@@ -130,8 +128,8 @@ class ResourceRegistry:
         owner: str | None = None,
         status: ResourceStatus | None = None,
         last_url: str | None = None,
-        keep_running: bool | None = None,
         title: str | None = None,
+        keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
         """Change what is given, and tell.
@@ -142,8 +140,8 @@ class ResourceRegistry:
         resource = self._find(resource_id, owner).resource
         resource.status = status or resource.status
         resource.last_url = last_url if last_url is not None else resource.last_url
-        resource.keep_running = keep_running if keep_running is not None else resource.keep_running
         resource.title = title if title is not None else resource.title
+        resource.keep_running = keep_running if keep_running is not None else resource.keep_running
         resource.keys.update(keys or {})
         self._changed(resource)
         return resource
@@ -224,19 +222,12 @@ class ModuleResources:
         session_id: str,
         *,
         adapter_type: str = "",
-        title: str = "",
         keys: Mapping[str, str] | None = None,
         on_release: OnRelease | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
         return self._registry.create(
-            self._owner,
-            resource_type,
-            session_id,
-            adapter_type=adapter_type,
-            title=title,
-            keys=keys,
-            on_release=on_release,
+            self._owner, resource_type, session_id, adapter_type=adapter_type, keys=keys, on_release=on_release
         )
 
     def adopt(self, resource_id: str, on_release: OnRelease) -> Resource:
@@ -257,8 +248,8 @@ class ModuleResources:
         *,
         status: ResourceStatus | None = None,
         last_url: str | None = None,
-        keep_running: bool | None = None,
         title: str | None = None,
+        keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
@@ -267,8 +258,8 @@ class ModuleResources:
             owner=self._owner,
             status=status,
             last_url=last_url,
-            keep_running=keep_running,
             title=title,
+            keep_running=keep_running,
             keys=keys,
         )
 

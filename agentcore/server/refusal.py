@@ -25,6 +25,7 @@ _STATUS = {
     "module_not_found": HTTPStatus.NOT_FOUND,
     "module_stopping": HTTPStatus.CONFLICT,
     "provider_not_found": HTTPStatus.NOT_FOUND,
+    "question_not_found": HTTPStatus.NOT_FOUND,
     "resource_busy": HTTPStatus.CONFLICT,
     "resource_not_found": HTTPStatus.NOT_FOUND,
     "message_not_found": HTTPStatus.NOT_FOUND,

@@ -60,7 +60,33 @@ def test_json_gives_one_event_a_line(place, model):
 def test_without_a_model_it_says_what_to_do(place):
     done = place.run("chat", "hello")
     assert (done.code, done.out) == (2, "")
-    assert "model_not_configured: no model is set up: set OPENAI_API_KEY" in done.err
+    assert "model_not_configured: no model is set up" in done.err
+
+
+@pytest.mark.parametrize(
+    ("option", "error"),
+    [("--session", "session_not_found"), ("--model", "model_not_found"), ("--agent", "agent_not_found")],
+)
+def test_unknown_session_model_or_agent_is_a_mistake_of_usage(place, model, option, error):
+    done = place.run("chat", option, "nothing", "hello")
+    assert (done.code, done.out) == (2, "")
+    assert error in done.err
+
+
+def test_mode_is_set_by_the_option_and_in_the_conversation(place, model, on_terminal):
+    terminal = on_terminal("chat", "--mode", "ask_writes")
+    terminal.expect("mode ask_writes")
+    terminal.expect(READY)
+    terminal.type("/mode allow\r")
+    terminal.expect("mode allow")
+
+
+def test_agent_of_the_option_instructs_the_model(place, model):
+    document = json.loads((place.folder / "app.json").read_text())
+    place.write_app(**document, agents={"poet": {"instructions": "Answer in verse."}})
+    model.say("A rose")
+    assert place.run("chat", "--agent", "poet", "hello").code == 0
+    assert "Answer in verse." in json.dumps(model.asked[0]["messages"])
 
 
 def test_error_of_the_provider_ends_with_1(place, model):
@@ -121,6 +147,9 @@ def test_conversation_keeps_its_session_and_takes_commands(place, model, on_term
     terminal.expect(READY)
     terminal.type("/tool clock_now zone=Bonn\r")
     terminal.expect('"zone":"Bonn"')
+    terminal.expect(READY)
+    terminal.type("/model\r")
+    terminal.expect("model the agent's")
     terminal.expect(READY)
     terminal.type("/sesions\r")
     terminal.expect("did you mean /sessions?")

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api.errors import ToolError
 from agentcore.chat.conversations import Conversations, clean_title
-from agentcore.chat.limits import MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
+from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
 from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
 from agentcore.host.policy import ApprovalMode, check_mode_change
 from agentcore.host.policy_changes import Proposal
@@ -85,6 +85,13 @@ class Command(_Model):
 
     tool: Annotated[str, Field(min_length=1, max_length=64)]
     arguments: dict[str, Any] = {}
+
+
+class QuestionAnswer(_Model):
+    """What the person says to a question."""
+
+    question_id: Annotated[str, Field(max_length=64)]
+    text: Annotated[str, Field(max_length=ANSWER_CHARS)]
 
 
 class CallName(_Model):
@@ -224,6 +231,13 @@ async def reject_call(exchange: Exchange) -> Answer:
     return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
+async def answer_question(exchange: Exchange) -> Answer:
+    """Answer what a tool asks."""
+    body: QuestionAnswer = exchange.body
+    await _conversations(exchange).answer(_session_id(exchange), body.question_id, body.text)
+    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+
+
 async def run_command(exchange: Exchange) -> Answer:
     """Carry out a call of the person's own."""
     body: Command = exchange.body
@@ -315,6 +329,15 @@ ROUTES = (
         "Refuse a call that waits.",
         action="call",
         body=CallName,
+        answer=Accepted,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_ONE}/answer",
+        answer_question,
+        "Answer what a tool asks.",
+        action="call",
+        body=QuestionAnswer,
         answer=Accepted,
     ),
     ServerRoute(

@@ -26,7 +26,7 @@ from agentcore_shell_tools.terminal import TerminalView
 
 _POLICY = {"x-policy": True}
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
-_TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, missing="process_not_found")
+_TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
 
 ProcessId = Annotated[
     str, Field(min_length=1, max_length=200, description="What bash with background: true gave, `terminal_…`.")

@@ -71,7 +71,6 @@ class Processes:
                 RESOURCE_TYPE,
                 session_id,
                 adapter_type="pty" if has_terminal else "pipe",
-                title=_title(wish.command),
                 on_release=self._release,
             )
         except BaseException:
@@ -81,7 +80,7 @@ class Processes:
         folder = ctx.workspace.real_path(ctx.workspace.locate(wish.folder or "."))
         process = Process(resource.resource_id, session_id, wish.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
-        self._runtime.resources.update(process.process_id, status="busy")
+        self._runtime.resources.update(process.process_id, status="busy", title=_title(wish.command))
         supervised.on_over(lambda: self._finish(process))
         return process
 

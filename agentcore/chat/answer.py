@@ -1,0 +1,98 @@
+"""One answer of a model: asked for, shown as it comes, taken apart into what it says and the calls that it wants."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
+
+from agentcore.api.errors import ToolError
+from agentcore.chat import history
+from agentcore.chat.engine import Engine
+from agentcore.chat.offer import OfferedTool
+from agentcore.chat.prompted import Holder, parse_written
+from agentcore.chat.prompts import instructions
+from agentcore.chat.settings import ModelChoice
+from agentcore.chat.stream import Stream
+from agentcore.chat.wire import PageInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model is asked with.
+
+    Args:
+        choice: The model.
+        own: The agent's instructions.
+        tools: What it may call.
+        page: The page that the person looks at.
+    """
+
+    choice: ModelChoice
+    own: str
+    tools: Sequence[OfferedTool]
+    page: PageInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model answered.
+
+    Args:
+        response: With the calls that it wants as parts of their own, also where it wrote them.
+        fault: Why a call that it wrote could not be read; None: all could.
+    """
+
+    response: ModelResponse
+    fault: str | None = None
+
+
+async def ask_model(
+    engine: Engine, asked: Asked, messages: Sequence[ModelMessage], stream: Stream, *, can_repair: bool
+) -> Answer:
+    """Have a model answer.
+
+    Args:
+        engine: Asks.
+        asked: The model and what it is told besides.
+        messages: The conversation.
+        stream: Is told what comes.
+        can_repair: Whether an answer that cannot be read is asked for again, and so is not shown.
+    Raises:
+        BrokenAnswerError: The provider refused, failed, or broke off.
+    """
+    choice, locale = asked.choice, stream.locale
+    is_prompted = choice.tools == "prompted"
+    said = instructions(asked.own, asked.tools, asked.page, locale, is_prompted=is_prompted)
+    sent = history.for_model(messages, locale, images=choice.images, is_prompted=is_prompted)
+    holder = Holder()
+    can_write = is_prompted and bool(asked.tools)
+
+    def show(piece: str) -> None:
+        stream.content(holder.add(piece) if can_write else piece)
+
+    offered = [] if is_prompted else asked.tools
+    response = await engine.ask(choice, sent, offered, said, on_text=show, on_thinking=stream.thinking)
+    if not can_write:
+        return Answer(response)
+    written = parse_written(response.text or "")
+    if written.fault is None or not can_repair:
+        stream.content(holder.rest(written))
+    if written.calls:
+        spoken: list[ModelResponsePart] = [TextPart(written.text)] if written.text else []
+        wanted = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]
+        response = replace(response, parts=[*spoken, *wanted])
+    return Answer(response, written.fault)
+
+
+def read_arguments(part: ToolCallPart) -> tuple[str, ToolError | None]:
+    """The arguments as the JSON text of an object; what is none becomes an error for the model, and an empty one."""
+    if not isinstance(part.args, str):
+        return json.dumps(part.args or {}, ensure_ascii=False), None
+    try:
+        arguments = json.loads(part.args or "{}")
+    except (ValueError, RecursionError) as exc:
+        return "{}", ToolError("invalid_arguments", f"the arguments are not valid JSON ({exc}): {part.args[:200]!r}")
+    if not isinstance(arguments, dict):
+        return "{}", ToolError("invalid_arguments", f"the arguments must be a JSON object: {part.args[:200]!r}")
+    return json.dumps(arguments, ensure_ascii=False), None

@@ -1,0 +1,35 @@
+"""What a sub-agent may spend."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.settings import AgentConfig
+
+
+class Budget(NamedTuple):
+    """Bounds of one sub-agent.
+
+    Args:
+        steps: Requests to the model.
+        tokens: Tokens, sent and received.
+    """
+
+    steps: int
+    tokens: int
+
+
+def read_budget(wanted: Mapping[str, int] | None, agent: AgentConfig) -> Budget:
+    """The budget that a tool wants, within what the session's agent may spend.
+
+    Raises:
+        ToolError: `invalid_arguments`.
+    """
+    given = dict(wanted or {})
+    if (unknown := set(given) - set(Budget._fields)) or any(value < 1 for value in given.values()):
+        named = f"unknown: {sorted(unknown)}" if unknown else f"given: {given}"
+        raise ToolError("invalid_arguments", f"a budget has steps and tokens, each at least 1; {named}")
+    return Budget(
+        min(given.get("steps", agent.max_steps), agent.max_steps),
+        min(given.get("tokens", agent.max_tokens), agent.max_tokens),
+    )

@@ -1,0 +1,221 @@
+"""An agent that works for a call: a conversation of its own, tools through the same gate, a report at the end."""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
+
+from agentcore.api.context import Principal
+from agentcore.api.errors import ToolError
+from agentcore.chat import history, transcript
+from agentcore.chat.answer import Asked, ask_model, read_arguments
+from agentcore.chat.budget import Budget
+from agentcore.chat.engine import Engine
+from agentcore.chat.kept_result import KeptResults
+from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
+from agentcore.chat.offer import OfferedTool, offer
+from agentcore.chat.settings import AgentConfig, ModelChoice
+from agentcore.chat.stream import Stream
+from agentcore.chat.texts import text
+from agentcore.chat.told import Told, tell_error, tell_outcome
+from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
+from agentcore.host import CallRequest, Host
+from agentcore.host.call import Call
+from agentcore.store.chat_rows import ChatCallRow
+
+
+@dataclass(frozen=True, slots=True)
+class SubAgentWish:
+    """What a tool wants of a sub-agent.
+
+    Args:
+        prompt: All that it is told.
+        tools: Patterns of tools; None: all of the agent's.
+        budget: What it may spend.
+        agent: The session's agent, whose instructions and tools it has.
+        choice: The model.
+    """
+
+    prompt: str
+    tools: Sequence[str] | None
+    budget: Budget
+    agent: AgentConfig
+    choice: ModelChoice
+
+
+class SubAgent:
+    """Works on one prompt, inside of the call that wants it; it ends with that call.
+
+    Args:
+        host: Carries out its calls.
+        engine: Asks the model.
+        call: The call that it works for.
+        stream: The session's events.
+    """
+
+    def __init__(self, host: Host, engine: Engine, call: Call, stream: Stream) -> None:
+        self._host, self._engine, self._call = host, engine, call
+        self._live = stream.live
+        self._parent_tool_id = stream.live.tool_ids.get(call.id, call.id)
+        self._depth = self._deepest() + 1
+        self._stream = stream.inside(self._parent_tool_id, self._depth)
+        self._kept = KeptResults(host.store.artifacts)
+        self._messages: list[ModelMessage] = []
+        self._offered: dict[str, OfferedTool] = {}
+        self._found: list[str] = []
+        self._tokens = 0
+
+    async def run(self, wish: SubAgentWish) -> str:
+        """Work on a prompt; gives the report.
+
+        Raises:
+            ToolError: `nesting_too_deep`, `budget_exceeded`, or what went wrong at the provider.
+        """
+        if self._depth > SUB_AGENT_DEPTH:
+            message = f"agents run agents {SUB_AGENT_DEPTH} deep; that is the bound"
+            raise ToolError("nesting_too_deep", message, limit=SUB_AGENT_DEPTH)
+        self._live.agents[self._call.id] = self._depth
+        try:
+            return await self._work(wish)
+        finally:
+            self._live.agents.pop(self._call.id, None)
+
+    async def _work(self, wish: SubAgentWish) -> str:
+        self._messages.append(history.request([], wish.prompt))
+        has_repaired = False
+        for _ in range(wish.budget.steps):
+            toolbox = self._toolbox(wish)
+            self._offered = toolbox.offered()
+            asked = Asked(wish.choice, wish.agent.instructions, list(self._offered.values()))
+            answer = await ask_model(self._engine, asked, self._messages, self._stream, can_repair=not has_repaired)
+            await self._count(answer.response)
+            if answer.fault is not None and not has_repaired:
+                has_repaired = True
+                repair = text(self._stream.locale, "repair", reason=answer.fault)
+                self._messages += [answer.response, history.request([], repair)]
+                continue
+            if not await self._carry_out(answer.response, toolbox):
+                return answer.response.text or ""
+            if self._tokens >= wish.budget.tokens:
+                break
+        raise ToolError(
+            "budget_exceeded",
+            f"the sub-agent has used its {wish.budget.steps} steps or {wish.budget.tokens:,} tokens without an end",
+            **wish.budget._asdict(),
+        )
+
+    def _toolbox(self, wish: SubAgentWish) -> Toolbox:
+        tools, modules = offer(self._host.registry, (), wish.agent)
+        if wish.tools is not None:
+            tools = [tool for tool in tools if any(fnmatchcase(tool.name, pattern) for pattern in wish.tools)]
+        return Toolbox(tools, modules, self._found, self._stream.locale)
+
+    async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
+        """Make the calls that an answer wants, one after another, and keep the step; False: it wants none."""
+        parts: list[ModelResponsePart] = []
+        rows: list[tuple[ChatCallRow, ToolError | None]] = []
+        for part in response.parts:
+            if isinstance(part, ToolCallPart):
+                row, error = self._take_call(part, len(rows))
+                rows.append((row, error))
+                parts.append(replace(part, tool_call_id=row.tool_id, args=row.arguments))
+            else:
+                parts.append(part)
+        results: list[tuple[str, str, Told]] = []
+        done: list[dict[str, Any]] = []
+        for row, error in rows:
+            told, envelope = await self._make(row, error, toolbox)
+            results.append((row.tool_name, row.tool_id, told))
+            done.append(self._shown(row, envelope))
+        await self._keep(response.text or "", done)
+        self._messages.append(replace(response, parts=parts))
+        if results:
+            self._messages.append(history.request(results))
+        return bool(results)
+
+    def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolError | None]:
+        arguments, error = read_arguments(part)
+        if number >= CALLS_IN_A_TURN:
+            error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
+        elif part.tool_name not in self._offered:
+            message = f"there is no tool {part.tool_name!r} here; call one that is listed, by its exact name"
+            error = ToolError("unknown_tool", message, tool=part.tool_name)
+        row = ChatCallRow(self._call.session_id, f"tc_{secrets.token_hex(8)}", part.tool_name, arguments, "server")
+        return row, error
+
+    async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[Told, str]:
+        """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
+        locale = self._stream.locale
+        self._stream.tool_call(row.tool_name, row.arguments, row.tool_id, "server")
+        if error is None and row.tool_name == FIND_TOOLS:
+            try:
+                return self._find_tools(row, toolbox)
+            except ToolError as exc:
+                error = exc
+        if error is not None:
+            envelope = json.dumps({"ok": False, "error": error.to_json()})
+            self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope))
+            return tell_error(error, locale), envelope
+        request = CallRequest(
+            row.tool_name,
+            json.loads(row.arguments),
+            Principal("chat", row.session_id),
+            session_id=row.session_id,
+            parent_call_id=self._call.id,
+            waits_for_approval=True,
+        )
+        outcome = await self._host.call(request, self._notify(row))
+        self._live.tool_ids.pop(outcome.call_id, None)
+        envelope = outcome.encoded().decode()
+        self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope))
+        tool = self._host.registry.tools.get(row.tool_name)
+        is_untrusted = tool is not None and tool.definition.annotations.open_world is True
+        told = tell_outcome(outcome, locale, source=row.tool_name, is_untrusted=is_untrusted)
+        return told, await self._kept.shrink(envelope, row)
+
+    def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[Told, str]:
+        data = toolbox.find(json.loads(row.arguments))
+        self._found = toolbox.found
+        said = json.dumps(data, ensure_ascii=False)
+        envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
+        self._stream.tool_result(row.tool_name, row.tool_id, envelope)
+        return {"ok": True, "blocks": envelope["content"]}, json.dumps(envelope, ensure_ascii=False)
+
+    def _notify(self, row: ChatCallRow) -> Any:
+        def notify(event: str, said: Mapping[str, Any]) -> None:
+            if event in {"accepted", "approval"}:
+                self._live.tool_ids[said["callId"]] = row.tool_id
+                self._stream.tool_state(row.tool_id, "running" if event == "accepted" else "waiting", **said)
+
+        return notify
+
+    def _shown(self, row: ChatCallRow, envelope: str) -> dict[str, Any]:
+        view = transcript.call_view(row._replace(state="done", envelope=envelope))
+        return view.to_json() | {"parentToolId": self._parent_tool_id}
+
+    async def _keep(self, said: str, calls: list[dict[str, Any]]) -> None:
+        """Keep a step for the person; the session's own model is told only the report."""
+        thread = {"parentToolId": self._parent_tool_id, "depth": self._depth}
+        kept = transcript.notice(said, role="assistant", thread=thread, **({"calls": calls} if calls else {}))
+        await self._host.store.chats.append(self._call.session_id, [kept])
+
+    async def _count(self, response: ModelResponse) -> None:
+        used = response.usage
+        self._tokens += used.input_tokens + used.output_tokens
+        self._live.add_tokens(used.input_tokens + used.output_tokens)
+        usage = (used.input_tokens, used.output_tokens, 1)
+        await self._host.store.chats.append(self._call.session_id, usage=usage)
+
+    def _deepest(self) -> int:
+        """How deep the call stands in sub-agents already."""
+        call: Call | None = self._call
+        while call is not None:
+            parent_id = call.request.parent_call_id or ""
+            if parent_id in self._live.agents:
+                return self._live.agents[parent_id]
+            call = self._host.calls.in_flight.get(parent_id)
+        return 0

@@ -1,0 +1,88 @@
+"""The chat as calls see it through their context: their session, its person, and agents that work for them."""
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+
+from agentcore.api.context import ChatSession
+from agentcore.api.errors import ToolError
+from agentcore.chat.budget import read_budget
+from agentcore.chat.limits import ASK_SECONDS
+from agentcore.chat.live import LiveSession
+from agentcore.chat.settings import ChatSettings
+from agentcore.chat.tool_session import ToolSession
+from agentcore.chat.turns import Turns
+from agentcore.host import Host
+from agentcore.host.call import Call
+from agentcore.host.conversation import no_session
+
+_OF_PERSONS = frozenset(("page", "cli", "token"))
+
+
+class ToolChat:
+    """Implements `agentcore.host.conversation.Conversation`.
+
+    Args:
+        host: Whose calls they are.
+        turns: Knows the sessions in which something goes on.
+        settings: Reads models and agents as they are now.
+    """
+
+    def __init__(self, host: Host, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
+        self._host, self._turns, self._settings = host, turns, settings
+
+    def session_of(self, call: Call) -> ChatSession | None:
+        """See `Conversation.session_of`."""
+        live = self._live(call)
+        return None if live is None else ToolSession(self._host, call.session_id, live)
+
+    async def ask(self, call: Call, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
+        """See `Conversation.ask`."""
+        live = self._live(call)
+        if live is None:
+            raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {question!r}")
+        limit_s = min(timeout_s, ASK_SECONDS)
+        asked = live.questions.add(question, options, live.tool_ids.get(call.id), limit_s)
+        self._tell(call.session_id, live)
+        try:
+            async with asyncio.timeout(limit_s):
+                return await asked.answer
+        except TimeoutError:
+            raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {question!r}") from None
+        finally:
+            live.questions.drop(asked)
+            self._tell(call.session_id, live)
+
+    async def run_agent(
+        self,
+        call: Call,
+        prompt: str,
+        tools: Sequence[str] | None,
+        model: str | None,
+        budget: Mapping[str, int] | None,
+    ) -> str:
+        """See `Conversation.run_agent`."""
+        live, session = self._live(call), await self._host.store.chats.find(call.session_id)
+        if live is None or session is None:
+            raise no_session()
+        settings = self._settings()
+        agent = settings.agent(session.agent_id)
+        choice = settings.choose(model or session.model or None, agent)
+        engine = await self._turns.load_engine()
+        sub_agents = importlib.import_module("agentcore.chat.sub_agent")
+        wish = sub_agents.SubAgentWish(prompt, tools, read_budget(budget, agent), agent, choice)
+        work = sub_agents.SubAgent(self._host, engine, call, self._turns.stream(call.session_id))
+        report: str = await work.run(wish)
+        return report
+
+    def _live(self, call: Call) -> LiveSession | None:
+        """The session of a call: of one that a model wants, or of a person's own from inside a chat."""
+        kind = call.request.principal.kind
+        if kind != "chat" and kind not in _OF_PERSONS:
+            return None
+        return self._turns.live.find(call.session_id) if call.session_id in self._turns.busy else None
+
+    def _tell(self, session_id: str, live: LiveSession) -> None:
+        view = live.questions.first
+        question = None if view is None else view.to_json()
+        self._host.events.publish("session.question", {"question": question}, session_id=session_id)
