@@ -79,6 +79,19 @@ export function formatTime(moment, {seconds = true, full = false} = {}) {
   }).format(date);
 }
 
+/** A day as people name it: today, yesterday, the weekday, else the date. @param {number | string | Date} moment */
+export function formatDay(moment) {
+  const [date, now] = [new Date(moment), new Date()];
+  const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86_400_000);
+  if (days <= 1) return capitalised(formatter(Intl.RelativeTimeFormat, {numeric: 'auto'}).format(-Math.max(0, days), 'day'));
+  if (days < 7) return formatter(Intl.DateTimeFormat, {weekday: 'long'}).format(date);
+  const year = date.getFullYear() === now.getFullYear() ? {} : {year: 'numeric'};
+  return formatter(Intl.DateTimeFormat, {month: 'long', day: 'numeric', ...year}).format(date);
+}
+
+/** @param {string} text */
+const capitalised = (text) => text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
+
 /** How long something took. @param {number} ms */
 export function formatDuration(ms) {
   if (ms < 1000) return formatNumber(ms, {style: 'unit', unit: 'millisecond', maximumFractionDigits: ms < 10 ? 1 : 0});

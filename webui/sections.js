@@ -13,6 +13,10 @@
 /** @type {Section[]} */
 export const SECTIONS = [
   {
+    id: 'chats', label: 'shell.chats', icon: 'message-square', tag: 'ac-view-chats', fills: true,
+    load: () => import('./views/ac-view-chats.js'),
+  },
+  {
     id: 'modules', label: 'shell.modules', icon: 'blocks', tag: 'ac-view-modules',
     load: () => import('./views/ac-view-modules.js'),
   },

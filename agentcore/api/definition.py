@@ -70,6 +70,7 @@ class ResourceUse:
         create: Whether the host makes a resource when the session has none and none was named.
         key: When set, the argument holds this key of the resource (such as `tabId`), not its id.
         skip_queue: The call does not wait for its turn (kill, cancel, close).
+        not_found: The type of the error for an argument that names nothing, in the module's own words.
     """
 
     type: str
@@ -77,6 +78,7 @@ class ResourceUse:
     create: bool = False
     key: str | None = None
     skip_queue: bool = False
+    not_found: str = "resource_not_found"
 
 
 Preview = Callable[[ToolContext, dict[str, Any]], CallPreview | Awaitable[CallPreview]]

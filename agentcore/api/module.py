@@ -32,6 +32,8 @@ class Module:
         requires: Names of modules that have to be ready first.
         config_key: The key of its settings in app.json's `config`; left out, the name.
         claims: Paths outside of `/api/modules/NAME/` that it serves.
+        stands_in_for: Names of modules that do the same in another form; while this one is ready, an agent is offered
+            their tools only if its patterns name them.
         runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.
         init_timeout_s: Limit of `init` in seconds; None: the server's.
         runtime: The way to the host; set before `init`.
@@ -42,6 +44,7 @@ class Module:
     requires: ClassVar[Sequence[str]] = ()
     config_key: ClassVar[str | None] = None
     claims: ClassVar[Sequence[str]] = ()
+    stands_in_for: ClassVar[Sequence[str]] = ()
     runs_scripts_in_page: ClassVar[bool] = False
     init_timeout_s: ClassVar[float | None] = None
 

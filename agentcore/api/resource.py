@@ -19,6 +19,7 @@ class Resource:
         adapter_type: How it is driven, in the owner's words (`playwright`, `pty`).
         status: Where it stands in its life.
         last_url: The last address it showed, if it shows addresses.
+        title: What it calls itself, such as the title of a page.
         keep_running: Closing its tab does not end it.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
@@ -36,6 +37,7 @@ class Resource:
     created_at_ms: int = 0
     last_used_at_ms: int = 0
     keys: dict[str, str] = field(default_factory=dict)
+    title: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The resource on the wire."""
@@ -47,6 +49,7 @@ class Resource:
             "adapterType": self.adapter_type,
             "status": self.status,
             "lastUrl": self.last_url,
+            "title": self.title,
             "keepRunning": self.keep_running,
             "createdAt": self.created_at_ms,
             "lastUsedAt": self.last_used_at_ms,
@@ -98,6 +101,7 @@ class Resources(Protocol):
         *,
         status: ResourceStatus | None = None,
         last_url: str | None = None,
+        title: str | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:

@@ -3,6 +3,9 @@
 MODEL_BYTES = 256 * 1024
 """Text of one result that a model is told."""
 
+EDITED_BYTES = 16 * 1024
+"""Arguments that a person edited, as a model is told of them."""
+
 PAGE_BYTES = 32 * 1024
 """The table of a page's elements that a model is told."""
 
@@ -53,3 +56,6 @@ OFFERED_TOOLS = 40
 
 FOUND_TOOLS = 20
 """Tools that one search gives."""
+
+FOUND_TOOLS_KEPT = 80
+"""Found tools that a session keeps; the oldest are dropped first."""

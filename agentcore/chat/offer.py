@@ -1,13 +1,11 @@
 """The tools that a model is offered in one turn: the server's, by the agent's patterns, and the client's."""
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from agentcore.api.definition import ToolDefinition
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
+from agentcore.host.registry import RESERVED_NAMES, ToolRegistry
 from agentcore.store.chat_rows import CallKind
 
 
@@ -28,18 +26,23 @@ class OfferedTool(NamedTuple):
 
 
 def offer(
-    definitions: Iterable[ToolDefinition], client_tools: Sequence[ClientTool], agent: AgentConfig
-) -> list[OfferedTool]:
-    """The tools in a stable order; of two with one name, the client's counts, which came with this very request."""
-    offered = {tool.name: OfferedTool(tool.name, tool.description, tool.parameters, "client") for tool in client_tools}
-    server = (
-        OfferedTool(each.name, each.description, each.input_schema, "server")
-        for each in definitions
-        if each.name not in offered and agent.offers(each.name)
-    )
-    return [*server, *offered.values()]
+    registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: AgentConfig
+) -> tuple[list[OfferedTool], dict[str, str]]:
+    """All tools of an agent in a stable order, and the modules of the server's, by the tools' names.
 
-
-def definition_digest(definition: ToolDefinition) -> str:
-    """What an approval is bound to, besides the arguments: the definition, as it was shown."""
-    return hashlib.sha256(json.dumps(definition.to_json(), sort_keys=True).encode()).hexdigest()
+    Of two tools with one name, the client's counts, which came with this very request. Tools of a module that
+    another one stands in for are left out, unless the agent's patterns name them.
+    """
+    replaced = registry.stood_in_for()
+    client = {tool.name: tool for tool in client_tools if tool.name not in RESERVED_NAMES}
+    server = [
+        tool
+        for name, tool in registry.tools.items()
+        if name not in client and agent.offers(name) and (tool.module.name not in replaced or agent.names(name))
+    ]
+    offered = [
+        OfferedTool(tool.definition.name, tool.definition.description, tool.definition.input_schema, "server")
+        for tool in server
+    ]
+    offered += [OfferedTool(tool.name, tool.description, tool.parameters, "client") for tool in client.values()]
+    return offered, {tool.definition.name: tool.module.name for tool in server}

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 
 from agentcore.api.errors import ToolError
 from agentcore.chat.limits import STEPS, TURN_TOKENS
-from agentcore.host.policy import ApprovalMode
+from agentcore.host.call_facts import ApprovalMode
 
 Provider = Literal["openai", "anthropic"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
@@ -56,6 +56,10 @@ class AgentConfig(_Settings):
         if any(fnmatchcase(tool, pattern[1:]) for pattern in self.tools if pattern.startswith("!")):
             return False
         return any(fnmatchcase(tool, pattern) for pattern in self.tools if not pattern.startswith("!"))
+
+    def names(self, tool: str) -> bool:
+        """Whether a pattern speaks of this tool, and not of every tool there is."""
+        return any(fnmatchcase(tool, pattern) for pattern in self.tools if pattern.strip("*"))
 
 
 class ModelChoice(_Settings):

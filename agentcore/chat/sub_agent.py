@@ -22,6 +22,7 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
+from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
 from agentcore.host import CallRequest, Host
 from agentcore.host.call import Call
 from agentcore.store.chat_rows import ChatCallRow
@@ -65,6 +66,7 @@ class SubAgent:
         self._kept = KeptResults(host.store.artifacts)
         self._messages: list[ModelMessage] = []
         self._offered: dict[str, OfferedTool] = {}
+        self._found: list[str] = []
         self._tokens = 0
 
     async def run(self, wish: SubAgentWish) -> str:
@@ -86,7 +88,9 @@ class SubAgent:
         self._messages.append(history.request([], wish.prompt))
         has_repaired = False
         for _ in range(wish.budget.steps):
-            asked = Asked(wish.choice, wish.agent.instructions, self._tools(wish))
+            toolbox = self._toolbox(wish)
+            self._offered = toolbox.offered()
+            asked = Asked(wish.choice, wish.agent.instructions, list(self._offered.values()))
             answer = await ask_model(self._engine, asked, self._messages, self._stream, can_repair=not has_repaired)
             await self._count(answer.response)
             if answer.fault is not None and not has_repaired:
@@ -94,7 +98,7 @@ class SubAgent:
                 repair = text(self._stream.locale, "repair", reason=answer.fault)
                 self._messages += [answer.response, history.request([], repair)]
                 continue
-            if not await self._carry_out(answer.response):
+            if not await self._carry_out(answer.response, toolbox):
                 return answer.response.text or ""
             if self._tokens >= wish.budget.tokens:
                 break
@@ -104,17 +108,13 @@ class SubAgent:
             **wish.budget._asdict(),
         )
 
-    def _tools(self, wish: SubAgentWish) -> list[OfferedTool]:
-        definitions = (tool.definition for tool in self._host.registry.tools.values())
-        tools = [
-            tool
-            for tool in offer(definitions, (), wish.agent)
-            if wish.tools is None or any(fnmatchcase(tool.name, pattern) for pattern in wish.tools)
-        ]
-        self._offered = {tool.name: tool for tool in tools}
-        return tools
+    def _toolbox(self, wish: SubAgentWish) -> Toolbox:
+        tools, modules = offer(self._host.registry, (), wish.agent)
+        if wish.tools is not None:
+            tools = [tool for tool in tools if any(fnmatchcase(tool.name, pattern) for pattern in wish.tools)]
+        return Toolbox(tools, modules, self._found, self._stream.locale)
 
-    async def _carry_out(self, response: ModelResponse) -> bool:
+    async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
         """Make the calls that an answer wants, one after another, and keep the step; False: it wants none."""
         parts: list[ModelResponsePart] = []
         rows: list[tuple[ChatCallRow, ToolError | None]] = []
@@ -128,7 +128,7 @@ class SubAgent:
         results: list[tuple[str, str, Told]] = []
         done: list[dict[str, Any]] = []
         for row, error in rows:
-            told, envelope = await self._make(row, error)
+            told, envelope = await self._make(row, error, toolbox)
             results.append((row.tool_name, row.tool_id, told))
             done.append(self._shown(row, envelope))
         await self._keep(response.text or "", done)
@@ -147,10 +147,15 @@ class SubAgent:
         row = ChatCallRow(self._call.session_id, f"tc_{secrets.token_hex(8)}", part.tool_name, arguments, "server")
         return row, error
 
-    async def _make(self, row: ChatCallRow, error: ToolError | None) -> tuple[Told, str]:
+    async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[Told, str]:
         """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
         locale = self._stream.locale
         self._stream.tool_call(row.tool_name, row.arguments, row.tool_id, "server")
+        if error is None and row.tool_name == FIND_TOOLS:
+            try:
+                return self._find_tools(row, toolbox)
+            except ToolError as exc:
+                error = exc
         if error is not None:
             envelope = json.dumps({"ok": False, "error": error.to_json()})
             self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope))
@@ -171,6 +176,14 @@ class SubAgent:
         is_untrusted = tool is not None and tool.definition.annotations.open_world is True
         told = tell_outcome(outcome, locale, source=row.tool_name, is_untrusted=is_untrusted)
         return told, await self._kept.shrink(envelope, row)
+
+    def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[Told, str]:
+        data = toolbox.find(json.loads(row.arguments))
+        self._found = toolbox.found
+        said = json.dumps(data, ensure_ascii=False)
+        envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
+        self._stream.tool_result(row.tool_name, row.tool_id, envelope)
+        return {"ok": True, "blocks": envelope["content"]}, json.dumps(envelope, ensure_ascii=False)
 
     def _notify(self, row: ChatCallRow) -> Any:
         def notify(event: str, said: Mapping[str, Any]) -> None:

@@ -12,6 +12,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "A person rejected this call; it did not run. Ask what they want instead.",
         "用户拒绝了此次调用，工具没有执行。请询问用户想要怎么做。",
     ),
+    "edited": (
+        "The person changed the arguments before approving; the call ran with: {arguments}",
+        "用户在批准前修改了参数，实际执行的参数为：{arguments}",
+    ),
+    "page_source": ("the page", "当前网页"),
     "superseded": (
         "The person sent a new message instead of an answer; this call did not run.",
         "用户发送了新消息而没有批准，此次调用没有执行。",
@@ -24,6 +29,14 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Summary of the conversation so far; its messages are no longer here:\n{summary}",
         "以下是此前对话的摘要，原消息已不在此处：\n{summary}",
     ),
+    "find_tools": (
+        (
+            "Find further tools by what they do. What is found can be called from the next message on.\n"
+            "There are {count} more, of: {modules}."
+        ),
+        "按用途查找更多工具。找到的工具从下一条消息起即可调用。\n另有 {count} 个工具，来自：{modules}。",
+    ),
+    "find_query": ("What the tool should do, in a few words", "用几个词说明工具的用途"),
     "unknown": ("unknown", "未知"),
     "page": ("The page that the person looks at:", "用户当前浏览的页面："),
     "url": ("URL", "网址"),

@@ -19,8 +19,10 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_error
+from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
+from agentcore.host.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 
 
@@ -34,6 +36,7 @@ class TurnPlan:
         choice: The model.
         page: The page that the person looks at.
         client_tools: The tools that the client runs.
+        mode: What becomes of its calls; None: as app.json says.
     """
 
     session: ChatSessionRow
@@ -41,6 +44,7 @@ class TurnPlan:
     choice: ModelChoice
     page: PageInfo | None
     client_tools: tuple[ClientTool, ...]
+    mode: ApprovalMode | None = None
 
 
 class Turn:
@@ -49,11 +53,12 @@ class Turn:
     def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream) -> None:
         self._host, self._chats, self._engine, self._plan, self._stream = host, host.store.chats, engine, plan, stream
         self._session_id = plan.session.session_id
-        self._server = ServerCalls(host, stream)
+        self._server = ServerCalls(host, stream, plan.session.agent_id, plan.mode)
         self._offered: dict[str, OfferedTool] = {}
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
         self._used = (0, 0, 0)
+        self._found: list[str] | None = None
         self._is_loaded = self._has_repaired = False
 
     async def take(self, message: str) -> None:
@@ -105,14 +110,16 @@ class Turn:
                 case "rejected":
                     await self._server.reject(call, "rejected")
                 case "running":
-                    await self._server.interrupt(call)
+                    await self._server.pick_up(call)
         calls = await self._chats.open_calls(self._session_id)
         # one that was answered while another ran has its turn now
         return await self._work_off() if any(call.state in {"approved", "rejected"} for call in calls) else calls
 
     async def _begin(self, call: ChatCallRow) -> None:
         self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind)
-        if call.kind == "server":
+        if call.kind == "server" and call.tool_name == FIND_TOOLS:
+            await self._find_tools(call)
+        elif call.kind == "server":
             await self._server.submit(call)
         else:
             await self._chats.move(call.session_id, call.tool_id, "new", "waiting")
@@ -129,10 +136,8 @@ class Turn:
     async def _ask(self) -> Answer:
         """Have the model answer."""
         plan = self._plan
-        definitions = [tool.definition for tool in self._host.registry.tools.values()]
-        tools = offer(definitions, plan.client_tools, plan.agent)
-        self._offered = {tool.name: tool for tool in tools}
-        asked = Asked(plan.choice, plan.agent.instructions, tools, plan.page)
+        self._offered = self._toolbox().offered()
+        asked = Asked(plan.choice, plan.agent.instructions, list(self._offered.values()), plan.page)
         self._steps += 1
         try:
             answer = await ask_model(
@@ -143,6 +148,26 @@ class Turn:
             raise
         self._count(answer.response)
         return answer
+
+    def _toolbox(self) -> Toolbox:
+        """The tools as they are now, with what the model has found."""
+        tools, modules = offer(self._host.registry, self._plan.client_tools, self._plan.agent)
+        if self._found is None:
+            self._found = json.loads(self._plan.session.found_tools or "[]")
+        return Toolbox(tools, modules, self._found, self._stream.locale)
+
+    async def _find_tools(self, call: ChatCallRow) -> None:
+        """Carry out the search for tools; what is found stays for the session."""
+        toolbox = self._toolbox()
+        try:
+            data = toolbox.find(json.loads(call.arguments))
+        except ToolError as exc:
+            await self._server.fail(call, exc)
+            return
+        if toolbox.found != self._found:
+            self._found = toolbox.found
+            await self._chats.change(self._session_id, found_tools=_dump(self._found))
+        await self._server.give(call, data)
 
     async def _take_answer(self, answer: Answer) -> None:
         """Store an answer together with the calls that it wants."""
@@ -255,5 +280,5 @@ class Turn:
         return numbers[-1]
 
 
-def _dump(value: dict[str, Any]) -> str:
+def _dump(value: dict[str, Any] | list[str]) -> str:
     return json.dumps(value, ensure_ascii=False)

@@ -51,6 +51,7 @@ def adopt(record: ModuleRecord, plugin: Any, hooks: HookManager) -> None:
     record.description = _summary(plugin)
     record.config_key = getattr(plugin, "config_key", None) or record.name
     record.requires = tuple(getattr(plugin, "requires", ()))
+    record.stands_in_for = tuple(getattr(plugin, "stands_in_for", ()))
     record.claims = tuple(getattr(plugin, "claims", ()))
     record.runs_scripts_in_page = bool(getattr(plugin, "runs_scripts_in_page", False))
 

@@ -63,6 +63,7 @@ class ModuleRecord:
     config_key: str = ""
     requires: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
+    stands_in_for: tuple[str, ...] = ()
     runs_scripts_in_page: bool = False
     ready_order: int = 0
     started_ms: float = 0.0

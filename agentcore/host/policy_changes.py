@@ -16,7 +16,7 @@ from agentcore.store.call_row import notice
 
 log = structlog.get_logger(__name__)
 
-Apply = Callable[[], Awaitable[None]]
+Apply = Callable[[], Awaitable[object]]
 """Carries a change out, exactly as it was shown; raises where that cannot be done any more."""
 
 

@@ -106,6 +106,11 @@ class ToolRegistry:
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "GET /api/tools lists the tools there are"
         raise ToolError("unknown_tool", f"there is no tool {name!r}; {hint}", tool=name, near=near)
 
+    def stood_in_for(self) -> frozenset[str]:
+        """Modules whose tools a ready module offers in its own form."""
+        ready = (record for record in self.records.values() if record.state == "ready")
+        return frozenset(name for record in ready for name in record.stands_in_for)
+
     def encoded(self, form: ToolFormat) -> bytes:
         """The list as JSON, encoded once until the tools change."""
         body = self._encoded.get(form)

@@ -128,6 +128,7 @@ class ResourceRegistry:
         owner: str | None = None,
         status: ResourceStatus | None = None,
         last_url: str | None = None,
+        title: str | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
@@ -139,6 +140,7 @@ class ResourceRegistry:
         resource = self._find(resource_id, owner).resource
         resource.status = status or resource.status
         resource.last_url = last_url if last_url is not None else resource.last_url
+        resource.title = title if title is not None else resource.title
         resource.keep_running = keep_running if keep_running is not None else resource.keep_running
         resource.keys.update(keys or {})
         self._changed(resource)
@@ -246,12 +248,19 @@ class ModuleResources:
         *,
         status: ResourceStatus | None = None,
         last_url: str | None = None,
+        title: str | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
         return self._registry.update(
-            resource_id, owner=self._owner, status=status, last_url=last_url, keep_running=keep_running, keys=keys
+            resource_id,
+            owner=self._owner,
+            status=status,
+            last_url=last_url,
+            title=title,
+            keep_running=keep_running,
+            keys=keys,
         )
 
     def emit(

@@ -92,10 +92,7 @@ def _check(document: SettingsDocument, change: SettingChange, *, may_change_poli
     is_elsewhere = document.subject.module is None and path[0] in ELSEWHERE
     if is_elsewhere or (schema.place(path) == "unknown" and not (change.is_removal and document.has(path))):
         raise _unknown(path, is_elsewhere=is_elsewhere)
-    if may_change_policy or schema.place(path) == "unknown":
-        return
-    values = (change.value, document.at(path))
-    if schema.is_policy(path) or any(holds_secret(document.subject, path, value) for value in values):
+    if not may_change_policy and _is_policy(document, change):
         file = _target(document, path)[0].path
         raise ToolError(
             "forbidden",
@@ -104,6 +101,19 @@ def _check(document: SettingsDocument, change: SettingChange, *, may_change_poli
             path=pointer(path),
             file=str(file),
         )
+
+
+def policy_paths(document: SettingsDocument, changes: Sequence[SettingChange]) -> list[JsonPath]:
+    """Those of the changed settings that need the right to change the policy: secrets, and what is allowed."""
+    return [change.path for change in changes if _is_policy(document, change)]
+
+
+def _is_policy(document: SettingsDocument, change: SettingChange) -> bool:
+    schema, path = document.subject.schema, change.path
+    if schema is None or schema.place(path) == "unknown":
+        return False
+    values = (change.value, document.at(path))
+    return schema.is_policy(path) or any(holds_secret(document.subject, path, value) for value in values)
 
 
 def _unknown(path: JsonPath, *, is_elsewhere: bool) -> ToolError:

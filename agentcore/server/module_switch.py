@@ -1,16 +1,20 @@
 """Turning modules on and off while the server runs, in app.json as well as in the host."""
 
 import asyncio
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 
 from agentcore.api.errors import ToolError
-from agentcore.host.config import set_modules
+from agentcore.host.config import AppConfig, set_modules
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_file import ConfigFile
 from agentcore.host.discovery import installed_names
 from agentcore.host.host import Host
+from agentcore.host.json_source import JsonSource
 from agentcore.host.modules import ModuleRecord
+from agentcore.host.settings_document import SettingsSubject
+from agentcore.host.settings_shown import diff_of
 from agentcore.server.refusal import Refusal
 
 
@@ -28,17 +32,37 @@ class ModuleSwitch:
             ToolError: `module_not_found`: it is neither listed nor installed.
             Refusal: `setting_read_only`, `config_not_written`.
         """
-        if name not in self._host.modules.records:
-            installed = await asyncio.to_thread(installed_names, self._host.config.modules_folder)
-            if name not in installed:
-                raise ToolError(
-                    "module_not_found",
-                    f"module {name!r} is not installed; installed are {list(installed)}",
-                    modules=list(installed),
-                )
+        await self._find(name)
         if not is_given(self._host.modules.records.get(name)):
             await self._list(name, is_on=True)
         await self._host.modules.enable(name)
+
+    async def check(self, name: str) -> tuple[tuple[str, str], ...]:
+        """See whether a module can be enabled, and what that would change: file and unified diff.
+
+        Raises:
+            ToolError: `module_not_found`.
+            Refusal: `setting_read_only`, `config_not_written`.
+        """
+        await self._find(name)
+        if is_given(self._host.modules.records.get(name)):
+            return ()
+        self._refuse_fixed()
+        try:
+            return await asyncio.to_thread(_listing_diff, self._host.config, name)
+        except ConfigError as exc:
+            raise _not_written(exc) from exc
+
+    async def _find(self, name: str) -> None:
+        if name in self._host.modules.records:
+            return
+        installed = await asyncio.to_thread(installed_names, self._host.config.modules_folder)
+        if name not in installed:
+            raise ToolError(
+                "module_not_found",
+                f"module {name!r} is not installed; installed are {list(installed)}",
+                modules=list(installed),
+            )
 
     async def disable(self, name: str) -> None:
         """Take a module off the list and stop it, with those that require it.
@@ -52,6 +76,14 @@ class ModuleSwitch:
         await self._host.modules.disable(name)
 
     async def _list(self, name: str, *, is_on: bool) -> None:
+        self._refuse_fixed()
+        async with self._change:
+            try:
+                await asyncio.to_thread(_rewrite, self._host.config.file, name, is_on)
+            except ConfigError as exc:
+                raise _not_written(exc) from exc
+
+    def _refuse_fixed(self) -> None:
         origin = self._host.config.origin_of(("modules",))
         if origin.is_read_only:
             raise Refusal(
@@ -60,13 +92,6 @@ class ModuleSwitch:
                 f'"modules" comes from {origin}, which wins over app.json; change it there and restart',
                 setting="modules",
             )
-        async with self._change:
-            try:
-                await asyncio.to_thread(_rewrite, self._host.config.file, name, is_on)
-            except ConfigError as exc:
-                raise Refusal(
-                    HTTPStatus.CONFLICT, "config_not_written", f"{exc}; nothing was changed", retryable=True
-                ) from exc
 
 
 def is_given(record: ModuleRecord | None) -> bool:
@@ -90,3 +115,18 @@ def _rewrite(file: Path, name: str, is_on: bool) -> None:
         set_modules(file, (*names, name))
     elif not is_on and name in names:
         set_modules(file, tuple(other for other in names if other != name))
+
+
+def _listing_diff(config: AppConfig, name: str) -> tuple[tuple[str, str], ...]:
+    """What listing a module changes in app.json."""
+    before = SettingsSubject.of_app(config).read()
+    names = listed_names(config.file)
+    if name in names:
+        return ()
+    text = before.app.edited(("modules",), [*names, name])
+    after = replace(before, app=replace(before.app, source=JsonSource(text), exists=True))
+    return tuple((str(file.path), shown) for file, shown in diff_of(before, after))
+
+
+def _not_written(error: ConfigError) -> Refusal:
+    return Refusal(HTTPStatus.CONFLICT, "config_not_written", f"{error}; nothing was changed", retryable=True)

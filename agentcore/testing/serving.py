@@ -9,9 +9,10 @@ from typing import Any, Protocol
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from agentcore.api.errors import ToolError
 from agentcore.server.addresses import LOOPBACK, Addresses
 from agentcore.server.app import create_app, create_approval_app
-from agentcore.testing.hosting import PERSON, HostPlan, ModuleLike, RunningHost, running_host
+from agentcore.testing.hosting import HostPlan, ModuleLike, RunningHost, running_host
 
 
 class ServerClient(TestClient[web.Request, web.Application]):
@@ -69,7 +70,8 @@ async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerCl
                     # the server would wait a minute for the answers of calls that the test left behind;
                     # chat ends before them, as at any end, so that its sessions go on after a restart
                     await app.dispatcher.parts.chat.close()
-                    await host.host.emergency_stop(PERSON)
+                    host.host.approvals.close()
+                    host.host.calls.cut_all(ToolError("cancelled", "the test has ended"))
 
 
 def _addresses(listener: socket.socket) -> Addresses:

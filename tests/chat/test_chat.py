@@ -522,13 +522,19 @@ async def test_expired_call_is_not_approved(open_talk, provider, calls_of):
 
 
 async def test_call_is_not_approved_for_a_tool_that_changed_meanwhile(open_talk, provider, calls_of):
-    """The approval is given before a restart, after which the tool is another one."""
-    notes = Notes()
+    """It waits over a restart, after which the tool is another one."""
+
+    class OtherNotes(Notes):
+        @tool(effects=["write"])
+        async def note_add(self, ctx: ToolContext, text: str) -> dict[str, str]:
+            """Send a note to everybody."""
+            return await super().note_add(ctx, text)
+
+    notes = OtherNotes()
     provider.say("", ("a", "note_add", '{"text": "a"}'))
     provider.say("Denied.")
     async with open_talk(Notes(), **TOKEN) as talk:
         (call,) = calls_of(await talk.post("add"))
-        await talk.host.store.chats.move("s1", call["toolId"], "waiting", "waiting", definition_digest="other")
     async with open_talk(notes, **TOKEN) as talk:
         events = await talk.approve(call["toolId"])
     assert events[0]["tool_result"]["error"]["type"] == "approval_denied"

@@ -181,19 +181,22 @@ async def test_no_secret_is_in_an_answer_or_a_diff(server):
         ("/api/settings", {"path": "/modules_dir", "value": "workspace"}),
     ],
 )
-@pytest.mark.parametrize("preview", [{}, {"preview": "diff"}])
-async def test_secrets_and_what_is_allowed_are_not_changed_from_here(server, path, change, preview):
-    status, answer = await put(server, path, [change], **preview)
-    assert (status, answer["error"]["type"]) == (403, "forbidden")
-    assert str(server.folder / "app.json") in answer["error"]["message"]
+async def test_secrets_and_what_is_allowed_wait_for_a_person(server, path, change):
+    status, answer = await put(server, path, [change], preview="diff")
+    assert (status, answer["needsConfirmation"]) == (200, True)
+    status, answer = await put(server, path, [change])
+    (waiting,) = server.host.policy_changes.waiting
+    assert (status, answer["confirmation"]["changeId"]) == (202, waiting.change_id)
+    assert waiting.proposal.paths == (change["path"],)
     assert (server.folder / "app.json").read_text() == APP
+    assert (await server.get(path))[1]["waitsForConfirmation"] == [change["path"]]
 
 
 async def test_view_names_what_is_policy(server):
     _, view = await server.get("/api/settings")
     assert {"/approvals", "/approvals/mode", "/workspace/roots", "/server/hosts", "/agents"} <= {*view["policy"]}
     assert not {"/server/port", "/limits/stop_grace", "/locale"} & {*view["policy"]}
-    assert view["mayChangePolicy"] is False
+    assert (view["mayChangePolicy"], view["policyIsConfirmed"]) == (True, True)
 
 
 @pytest.mark.spec("M3")

@@ -197,11 +197,11 @@ async def start_webui(browser: Browser, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def axe_problems() -> Callable[[Page], Any]:
-    """What axe-core says about a page: serious and critical violations, one text each."""
+    """What axe-core says about a page, without its frames: serious and critical violations, one text each."""
 
     async def check(page: Page) -> list[str]:
         await page.evaluate(AXE.read_text())
-        result = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        result = await page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
         return [
             f"{found['id']}: {found['help']}\n  " + "\n  ".join(str(node["html"])[:200] for node in found["nodes"][:5])
             for found in result["violations"]

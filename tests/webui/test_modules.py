@@ -107,7 +107,9 @@ async def test_module_is_disabled_and_enabled_and_app_json_says_so(start_webui):
     await expect(page.get_by_text("No module is in use")).to_be_visible()
 
     await page.get_by_role("button", name="Enable Clock").click()
-    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock is enabled")
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("It waits for your confirmation")
+    (change,) = ui.host.policy_changes.waiting
+    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
     await expect(row(page, "Clock")).to_contain_text("Ready")
     assert json.loads((ui.folder / "app.json").read_text())["modules"] == ["clock"]
 

@@ -91,20 +91,32 @@ async def test_each_value_says_where_it_comes_from(ui):
     await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("2")
 
 
-async def test_what_says_what_is_allowed_is_shown_and_cannot_be_changed(ui):
+async def test_what_says_what_is_allowed_waits_for_a_confirmation_in_the_approval_view(ui):
     page = await ui.page("#/settings")
     for key in ("approvals.mode", "workspace.roots", "server.hosts", "agents", "models", "modules_dir"):
-        await expect(row(page, key)).to_contain_text("Only in the file")
-        await expect(row(page, key).locator("input, select, textarea, button")).to_have_count(0)
-    await expect(row(page, "approvals.mode")).to_contain_text("ask")
-    await expect(row(page, "server.port").get_by_role("spinbutton")).to_be_enabled()
+        await expect(row(page, key)).to_contain_text("Counts once you confirm it")
+    await expect(row(page, "server.port")).not_to_contain_text("Counts once you confirm it")
+    await row(page, "approvals.mode").get_by_role("radio", name="deny").check()
+    dialog = await review(page)
+    await expect(dialog).to_contain_text("it counts once you confirm it in the approval view")
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text("It waits for your confirmation")
+    await expect(page.get_by_text("Waits for your confirmation in the approval view: approvals.mode")).to_be_visible()
+    assert "approvals" not in app_json(ui)
+
+    (change,) = ui.host.policy_changes.waiting
+    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    assert app_json(ui)["approvals"] == {"mode": "deny"}
+    await expect(row(page, "approvals.mode").get_by_role("radio", name="deny")).to_be_checked()
+    await expect(page.get_by_text("Waits for your confirmation in the approval view")).to_have_count(0)
 
 
 async def test_secret_is_only_said_to_be_there(ui):
     page = await ui.page("#/settings/weather")
-    await expect(row(page, "api_key")).to_contain_text("Set")
-    await expect(row(page, "api_key")).to_contain_text("AGENTCORE_CONFIG__WEATHER__API_KEY")
-    await expect(row(page, "proxy.password")).to_contain_text("Not set")
+    field = row(page, "api_key").get_by_role("textbox")
+    await expect(field).to_have_attribute("placeholder", re.compile("A value is set"))
+    await expect(field).to_have_value("")
+    await expect(row(page, "api_key")).to_contain_text("Counts once you confirm it")
     assert "hunter2" not in await page.content()
 
 
@@ -363,7 +375,7 @@ async def test_chinese_is_complete(ui):
     page = await ui.page("#/settings", locale="zh-CN")
     await expect(page.get_by_role("heading", name="设置", level=1)).to_be_visible()
     await expect(row(page, "server.port")).to_contain_text("端口")
-    await expect(row(page, "approvals.mode")).to_contain_text("只能在文件中更改")
+    await expect(row(page, "approvals.mode")).to_contain_text("需要您在审批视图中确认后才生效")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

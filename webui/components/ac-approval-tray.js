@@ -29,10 +29,12 @@ export class AcApprovalTray extends Localized(LitElement) {
     this._wasNeeded = false;
     new Listening(this, () => {
       const listen = (/** @type {MessageEvent} */ event) => this._onMessage(event);
+      const show = () => void this._show();
       window.addEventListener('message', listen);
+      document.addEventListener('ac-show-approvals', show);
       const look = new MutationObserver(() => this._tellLook());
       look.observe(document.documentElement, {attributeFilter: ['data-theme', 'lang']});
-      return [() => window.removeEventListener('message', listen), () => look.disconnect(), approvals.subscribe(() => this.requestUpdate())];
+      return [() => window.removeEventListener('message', listen), () => document.removeEventListener('ac-show-approvals', show), () => look.disconnect(), approvals.subscribe(() => this.requestUpdate())];
     });
   }
 
@@ -62,6 +64,14 @@ export class AcApprovalTray extends Localized(LitElement) {
     const frame = this.renderRoot.querySelector('iframe');
     if (origin !== approvalOrigin || source !== frame?.contentWindow || data?.type !== 'agentcore.approvals') return;
     if (Number.isFinite(data.height)) this._height = Math.max(Number(data.height), 120);
+  }
+
+  /** Whoever shows something that waits leads here: the frame comes up, with the focus in it. */
+  async _show() {
+    this._isHidden = false;
+    await this.updateComplete;
+    const frame = this.renderRoot.querySelector('iframe');
+    if (!frame?.hidden) frame?.focus();
   }
 
   _tellLook() {

@@ -58,6 +58,7 @@ export class AcModuleActions extends Localized(LitElement) {
     try {
       if (action !== 'enable' && !(await this._agreed(action, name))) return;
       const after = await client.post(`/api/modules/${encodeURIComponent(name)}/${action}`);
+      if (after.confirmation) return toast(t('approval.waits'), {detail: t('approval.waitsText')});
       moduleList.put(after);
       const isWell = action === 'disable' || after.state === 'ready';
       if (isWell) toast(t(`modules.${action}Done`, {name: title}));

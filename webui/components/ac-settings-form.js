@@ -46,6 +46,7 @@ export class AcSettingsForm extends Localized(LitElement) {
     new Listening(this, () => [
       client.on('settings.changed', () => void this._edit?.load()),
       client.on('module.stateChanged', ({module}) => { if (module === this.module) void this._edit?.load(); }),
+      client.on('policy.*', () => void this._edit?.load()),
       client.on('events.reset', () => void this._edit?.load()),
       moduleList.subscribe(() => this.requestUpdate()),
     ]);
@@ -107,7 +108,10 @@ export class AcSettingsForm extends Localized(LitElement) {
   /** @param {SettingsDocument} document @param {Group} group */
   _notes(document, group) {
     const waits = document.waitsForRestart.length;
+    const unconfirmed = document.waitsForConfirmation;
     return html`
+      ${unconfirmed.length ? html`
+        <div class="note warn" role="status"><ac-icon name="shield"></ac-icon><span>${t('settings.waitsForConfirmation', {names: unconfirmed.map((pointer) => pathOf(pointer).join('.')).join(', ')})}</span></div>` : nothing}
       ${problemsElsewhere(document, group).map(({message, path, variable}) => {
         const place = variable ?? pathOf(path).join('.');
         return html`<div class="note danger"><ac-icon name="circle-alert"></ac-icon><span>${place ? html`<code>${place}</code>: ` : nothing}${message}</span></div>`;
@@ -158,8 +162,10 @@ export class AcSettingsForm extends Localized(LitElement) {
   /** @param {CustomEvent<{reload: boolean}>} event */
   async _save({detail: {reload}}) {
     const edit = /** @type {SettingsEdit} */ (this._edit);
-    if (!(await edit.save())) return;
+    const outcome = await edit.save();
+    if (!outcome) return;
     await this._closeReview();
+    if (outcome === 'waits') return toast(t('approval.waits'), {detail: t('approval.waitsText')});
     const waits = edit.document?.waitsForRestart.length ?? 0;
     toast(t('settings.saved'), {detail: waits ? t('settings.waitsForRestart', {n: waits}) : ''});
     if (reload) await this._reload();

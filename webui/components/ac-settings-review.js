@@ -26,25 +26,27 @@ export class AcSettingsReview extends Localized(LitElement) {
   constructor() {
     super();
     /** @type {import('../settings/settings-edit.js').Review} */
-    this.review = {diff: [], problems: [], isChanged: false};
+    this.review = {diff: [], problems: [], isChanged: false, needsConfirmation: false};
     /** Whether a module can be reloaded afterwards. */
     this.canReload = false;
     this.isBusy = false;
   }
 
   render() {
-    const {diff, problems, isChanged} = this.review;
+    const {diff, problems, isChanged, needsConfirmation} = this.review;
+    const reloads = this.canReload && !needsConfirmation;
     return html`
       <ac-dialog open heading=${t('settings.reviewHeading')} @ac-close=${() => this._tell('ac-close')}>
         <div class="content">
           ${isChanged ? note(t('settings.filesChanged')) : nothing}
+          ${needsConfirmation ? note(t('settings.needsConfirmation')) : nothing}
           ${problems.length ? note(t('settings.stillWrong', {n: problems.length}), problems.map(({message, path}) => `${path.slice(1).replaceAll('/', '.')}: ${message}`)) : nothing}
           ${diff.length ? diff.map(({text}) => html`<ac-diff .text=${text}></ac-diff>`) : html`<p>${t('settings.noDifference')}</p>`}
         </div>
         <button slot="actions" ?disabled=${this.isBusy} @click=${() => this._tell('ac-close')}>${t('settings.goBack')}</button>
-        ${this.canReload ? html`<button slot="actions" ?disabled=${this.isBusy} @click=${() => this._save(false)}>${t('settings.saveOnly')}</button>` : nothing}
-        <button slot="actions" class="primary" autofocus ?disabled=${this.isBusy} aria-busy=${this.isBusy} @click=${() => this._save(this.canReload)}>
-          ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(this.canReload ? 'settings.saveAndReload' : 'settings.save')}
+        ${reloads ? html`<button slot="actions" ?disabled=${this.isBusy} @click=${() => this._save(false)}>${t('settings.saveOnly')}</button>` : nothing}
+        <button slot="actions" class="primary" autofocus ?disabled=${this.isBusy} aria-busy=${this.isBusy} @click=${() => this._save(reloads)}>
+          ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(needsConfirmation ? 'settings.askToConfirm' : reloads ? 'settings.saveAndReload' : 'settings.save')}
         </button>
       </ac-dialog>`;
   }

@@ -141,6 +141,7 @@ export class AcSettingsRow extends Localized(LitElement) {
       <div class="foot">
         <ac-settings-origin .origin=${origin}></ac-settings-origin>
         ${lock ? this._lock(row, document, lock) : nothing}
+        ${!lock && document.policyIsConfirmed && (document.policy.includes(row.pointer) || isSecret(document, row.pointer)) ? html`<span class="locked"><ac-icon name="shield"></ac-icon><span>${t('settings.confirmed')}</span></span>` : nothing}
         ${change ? button('ac-setting-undo', 'settings.undo') : nothing}
         ${origin && !lock && !change ? button('ac-setting-unset', row.kind === 'unknown' ? 'settings.remove' : 'settings.reset') : nothing}
       </div>`;

@@ -32,6 +32,16 @@ export function markdown(text) {
 }
 
 /**
+ * The blocks of Markdown as they are written: paragraphs, lists, fenced code. All but the last two stay what they are
+ * when more text follows, so that a text that grows need not be read again from its beginning.
+ * @param {string} text
+ * @returns {string[]}
+ */
+export function blocksOf(text) {
+  return marked.lexer(text).map(({raw}) => raw);
+}
+
+/**
  * Code with its words marked by class; plain text where the language is not known.
  * @param {string} text
  * @param {string} language
@@ -86,5 +96,6 @@ function mendBlock(block) {
   const language = /language-([\w+-]+)/.exec(code?.className ?? '')?.[1] ?? '';
   code?.replaceChildren(highlighted(code.textContent ?? '', language));
   block.className = 'code';
+  block.dataset.language = language;
   block.tabIndex = 0;
 }

@@ -12,6 +12,9 @@ import {bodyOf, changed, groupsOf, isInside, pathOf, rowsOf, stillWanted, undone
  * @property {{file: string, text: string}[]} diff
  * @property {import('./settings-model.js').Problem[]} problems  What is wrong still.
  * @property {boolean} isChanged  Whether the files changed since the person began.
+ * @property {boolean} needsConfirmation  Whether it counts only once it is confirmed in the approval view.
+ *
+ * @typedef {'' | 'saved' | 'waits'} Outcome  `waits`: for a confirmation in the approval view.
  */
 
 export class SettingsEdit extends EventTarget {
@@ -77,21 +80,23 @@ export class SettingsEdit extends EventTarget {
   async preview(isChanged = false) {
     if (this._isWrong()) return this._tell();
     await this._busily(async () => {
-      const {diff, problems} = await this._put('?preview=diff');
-      this.review = {diff, problems, isChanged};
+      const {diff, problems, needsConfirmation} = await this._put('?preview=diff');
+      this.review = {diff, problems, isChanged, needsConfirmation};
     });
   }
 
-  /** Write the changes. @returns {Promise<boolean>} whether it was done */
+  /** Write the changes, or have them laid before the person. @returns {Promise<Outcome>} what became of them */
   async save() {
-    let isSaved = false;
+    /** @type {Outcome} */
+    let outcome = '';
     await this._busily(async () => {
-      const document = await this._put('');
+      const answer = await this._put('');
       this.changes = new Map();
-      this._take(document);
-      isSaved = true;
+      if (answer.confirmation) await this.load();
+      else this._take(answer);
+      outcome = answer.confirmation ? 'waits' : 'saved';
     });
-    return isSaved;
+    return outcome;
   }
 
   closeReview() {

@@ -30,6 +30,8 @@ import {shapeOf} from '../schema/shape.js';
  * @property {Problem[]} problems
  * @property {string[]} policy
  * @property {boolean} mayChangePolicy
+ * @property {boolean} policyIsConfirmed  Changing policy takes a confirmation in the approval view.
+ * @property {string[]} waitsForConfirmation
  * @property {string[]} waitsForRestart
  * @property {boolean} waitsForReload
  *

@@ -1,6 +1,7 @@
 /** All texts of the page, by area and language; an area is a file that exports `{en: {…}, zh: {…}}` with the same keys. */
 import {activity} from './activity.js';
 import {approval} from './approval.js';
+import {chat} from './chat.js';
 import {consoleTexts} from './console.js';
 import {form} from './form.js';
 import {modules} from './modules.js';
@@ -9,4 +10,4 @@ import {settings} from './settings.js';
 import {shell} from './shell.js';
 
 /** @type {Record<string, Record<import('../i18n.js').Locale, Record<string, import('../i18n.js').Text>>>} */
-export const strings = {shell, modules, activity, approval, settings, form, result, console: consoleTexts};
+export const strings = {shell, chat, modules, activity, approval, settings, form, result, console: consoleTexts};

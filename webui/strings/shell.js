@@ -2,6 +2,7 @@
 export const shell = {
   en: {
     navigation: 'Sections',
+    chats: 'Chats',
     modules: 'Modules',
     tools: 'Tools',
     activity: 'Activity',
@@ -66,6 +67,7 @@ export const shell = {
   },
   zh: {
     navigation: '栏目',
+    chats: '对话',
     modules: '模块',
     tools: '工具',
     activity: '活动',

@@ -1,8 +1,12 @@
 """Modules: their state, and turning them on and off."""
 
+from functools import partial
+
 from pydantic import BaseModel
 
+from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
+from agentcore.server.confirming import lay
 from agentcore.server.exchange import Exchange
 from agentcore.server.module_view import ModuleView, list_modules, show_module
 from agentcore.server.page_document import page_version
@@ -32,8 +36,15 @@ async def get_module(exchange: Exchange) -> Answer:
 
 
 async def enable_module(exchange: Exchange) -> Answer:
-    """List a module in app.json and start it."""
-    await exchange.parts.switch.enable(exchange.path_values["name"])
+    """List a module in app.json and start it; asked for by the page, once a person has confirmed it.
+
+    What a module brings runs with the person's rights, and in the page runs what a model may have made.
+    """
+    switch, name = exchange.parts.switch, exchange.path_values["name"]
+    if exchange.principal.kind == "page":
+        diff = await switch.check(name)
+        return lay(exchange, Proposal("module", name, ("/modules",), diff), partial(switch.enable, name))
+    await switch.enable(name)
     return await _show(exchange)
 
 
@@ -62,7 +73,8 @@ ROUTES = (
         "POST",
         f"{_BASE}/enable",
         enable_module,
-        "List a module in app.json and start it; its state says whether it is ready.",
+        "List a module in app.json and start it; its state says whether it is ready. Asked for by the page, it waits "
+        "for a person, in the approval view: the answer has status 202 and `confirmation`.",
         action="manage_modules",
         answer=ModuleView,
     ),

@@ -1,6 +1,7 @@
 """Settings of app.json and of modules: what they are, where each value comes from, and changing them."""
 
 import asyncio
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
 
@@ -11,12 +12,13 @@ from agentcore.api.errors import ToolError
 from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.host.config_origins import Origin
 from agentcore.host.json_source import JsonPath
-from agentcore.host.policy import authorise
-from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes
+from agentcore.host.policy_changes import Proposal
+from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes, policy_paths
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject
 from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
 from agentcore.host.settings_shown import diff_of, pointer, shown
 from agentcore.server.answer import Answer
+from agentcore.server.confirming import lay, needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal, to_json
 from agentcore.server.route_table import ServerRoute
@@ -58,8 +60,10 @@ class DiffView(BaseModel, defer_build=True):
 class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """Settings as a form needs them. Places in them are JSON Pointers; what is not in `origins` is a default.
 
-    `withheld` names values that are set and not shown, because they are secrets or might be; `policy` names what
-    nobody may change from here; `waitsForRestart` names what was saved and does not count until the next start.
+    `withheld` names values that are set and not shown, because they are secrets or might be; `policy` names what says
+    what is allowed: who may change it from here may have to have that confirmed in the approval view, as
+    `policyIsConfirmed` says, and what is not confirmed yet is in `waitsForConfirmation`. `waitsForRestart` names what
+    was saved and does not count until the next start.
     `schema` is null for a module whose code was not loaded.
     """
 
@@ -73,15 +77,18 @@ class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, popula
     problems: list[ProblemView]
     policy: list[str]
     may_change_policy: bool
+    policy_is_confirmed: bool
+    waits_for_confirmation: list[str]
     waits_for_restart: list[str]
     waits_for_reload: bool
 
 
-class ChangeView(BaseModel, defer_build=True):
-    """What would change in the files, and what would be wrong still."""
+class ChangeView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """What would change in the files, and what would be wrong still; and whether a person has to confirm it first."""
 
     diff: list[DiffView]
     problems: list[ProblemView]
+    needs_confirmation: bool
 
 
 class ChangeEntry(BaseModel, defer_build=True):
@@ -136,15 +143,42 @@ async def change_settings(exchange: Exchange) -> Answer:
             "config_changed", "the files changed since they were read; read the settings again", digest=document.digest
         )
     changes = [entry.change() for entry in body.changes]
+    policy = policy_paths(document, changes)
+    must_wait = bool(policy) and needs_confirmation(exchange)
     try:
-        plan = await asyncio.to_thread(plan_changes, document, changes, may_change_policy=_may_change_policy(exchange))
+        plan = await asyncio.to_thread(plan_changes, document, changes, may_change_policy=True)
         if exchange.query.preview is not None:
-            return Answer(to_json(await asyncio.to_thread(_preview, plan)))
+            return Answer(to_json(await asyncio.to_thread(_preview, plan, needs_confirmation=must_wait)))
+        if must_wait:
+            return lay(
+                exchange, await asyncio.to_thread(_proposal, plan, changes), partial(_save, exchange, plan, changes)
+            )
+    except ConfigError as exc:
+        raise _not_written(exc) from exc
+    return await _show(exchange, await _save(exchange, plan, changes))
+
+
+async def _save(exchange: Exchange, plan: SettingsPlan, changes: list[SettingChange]) -> SettingsDocument:
+    """Write exactly what was planned; a file that another program changed meanwhile stays as it is."""
+    try:
         saved = await asyncio.to_thread(plan.write)
     except ConfigError as exc:
         raise _not_written(exc) from exc
     _tell(exchange, saved, changes)
-    return await _show(exchange, saved)
+    return saved
+
+
+def _proposal(plan: SettingsPlan, changes: list[SettingChange]) -> Proposal:
+    return Proposal(
+        "settings",
+        _subject_name(plan.before),
+        tuple(pointer(change.path) for change in changes),
+        tuple((str(file.path), text) for file, text in diff_of(plan.before, plan.after)),
+    )
+
+
+def _subject_name(document: SettingsDocument) -> str:
+    return document.subject.module or document.app.path.name
 
 
 async def _read(exchange: Exchange) -> SettingsDocument:
@@ -173,6 +207,7 @@ async def _show(exchange: Exchange, document: SettingsDocument) -> Answer:
 
 def _view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
     visible, schema, module = shown(document), document.subject.schema, document.subject.module
+    confirms = _confirms_policy(exchange)
     return SettingsView(
         module=module,
         files=[str(file.path) for file in document.files],
@@ -187,16 +222,24 @@ def _view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
         },
         problems=[_problem(problem) for problem in document.problems],
         policy=[] if schema is None else [pointer(path) for path in schema.declared() if schema.is_policy(path)],
-        may_change_policy=_may_change_policy(exchange),
+        may_change_policy=confirms is not None,
+        policy_is_confirmed=confirms is True,
+        waits_for_confirmation=[
+            path
+            for change in exchange.host.policy_changes.waiting
+            if (change.proposal.kind, change.proposal.subject) == ("settings", _subject_name(document))
+            for path in change.proposal.paths
+        ],
         waits_for_restart=[] if module is not None else [pointer(path) for path in waits_for_restart(document)],
         waits_for_reload=module is not None and waits_for_reload(document, exchange.host.modules.get(module)),
     )
 
 
-def _preview(plan: SettingsPlan) -> ChangeView:
+def _preview(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
     return ChangeView(
         diff=[DiffView(file=str(file.path), text=text) for file, text in diff_of(plan.before, plan.after)],
         problems=[_problem(problem) for problem in plan.after.problems],
+        needs_confirmation=needs_confirmation,
     )
 
 
@@ -211,12 +254,12 @@ def _tell(exchange: Exchange, saved: SettingsDocument, changes: list[SettingChan
     exchange.host.events.publish("settings.changed", {"module": module, "paths": paths})
 
 
-def _may_change_policy(exchange: Exchange) -> bool:
+def _confirms_policy(exchange: Exchange) -> bool | None:
+    """Whether who asks has to have changes of the policy confirmed; None: they cannot change it at all."""
     try:
-        authorise(exchange.principal, "change_policy")
+        return needs_confirmation(exchange)
     except ToolError:
-        return False
-    return True
+        return None
 
 
 def _not_written(error: ConfigError) -> Refusal:
@@ -252,7 +295,8 @@ def _change_route(path: str, summary: str) -> ServerRoute:
         "PUT",
         path,
         change_settings,
-        f"{summary} With `preview=diff` nothing is written, and the answer is the diff.",
+        f"{summary} With `preview=diff` nothing is written, and the answer is the diff. What says what "
+        "is allowed waits for a person, in the approval view: the answer has status 202 and `confirmation`.",
         action="change_settings",
         query=ChangeQuery,
         body=ChangeBody,

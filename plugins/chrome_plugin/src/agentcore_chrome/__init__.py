@@ -1,0 +1,6 @@
+"""The modules `chrome` (browsers by id) and `browser` (the session's own page), over one engine."""
+
+from agentcore_chrome.browser_module import Browser
+from agentcore_chrome.chrome_module import Chrome
+
+__all__ = ["Browser", "Chrome"]

@@ -1,0 +1,146 @@
+"""Dialogs of a page (alert, confirm, prompt, beforeunload): they never hold a call up."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+if TYPE_CHECKING:
+    from playwright.async_api import Dialog
+
+log = structlog.get_logger(__name__)
+
+_ANSWER_SECONDS = 5.0
+_STORM = 4
+_TEXT_CHARS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What to say to a dialog: yes or no, and the text of a prompt."""
+
+    accept: bool
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A dialog that opened, and what became of it: `open`, `accepted` or `dismissed`."""
+
+    kind: str
+    message: str
+    outcome: str
+
+    def to_json(self) -> dict[str, str]:
+        """The dialog for programs."""
+        return {"type": self.kind, "message": self.message, "outcome": self.outcome}
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.message!r} ({self.outcome})"
+
+
+class Dialogs:
+    """The dialogs of one page.
+
+    One that opens is answered as it was said beforehand (`prepare`), else it stays open for a while, so that it can be
+    answered, and is dismissed then. When a page opens one after the other, all but the first few are dismissed at once.
+
+    Attributes:
+        opened: Set while a dialog is open.
+        hold_s: How long one stays open; 0: dismissed at once.
+        listener: Told of each one that opens or ends.
+    """
+
+    def __init__(self, hold_s: float) -> None:
+        self.hold_s = hold_s
+        self.opened = asyncio.Event()
+        self.listener: Any = None
+        self._open: tuple[Dialog, Seen] | None = None
+        self._prepared: Answer | None = None
+        self._seen: list[Seen] = []
+        self._in_a_row = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._answers: set[asyncio.Task[None]] = set()
+
+    @property
+    def open(self) -> Seen | None:
+        """The dialog that is open."""
+        return self._open[1] if self._open else None
+
+    def begin_call(self) -> None:
+        """Count dialogs anew."""
+        self._in_a_row = 0
+
+    def prepare(self, answer: Answer) -> None:
+        """Say how the next dialog is answered."""
+        self._prepared = answer
+
+    def take(self, dialog: "Dialog") -> None:
+        """A dialog opened."""
+        self._in_a_row += 1
+        prepared, self._prepared = self._prepared, None
+        if dialog.type == "beforeunload":
+            # who goes elsewhere means it
+            self._answer(dialog, Answer(True))
+        elif prepared is not None:
+            self._answer(dialog, prepared)
+        elif self.hold_s <= 0 or self._in_a_row >= _STORM:
+            self._answer(dialog, Answer(False))
+        else:
+            self._open = (dialog, Seen(dialog.type, dialog.message[:_TEXT_CHARS], "open"))
+            self._timer = asyncio.get_running_loop().call_later(self.hold_s, self.answer_open, Answer(False))
+            self.opened.set()
+            self._tell()
+
+    def answer_open(self, answer: Answer) -> Seen | None:
+        """Answer the dialog that is open; None: there is none."""
+        if self._open is None:
+            return None
+        dialog, _ = self._open
+        self._forget()
+        seen = self._answer(dialog, answer)
+        self._tell()
+        return seen
+
+    def report(self) -> list[Seen]:
+        """What was answered since the last report."""
+        seen, self._seen = self._seen, []
+        return seen
+
+    def close(self) -> None:
+        """Forget all: the page is gone."""
+        self._forget()
+        for answer in self._answers:
+            answer.cancel()
+
+    def _forget(self) -> None:
+        self._open = None
+        self.opened.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _answer(self, dialog: "Dialog", answer: Answer) -> Seen:
+        outcome = "accepted" if answer.accept else "dismissed"
+        seen = Seen(dialog.type, dialog.message[:_TEXT_CHARS], outcome)
+        self._seen = [*self._seen[-9:], seen]
+        task = asyncio.get_running_loop().create_task(_send(dialog, answer), name="dialog_answer")
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+        return seen
+
+    def _tell(self) -> None:
+        if self.listener is not None:
+            self.listener()
+
+
+async def _send(dialog: "Dialog", answer: Answer) -> None:
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            if answer.accept:
+                await (dialog.accept(answer.text) if answer.text is not None else dialog.accept())
+            else:
+                await dialog.dismiss()
+    except Exception as exc:  # noqa: BLE001 - the page went away with its dialog, which is then answered enough
+        log.debug("dialog_answer_failed", reason=str(exc))

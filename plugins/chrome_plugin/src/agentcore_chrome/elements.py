@@ -1,0 +1,114 @@
+"""Finding elements by selector or snapshot reference, and acting on them."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from agentcore.api import ToolError
+from agentcore_chrome.failures import (
+    bad_selector,
+    element_not_actionable,
+    element_not_found,
+    headline,
+    is_bad_selector,
+    is_closed,
+    is_driver_error,
+    is_driver_timeout,
+    why_not_actionable,
+)
+from agentcore_chrome.tab import Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator, Page
+
+T = TypeVar("T")
+
+_REF = re.compile(r"(?:aria-ref=|ref=|@)?((?:f\d+)?e\d+)")
+_COUNT_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An element as a caller names it: a selector, or a reference of a snapshot (`e12`, `f2e3`)."""
+
+    text: str
+
+    @property
+    def ref(self) -> str | None:
+        """The reference, if it is one: no element of HTML is called like that."""
+        found = _REF.fullmatch(self.text.strip())
+        return found.group(1) if found else None
+
+
+async def locate(page: "Page", target: Target) -> "Locator":
+    """The element that is named; of several that match a selector, the first.
+
+    Raises:
+        ToolError: `stale_ref`.
+    """
+    if target.ref is None:
+        return page.locator(target.text).first
+    locator = page.get_by_ref(target.ref)
+    if not await _is_there(locator):
+        # references resolve against the last snapshot, which may have been of a part of the page
+        await page.aria_snapshot(mode="ai", timeout=_COUNT_MS * 5)
+        if not await _is_there(locator):
+            raise stale_ref(target.ref)
+    return locator
+
+
+async def _is_there(locator: "Locator") -> bool:
+    try:
+        return await locator.count() > 0
+    except Exception as exc:
+        if not is_driver_error(exc) or is_closed(exc):
+            raise
+        return False  # its frame is gone
+
+
+async def on_element(
+    tab: Tab, target: Target, timeout_ms: int, work: Callable[["Locator"], Awaitable[T]], *, acts: bool = True
+) -> T:
+    """Do something with an element, once it is there and ready for it.
+
+    Args:
+        acts: Whether `work` needs the element to be usable, not just there.
+    Raises:
+        ToolError: `element_not_found`, `element_not_actionable`, `stale_ref`, `invalid_arguments`.
+    """
+
+    async def run() -> T:
+        locator = await locate(tab.page, target)
+        return await work(locator)
+
+    try:
+        return await tab.act(run, timeout_ms)
+    except Exception as exc:
+        if not is_driver_error(exc) and not isinstance(exc, TimeoutError):
+            raise
+        raise await _explained(tab, target, timeout_ms, exc, acts=acts) from exc
+
+
+async def _explained(tab: Tab, target: Target, timeout_ms: int, error: Exception, *, acts: bool) -> ToolError:
+    named = {"tabId": tab.tab_id, "url": tab.page.url}
+    if is_bad_selector(error):
+        return bad_selector(target.text, error)
+    if not is_driver_timeout(error):
+        return element_not_actionable(target.text, headline(error), **named)
+    reason = why_not_actionable(error)
+    if reason is None and "locator resolved to" not in str(error):
+        return element_not_found(target.text, timeout_ms, **named)
+    if not acts:
+        return element_not_actionable(target.text, f"was not ready within {timeout_ms} ms", **named)
+    return element_not_actionable(target.text, reason or f"it was not ready within {timeout_ms} ms", **named)
+
+
+def stale_ref(ref: str) -> ToolError:
+    """The element of a reference is no more."""
+    return ToolError(
+        "stale_ref",
+        f"the reference {ref!r} belongs to an element that is gone or has another name now; take a new snapshot",
+        retryable=False,
+        ref=ref,
+    )

@@ -1,0 +1,166 @@
+"""What the two modules have in common: the engine they share, and tabs that are resources."""
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from typing import Any
+
+import structlog
+
+from agentcore.api import Module, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
+from agentcore_chrome.answering import Told, answer
+from agentcore_chrome.engine import Engine, acquire, give_back
+from agentcore_chrome.process import BrowserProcess
+from agentcore_chrome.settings import EngineSettings
+from agentcore_chrome.tab import DialogOpened, Tab
+
+log = structlog.get_logger(__name__)
+
+PERSONS = frozenset(("page", "token", "cli", "approver"))
+SCHEMES = frozenset(("http", "https", "about"))
+_QUIET_SECONDS = 0.1
+
+
+class EngineModule(Module):
+    """A module over the shared engine."""
+
+    config_key = "chrome"
+    resource_type = ""
+
+    class Settings(EngineSettings):
+        """See `EngineSettings`."""
+
+    engine: Engine
+    policy: UrlPolicy
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._engine: Engine | None = None
+        self._background: set[asyncio.Task[Any]] = set()
+        self._telling: asyncio.TimerHandle | None = None
+
+    async def init(self, runtime: Runtime) -> None:
+        """Take the engine; no browser starts yet."""
+        settings: EngineSettings = runtime.settings
+        self.policy = runtime.url_policy(
+            allow_private=settings.allow_private,
+            allowed_hosts=settings.allowed_hosts,
+            blocked_hosts=settings.blocked_hosts,
+            schemes=SCHEMES,
+        )
+        self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
+        self.engine.listeners.append(self)
+        runtime.subscribe("stop.changed", self._on_stop)
+
+    async def shutdown(self) -> None:
+        """Close what this module opened; the last module closes the engine."""
+        engine, self._engine = self._engine, None
+        if engine is None:
+            return
+        if self in engine.listeners:
+            engine.listeners.remove(self)
+        if self._telling is not None:
+            self._telling.cancel()
+        own = [tab for tab in engine.tabs.values() if tab.owner == self.runtime.name]
+        await asyncio.gather(*(tab.close() for tab in own))
+        await self.close_browsers(engine)
+        await give_back(engine, self.runtime.data_dir.parent)
+        background = list(self._background)
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
+
+    async def close_browsers(self, engine: Engine) -> None:
+        """Close the browsers that are this module's alone."""
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def told(self, ctx: ToolContext, tab: Tab, work: Awaitable[Told], **ids: Any) -> ToolResult:
+        """Do something with a tab and make the call's result."""
+        done: Told | DialogOpened
+        try:
+            done = await work
+        except DialogOpened as opened:
+            done = opened
+        return await answer(ctx, tab, done, {**self.ids_of(tab), **ids})
+
+    def ids_of(self, tab: Tab) -> dict[str, Any]:
+        """The ids that every result of the module's carries."""
+        return {"tabId": tab.tab_id}
+
+    def may_reach(self, ctx: ToolContext, session_id: str) -> bool:
+        """Whether a call may touch what belongs to a session: a person's may, others' only their own."""
+        return ctx.principal.kind in PERSONS or ctx.session_id == session_id
+
+    # -- what the engine tells ---------------------------------------------------------------------------------
+
+    def tab_added(self, tab: Tab) -> None:
+        """See `agentcore_chrome.engine.Listener`."""
+        if tab.owner == self.runtime.name and tab.resource_id is None:
+            try:
+                self.make_resource(tab)
+            except ToolError as exc:
+                log.warning("tab_without_resource", tab_id=tab.tab_id, reason=str(exc))
+                self.own(tab.close())
+        self.browsers_changed()
+
+    def make_resource(self, tab: Tab) -> Resource:
+        """The resource that stands for a tab."""
+        resource = self.runtime.resources.create(
+            self.resource_type,
+            tab.session_id,
+            adapter_type="cdp" if tab.process.is_attached else "playwright",
+            keys={"tabId": tab.tab_id},
+            on_release=self.release_tab,
+        )
+        tab.resource_id = resource.resource_id
+        self.runtime.resources.update(resource.resource_id, status="ready")
+        return resource
+
+    def tab_changed(self, tab: Tab) -> None:
+        """See `agentcore_chrome.engine.Listener`."""
+        if tab.owner == self.runtime.name and tab.resource_id is not None:
+            try:
+                self.runtime.resources.update(tab.resource_id, last_url=tab.page.url, title=tab.title)
+            except ToolError:
+                log.debug("resource_gone", resource_id=tab.resource_id)
+        self.browsers_changed()
+
+    def tab_removed(self, tab: Tab) -> None:
+        """See `agentcore_chrome.engine.Listener`."""
+        if tab.owner == self.runtime.name and tab.resource_id is not None:
+            self.own(self.runtime.resources.release(tab.resource_id))
+        self.own(tab.process.end_session(tab.session_id))
+        self.browsers_changed()
+
+    def browsers_changed(self) -> None:
+        """See `agentcore_chrome.engine.Listener`; many changes at once are told once."""
+        if self._telling is None and self._engine is not None:
+            self._telling = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._tell)
+
+    def browser_crashed(self, process: BrowserProcess) -> None:
+        """See `agentcore_chrome.engine.Listener`."""
+        self.runtime.publish("browserCrashed", {"browserId": process.browser_id, "pid": process.pid})
+
+    async def release_tab(self, resource: Resource) -> None:
+        """End what stands behind a resource."""
+        tab = self.tab_of(resource)
+        if tab is not None:
+            await tab.close()
+
+    def tab_of(self, resource: Resource) -> Tab | None:
+        """The tab that a resource stands for, if it is there."""
+        return self.engine.tabs.get(resource.keys.get("tabId", ""))
+
+    def own(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Let something run to its end beside the calls."""
+        task = asyncio.get_running_loop().create_task(work, name=f"module:{self.runtime.name}")
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _tell(self) -> None:
+        self._telling = None
+        self.runtime.publish("changed", {})
+
+    def _on_stop(self, event: Any) -> None:
+        if event.get("stopped") and self._engine is not None:
+            self.own(self._engine.close_all())

@@ -1,0 +1,128 @@
+"""What the driver says when something goes wrong, as errors that a caller can act on."""
+
+import re
+from typing import Any
+
+from agentcore.api import ToolError
+
+_NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_CALL_LOG = re.compile(r"\nCall log:\n(.*)", re.DOTALL)
+_REASONS = (
+    ("intercepts pointer events", "another element covers it"),
+    ("element is not enabled", "it is disabled"),
+    ("element is not editable", "it cannot be edited"),
+    ("element is not visible", "it is not visible"),
+    ("element is not stable", "it does not stop moving"),
+    ("element was detached", "it was taken out of the page"),
+    ("outside of the viewport", "it cannot be scrolled into view"),
+)
+_CLOSED = (
+    "Target page, context or browser has been closed",
+    "Target crashed",
+    "Page crashed",
+    "Browser has been closed",
+    "Connection closed",
+    "has been closed",
+)
+
+
+def is_closed(error: BaseException) -> bool:
+    """Whether the driver says that the page or its browser is gone."""
+    text = str(error)
+    return any(sign in text for sign in _CLOSED) or type(error).__name__ == "TargetClosedError"
+
+
+def net_error(error: BaseException) -> str | None:
+    """The browser's word for a failed connection, such as `net::ERR_CONNECTION_REFUSED`."""
+    found = _NET.search(str(error))
+    return f"net::{found.group(1)}" if found else None
+
+
+def headline(error: BaseException) -> str:
+    """The driver's message without its log of attempts and the name of its method."""
+    text = _CALL_LOG.sub("", str(error)).strip().split("\n")[0]
+    return re.sub(r"^[A-Z]\w+\.\w+: ", "", text)
+
+
+def is_bad_selector(error: BaseException) -> bool:
+    """Whether the selector itself cannot be read."""
+    text = str(error)
+    return any(
+        sign in text
+        for sign in (
+            "Unexpected token",
+            "is not a valid selector",
+            "Unknown engine",
+            "while parsing selector",
+            "Malformed selector",
+            "unexpected symbol",
+            "Error while parsing",
+        )
+    )
+
+
+def why_not_actionable(error: BaseException) -> str | None:
+    """What kept an element from being acted on, as the driver's log of attempts tells it."""
+    text = str(error)
+    return next((said for sign, said in _REASONS if sign in text), None)
+
+
+def element_not_found(selector: str, timeout_ms: int, **context: Any) -> ToolError:
+    """No element matched in time."""
+    return ToolError(
+        "element_not_found",
+        f"no element matches {selector!r} within {timeout_ms} ms; look at the page and choose another selector",
+        retryable=True,
+        selector=selector,
+        **context,
+    )
+
+
+def element_not_actionable(selector: str, reason: str, **context: Any) -> ToolError:
+    """The element is there, and cannot be used."""
+    return ToolError(
+        "element_not_actionable",
+        f"the element {selector!r} is there, but {reason}",
+        retryable=True,
+        selector=selector,
+        reason=reason,
+        **context,
+    )
+
+
+def bad_selector(selector: str, error: BaseException) -> ToolError:
+    """The selector is no CSS selector, nor any other that is understood."""
+    return ToolError(
+        "invalid_arguments", f"cannot read the selector {selector!r}: {headline(error)}", selector=selector
+    )
+
+
+def tab_not_found(tab_id: str) -> ToolError:
+    """There is no such tab."""
+    return ToolError(
+        "tab_not_found", f"there is no tab {tab_id!r}; chrome_list shows those that are open", tabId=tab_id
+    )
+
+
+def instance_not_found(browser_id: str) -> ToolError:
+    """There is no such browser."""
+    return ToolError(
+        "instance_not_found",
+        f"there is no browser {browser_id!r}; chrome_list shows those that run, chrome_launch starts one",
+        browserId=browser_id,
+    )
+
+
+def browser_crashed(what: str, **context: Any) -> ToolError:
+    """The browser's or the page's process died."""
+    return ToolError("browser_crashed", f"{what}; open the page again", retryable=True, **context)
+
+
+def is_driver_error(error: BaseException) -> bool:
+    """Whether an exception is the driver's own; its class cannot be named before the driver is imported."""
+    return type(error).__module__.startswith("playwright.")
+
+
+def is_driver_timeout(error: BaseException) -> bool:
+    """Whether the driver, or our own limit, ran out of time."""
+    return isinstance(error, TimeoutError) or (is_driver_error(error) and type(error).__name__ == "TimeoutError")

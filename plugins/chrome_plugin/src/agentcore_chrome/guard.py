@@ -1,0 +1,229 @@
+"""A SOCKS proxy on loopback that every connection of a launched browser goes through, and that obeys the URL policy.
+
+Whatever makes a page connect somewhere – a link, a redirect, a script, a worker, a WebSocket, a popup – ends up here,
+with the host's name. It is looked up here, the address that is dialled is the one that was checked, and so a name that
+changes its address between check and use (DNS rebinding) gains nothing.
+
+Source: RFC 1928 (SOCKS 5), of which a browser uses CONNECT without authentication.
+"""
+
+import asyncio
+import contextlib
+import ipaddress
+import struct
+from collections import OrderedDict
+from typing import Protocol, TypeVar
+from urllib.parse import urlsplit
+
+import structlog
+
+from agentcore.api import ToolError
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+_HANDSHAKE_SECONDS = 10.0
+_CONNECT_SECONDS = 30.0
+_HALF_CLOSED_SECONDS = 60.0
+_CHUNK_BYTES = 256 * 1024
+_REMEMBERED = 512
+_VERSION, _CONNECT, _NO_AUTHENTICATION = 5, 1, 0
+_IPV4, _NAME, _IPV6 = 1, 3, 4
+_OK, _FAILED, _NOT_ALLOWED, _UNREACHABLE, _REFUSED = 0, 1, 2, 4, 5
+
+
+class Policy(Protocol):
+    """The part of a URL policy that a guard needs."""
+
+    async def resolve(self, url: str) -> list[str]:
+        """The addresses of a URL's host, each of them allowed."""
+        ...
+
+
+class Guard:
+    """The proxy of one engine.
+
+    Attributes:
+        refused: What the policy said to a host and port, the newest last.
+        failed: Why a host and port could not be reached, in the browser's words for it.
+    """
+
+    def __init__(self, policy: Policy, upstream: str | None = None) -> None:
+        self._policy, self._upstream = policy, upstream
+        self._server: asyncio.Server | None = None
+        self._talks: set[asyncio.Task[None]] = set()
+        self.refused: OrderedDict[tuple[str, int], ToolError] = OrderedDict()
+        self.failed: OrderedDict[tuple[str, int], str] = OrderedDict()
+
+    async def start(self) -> str:
+        """Listen on a free port of loopback; gives the proxy's address for a browser. May be called twice."""
+        if self._server is None:
+            self._server = await asyncio.start_server(self._take, "127.0.0.1", 0, limit=_CHUNK_BYTES)
+        port = self._server.sockets[0].getsockname()[1]
+        return f"socks5://127.0.0.1:{port}"
+
+    async def stop(self) -> None:
+        """End all connections; may be called twice."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        for talk in list(self._talks):
+            talk.cancel()
+        if self._talks:
+            await asyncio.wait(self._talks, timeout=_HANDSHAKE_SECONDS)
+
+    def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        talk = asyncio.get_running_loop().create_task(self._talk(reader, writer), name="browser_guard")
+        self._talks.add(talk)
+        talk.add_done_callback(self._talks.discard)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(_HANDSHAKE_SECONDS):
+                host, port = await _wish(reader, writer)
+            there = await self._reach(host, port, writer)
+            if there is not None:
+                await _relay(reader, writer, *there)
+        except (OSError, EOFError, TimeoutError, asyncio.IncompleteReadError, ValueError, struct.error):
+            pass  # either side went away, or what came is no SOCKS: this connection ends, and concerns no other
+        finally:
+            writer.close()
+
+    async def _reach(
+        self, host: str, port: int, writer: asyncio.StreamWriter
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        """Connect as the policy allows, and tell the browser what came of it."""
+        place = (host, port)
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                there = await self._connect(host, port)
+        except ToolError as exc:
+            if exc.type == "url_blocked":
+                _remember(self.refused, place, exc)
+                log.info("browser_connection_refused", host=host, port=port, reason=exc.context.get("reason"))
+            else:
+                _remember(self.failed, place, "net::ERR_NAME_NOT_RESOLVED")
+            await _answer(writer, _NOT_ALLOWED)
+        except TimeoutError:
+            _remember(self.failed, place, "net::ERR_CONNECTION_TIMED_OUT")
+            await _answer(writer, _UNREACHABLE)
+        except ConnectionRefusedError:
+            _remember(self.failed, place, "net::ERR_CONNECTION_REFUSED")
+            await _answer(writer, _REFUSED)
+        except OSError:
+            _remember(self.failed, place, "net::ERR_ADDRESS_UNREACHABLE")
+            await _answer(writer, _UNREACHABLE)
+        else:
+            self.refused.pop(place, None)
+            self.failed.pop(place, None)
+            await _answer(writer, _OK)
+            return there
+        return None
+
+    async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        named = f"[{host}]" if ":" in host else host
+        addresses = await self._policy.resolve(f"{'https' if port == 443 else 'http'}://{named}:{port}/")  # noqa: PLR2004
+        if self._upstream is not None:
+            return await _through(self._upstream, host, port)
+        failure: OSError = ConnectionRefusedError(host)
+        for address in addresses:
+            try:
+                return await asyncio.open_connection(address, port, limit=_CHUNK_BYTES)
+            except OSError as exc:
+                failure = exc
+        raise failure
+
+
+async def _wish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
+    """The greeting and the request of RFC 1928; gives host and port."""
+    version, methods = await reader.readexactly(2)
+    await reader.readexactly(methods)
+    if version != _VERSION:
+        raise ValueError("no SOCKS 5")
+    writer.write(bytes((_VERSION, _NO_AUTHENTICATION)))
+    _, command, _, kind = await reader.readexactly(4)
+    if kind == _NAME:
+        host = (await reader.readexactly((await reader.readexactly(1))[0])).decode("ascii").lower()
+    elif kind in (_IPV4, _IPV6):
+        host = str(ipaddress.ip_address(await reader.readexactly(4 if kind == _IPV4 else 16)))
+    else:
+        raise ValueError("unknown kind of address")
+    (port,) = struct.unpack("!H", await reader.readexactly(2))
+    if command != _CONNECT:
+        raise ValueError("only CONNECT is served")
+    return host, port
+
+
+async def _answer(writer: asyncio.StreamWriter, said: int) -> None:
+    writer.write(bytes((_VERSION, said, 0, _IPV4, 0, 0, 0, 0, 0, 0)))
+    await writer.drain()
+
+
+async def _relay(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    far_reader: asyncio.StreamReader,
+    far_writer: asyncio.StreamWriter,
+) -> None:
+    """Carry bytes both ways until both sides have said all, or one is away and the other silent for long."""
+    ways = {asyncio.ensure_future(_carry(reader, far_writer)), asyncio.ensure_future(_carry(far_reader, writer))}
+    try:
+        _, open_ways = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        if open_ways:
+            await asyncio.wait(open_ways, timeout=_HALF_CLOSED_SECONDS)
+    finally:
+        for way in ways:
+            way.cancel()
+        far_writer.close()
+
+
+async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(_CHUNK_BYTES):
+            writer.write(data)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+
+
+async def _through(upstream: str, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Connect through the proxy of the settings: HTTP's CONNECT, or SOCKS 5."""
+    proxy = urlsplit(upstream)
+    reader, writer = await asyncio.open_connection(proxy.hostname, proxy.port or 1080, limit=_CHUNK_BYTES)
+    try:
+        if proxy.scheme == "http":
+            await _ask_http(reader, writer, host, port)
+        else:
+            await _ask_socks(reader, writer, host, port)
+    except BaseException:
+        writer.close()
+        raise
+    return reader, writer
+
+
+async def _ask_http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
+    named = f"[{host}]" if ":" in host else host
+    writer.write(f"CONNECT {named}:{port} HTTP/1.1\r\nHost: {named}:{port}\r\n\r\n".encode())
+    head = await reader.readuntil(b"\r\n\r\n")
+    if head.split(b" ", 2)[1:2] != [b"200"]:
+        raise ConnectionRefusedError("the proxy of the settings refused the connection")
+
+
+async def _ask_socks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
+    name = host.encode("ascii")
+    writer.write(bytes((_VERSION, 1, _NO_AUTHENTICATION)))
+    await reader.readexactly(2)
+    writer.write(bytes((_VERSION, _CONNECT, 0, _NAME, len(name))) + name + struct.pack("!H", port))
+    _, said, _, kind = await reader.readexactly(4)
+    rest = {_IPV4: 4, _IPV6: 16}.get(kind)
+    await reader.readexactly((rest if rest is not None else (await reader.readexactly(1))[0]) + 2)
+    if said != _OK:
+        raise ConnectionRefusedError("the proxy of the settings refused the connection")
+
+
+def _remember(kept: OrderedDict[tuple[str, int], T], place: tuple[str, int], what: T) -> None:
+    kept[place] = what
+    kept.move_to_end(place)
+    while len(kept) > _REMEMBERED:
+        kept.popitem(last=False)

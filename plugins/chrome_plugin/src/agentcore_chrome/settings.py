@@ -1,0 +1,83 @@
+"""The settings of the engine, which both modules share under `config.chrome`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict
+
+from agentcore.api import BaseModel, Field, Module
+
+Channel = Literal["chromium", "chrome", "chrome-beta", "chrome-dev", "msedge", "msedge-beta", "msedge-dev"]
+
+_PROXY_SCHEMES = ("http://", "socks5://")
+
+
+class Viewport(BaseModel):
+    """The size of a page in CSS pixels."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    width: Annotated[int, Field(ge=50, le=7680)] = 1280
+    height: Annotated[int, Field(ge=50, le=4320)] = 720
+
+
+def _known_proxy(address: str | None) -> str | None:
+    if address is not None and not address.startswith(_PROXY_SCHEMES):
+        raise ValueError(f"begin with {' or '.join(_PROXY_SCHEMES)}")
+    return address
+
+
+class EngineSettings(Module.Settings):
+    """Settings of the browsers, for the modules `chrome` and `browser` together."""
+
+    executable: Annotated[
+        Path | None, Field(description="The browser's program; left out, it is looked for in the usual places.")
+    ] = None
+    channel: Annotated[
+        Channel | None, Field(description="Which installed browser to use, instead of the first one that is found.")
+    ] = None
+    headless: Annotated[bool, Field(description="Whether browsers run without a window.")] = True
+    sandbox: Annotated[
+        bool,
+        Field(description="Whether the browser's own sandbox is used; root has none, whatever stands here."),
+    ] = True
+    args: Annotated[
+        tuple[str, ...], Field(max_length=64, description="Further switches for the browser, such as `--lang=de`.")
+    ] = ()
+    profile: Annotated[
+        Path | None,
+        Field(description="A profile folder to keep log-ins in; all sessions share it. Left out, nothing is kept."),
+    ] = None
+    proxy: Annotated[
+        str | None,
+        Field(description="A proxy for all connections, `http://host:port` or `socks5://host:port`."),
+        AfterValidator(_known_proxy),
+    ] = None
+    locale: Annotated[str | None, Field(max_length=35, description="Language of pages, such as `de-DE`.")] = None
+    viewport: Annotated[Viewport, Field(description="Size of a page.")] = Viewport()
+    allow_private: Annotated[
+        bool, Field(description="Whether pages of this machine and of private networks may be opened.")
+    ] = False
+    allowed_hosts: Annotated[
+        tuple[str, ...], Field(description="Only these hosts, such as `example.org` or `*.example.org`.")
+    ] = ()
+    blocked_hosts: Annotated[tuple[str, ...], Field(description="Never these hosts.")] = ()
+    cdp_endpoint: Annotated[
+        str | None,
+        Field(
+            pattern=r"^(https?|wss?)://",
+            description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching.",
+        ),
+    ] = None
+    max_browsers: Annotated[int, Field(ge=1, le=64, description="Browser processes at once.")] = 8
+    max_tabs: Annotated[int, Field(ge=1, le=500, description="Tabs at once, over all browsers.")] = 50
+    launch_timeout: Annotated[float, Field(gt=0, le=300, description="Seconds for a browser to start.")] = 60.0
+    dialog_timeout: Annotated[
+        float, Field(ge=0, le=600, description="Seconds that a dialog stays open for browser_handle_dialog.")
+    ] = 60.0
+    extra_tools: Annotated[
+        bool, Field(description="Whether `browser` has more than its fifteen tools: snapshot, tabs, forms, …")
+    ] = True
+    stealth: Annotated[
+        bool, Field(description="Whether pages are kept from seeing that the browser is driven by a program.")
+    ] = False

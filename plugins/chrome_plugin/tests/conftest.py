@@ -1,0 +1,99 @@
+"""A host with both modules and a real browser, shared by the tests of a file; and a small site for it to visit."""
+
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from agentcore.api import Text, ToolError, ToolResult
+from agentcore.testing import RunningHost
+from agentcore.testing.hosting import HostPlan, running_host
+
+_HERE = Path(__file__).parent
+_SPEC = spec_from_file_location("agentcore_chrome_test_site", _HERE / "site.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+site_module = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(site_module)
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file share one host and its browser, which live in one event loop."""
+    for item in items:
+        if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+            if BROWSER is None:
+                item.add_marker(pytest.mark.skip(reason="needs Chromium on PATH"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[Any]:
+    """The site."""
+    async with site_module.running_site() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def start_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[..., Awaitable[RunningHost]]]:
+    """Start hosts with both modules, and settings for them."""
+    async with AsyncExitStack() as stack:
+
+        async def start(modules: tuple[str, ...] = ("chrome", "browser"), **settings: Any) -> RunningHost:
+            config = {"config": {"chrome": {"allow_private": True, "blocked_hosts": ["blocked.test"], **settings}}}
+            plan = HostPlan(modules, config)
+            return await stack.enter_async_context(running_host(plan, tmp_path_factory.mktemp("host")))
+
+        yield start
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def host(start_host: Callable[..., Awaitable[RunningHost]]) -> RunningHost:
+    """One host for the tests of a file."""
+    return await start_host()
+
+
+@pytest.fixture
+def call(host: RunningHost) -> Callable[..., Awaitable[ToolResult]]:
+    """Call a tool as a person does."""
+    return host.call
+
+
+@pytest.fixture
+def failure(call: Callable[..., Awaitable[ToolResult]]) -> Callable[..., Awaitable[ToolError]]:
+    """Call a tool that fails, and give its error."""
+
+    async def run(tool: str, /, **arguments: Any) -> ToolError:
+        with pytest.raises(ToolError) as caught:
+            await call(tool, **arguments)
+        return caught.value
+
+    return run
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser_id(host: RunningHost) -> str:
+    """A browser that was launched by id, for the tests of a file."""
+    return str((await host.call("chrome_launch")).data["browserId"])
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def tab(host: RunningHost, browser_id: str) -> AsyncIterator[str]:
+    """A new tab, closed after the test."""
+    tab_id = (await host.call("chrome_new_tab", browserId=browser_id)).data["tabId"]
+    yield tab_id
+    if any(tab_id == tab["tabId"] for tab in (await host.call("chrome_list_tabs", browserId=browser_id)).data["tabs"]):
+        await host.call("chrome_close_tab", tabId=tab_id)
+
+
+@pytest.fixture
+def text() -> Callable[[ToolResult], str]:
+    """All text of a result."""
+    return lambda result: "\n".join(block.text for block in result.blocks() if isinstance(block, Text))

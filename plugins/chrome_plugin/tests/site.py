@@ -1,0 +1,116 @@
+"""A small site on loopback, with the pages that tests visit."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+PAGES = {
+    "/": "<title>Home</title><h1>Home</h1><p id=intro>Welcome</p><a href=/second>Second</a>",
+    "/second": "<title>Second</title><h1>Second page</h1><a href=/>Home</a>",
+    "/form": """<title>Form</title><form
+        onsubmit="event.preventDefault(); out.textContent = new URLSearchParams(new FormData(this))">
+        <label>Name <input name=name value=old></label>
+        <label>Secret <input name=secret type=password value=hunter2></label>
+        <label><input type=checkbox name=agree> Agree</label>
+        <label>Colour <select name=colour><option value=r>Red</option><option value=b>Blue</option></select></label>
+        <label>File <input type=file name=file
+            onchange="picked.textContent = this.files[0].name + ' ' + this.files[0].size"></label>
+        <button>Send</button></form><output id=out></output><output id=picked></output>
+        <button id=late hidden onclick="out.textContent='late'">Late</button>
+        <button id=off disabled>Off</button>
+        <div style="position:relative"><button id=under>Under</button>
+        <div style="position:absolute;inset:0;background:#fff">over</div></div>""",
+    "/dialogs": """<title>Dialogs</title><output id=out></output>
+        <button id=alert onclick="alert('hello'); out.textContent='after'">Alert</button>
+        <button id=confirm onclick="out.textContent = 'confirm ' + confirm('Sure?')">Confirm</button>
+        <button id=prompt onclick="out.textContent = 'prompt ' + prompt('Name?')">Prompt</button>
+        <button id=storm onclick="while (true) alert('again')">Storm</button>
+        <button id=stay onclick="addEventListener('beforeunload', event => event.preventDefault())">Stay</button>""",
+    "/popups": """<title>Popups</title><button id=many
+        onclick="for (let i = 0; i < 20; i++) window.open('/second?' + i)">Many</button>
+        <a id=blank target=_blank href=/second>Blank</a>""",
+    "/frames": "<title>Frames</title><h1>Outside</h1><iframe src=/form></iframe>",
+    "/shadow": """<title>Shadow</title><div id=host></div><script>
+        host.attachShadow({mode: 'open'}).innerHTML =
+            '<button onclick="document.title = this.textContent">Inside</button>'
+        </script>""",
+    "/loop": "<title>Loop</title><button onclick='while (true);'>Loop</button>",
+    "/rows": "<title>Rows</title><table>"
+    + "".join(f"<tr><td>Name {i}</td><td>{i * 7}</td><td><a href=/second?{i}>open</a></td></tr>" for i in range(100))
+    + "</table>",
+    "/many": "<title>Many</title><table>"
+    + "".join(f"<tr><td>Name {i}</td><td>{i * 7}</td></tr>" for i in range(2000))
+    + "</table>",
+    "/to-blocked": """<title>Way out</title><a id=link href="http://blocked.test/">out</a>
+        <a id=redirect href=/redirect-blocked>out</a>""",
+    "/drag": """<title>Drag</title>
+        <div id=a draggable=true ondragstart="event.dataTransfer.setData('text', 'x')">A</div>
+        <div id=b style="height:100px" ondragover="event.preventDefault()"
+            ondrop="document.title='dropped'">B</div>""",
+    "/log": "<title>Log</title><script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>",
+    "/animation": """<title>Animation</title><canvas id=c width=300 height=150></canvas><script>
+        let i = 0; const draw = () => { const g = c.getContext('2d'); g.fillStyle = `hsl(${i++} 90% 50%)`;
+        g.fillRect(0, 0, 300, 150); requestAnimationFrame(draw); }; draw(); </script>
+        <button id=b onclick="document.title='clicked'"
+            style="position:absolute;left:20px;top:200px;width:100px;height:40px">Go</button>
+        <input id=i style="position:absolute;left:20px;top:300px">""",
+}
+
+
+@dataclass
+class Site:
+    """A running site.
+
+    Attributes:
+        address: Where it is, without a slash at the end.
+        asked: Paths that were asked for.
+    """
+
+    address: str = ""
+    asked: list[str] = field(default_factory=list)
+    hanging: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def url(self, path: str) -> str:
+        return f"{self.address}{path}"
+
+
+@asynccontextmanager
+async def running_site() -> AsyncIterator[Site]:
+    """Serve the pages on a free port of loopback."""
+    site = Site()
+
+    async def page(request: web.Request) -> web.StreamResponse:
+        site.asked.append(request.path)
+        if request.path == "/redirect":
+            raise web.HTTPFound("/second")
+        if request.path == "/redirect-blocked":
+            raise web.HTTPFound("http://blocked.test/")
+        if request.path == "/download":
+            return web.Response(body=b"data," * 100, headers={"Content-Disposition": 'attachment; filename="data.csv"'})
+        if request.path == "/never":
+            response = web.StreamResponse(headers={"Content-Type": "text/html"})
+            await response.prepare(request)
+            await response.write(b"<title>Never</title><h1>Half</h1>")
+            await site.hanging.wait()
+            return response
+        body = PAGES.get(request.path)
+        if body is None:
+            return web.Response(status=404, text="<title>Not found</title>nothing here", content_type="text/html")
+        return web.Response(text=f"<!doctype html>{body}", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_route("GET", "/{path:.*}", page)
+    runner = web.AppRunner(app, shutdown_timeout=1)
+    await runner.setup()
+    listener = web.TCPSite(runner, "127.0.0.1", 0)
+    await listener.start()
+    port = runner.addresses[0][1]
+    site.address = f"http://127.0.0.1:{port}"
+    try:
+        yield site
+    finally:
+        site.hanging.set()
+        await runner.cleanup()

@@ -1,0 +1,182 @@
+"""The tools of `chrome`, in a real browser."""
+
+import pytest
+
+pytestmark = pytest.mark.spec("B1")
+
+
+async def test_navigation_tells_where_it_got_to(call, tab, site):
+    result = await call("chrome_navigate", tabId=tab, url=site.url("/redirect"))
+    assert result.data["url"] == site.url("/second")
+    assert (result.data["status"], result.data["title"], result.data["loadState"]) == (200, "Second", "load")
+    assert result.untrusted
+
+
+async def test_page_is_clicked_filled_typed_and_read(call, tab, site):
+    await call("chrome_navigate", tabId=tab, url=site.url("/form"))
+    await call("chrome_fill", tabId=tab, selector="[name=name]", text="new")
+    await call("chrome_type", tabId=tab, selector="[name=name]", text="er")
+    await call("chrome_click", tabId=tab, selector="text=Send")
+    assert "name=newer" in (await call("chrome_get_text", tabId=tab, selector="#out")).data["text"]
+
+
+async def test_values_of_password_fields_are_not_in_html(call, tab, site):
+    await call("chrome_navigate", tabId=tab, url=site.url("/form"))
+    html = (await call("chrome_get_content", tabId=tab)).data["html"]
+    assert "hunter2" not in html
+    assert 'name="secret"' in html
+
+
+@pytest.mark.parametrize(
+    ("script", "value"),
+    [
+        ("1 + 1", 2),
+        ("() => document.title", "Home"),
+        ("async () => ({a: [1, null]})", {"a": [1, None]}),
+        ("const a = 2; a * 21", 42),
+        ("const a = 2; return a * 3", 6),
+        ("await new Promise(done => setTimeout(() => done('later'), 1))", "later"),
+        ("undefined", None),
+        ("document.querySelector('#intro')", '<p id="intro">Welcome</p>'),
+        ("NaN", "NaN"),
+    ],
+)
+async def test_scripts_of_any_form_give_their_value(call, tab, site, script, value):
+    await call("chrome_navigate", tabId=tab, url=site.url("/"))
+    assert (await call("chrome_evaluate", tabId=tab, script=script)).data["value"] == value
+
+
+async def test_long_values_are_cut_in_the_page(call, tab):
+    result = await call("chrome_evaluate", tabId=tab, script="'x'.repeat(10_000_000)")
+    assert result.truncated
+    assert result.data["length"] == 10_000_002
+    assert len(result.data["cutText"]) < 300_000
+
+
+async def test_script_that_fails_is_told_with_its_stack(failure, tab):
+    error = await failure("chrome_evaluate", tabId=tab, script="() => { throw new TypeError('no good') }")
+    assert error.type == "evaluation_error"
+    assert "no good" in error.message
+    assert "at" in error.context["stack"]
+
+
+async def test_script_that_never_ends_is_stopped_and_the_tab_goes_on(call, failure, tab):
+    error = await failure("chrome_evaluate", tabId=tab, script="while (true);", timeoutMs=500)
+    assert error.type == "timeout", error.message
+    assert (await call("chrome_evaluate", tabId=tab, script="1")).data["value"] == 1
+
+
+async def test_promise_that_never_settles_ends_at_the_limit(failure, tab):
+    error = await failure("chrome_evaluate", tabId=tab, script="new Promise(() => {})", timeoutMs=300)
+    assert error.type == "timeout"
+
+
+async def test_page_that_loops_can_be_closed(call, tab, site, failure):
+    await call("chrome_navigate", tabId=tab, url=site.url("/loop"))
+    error = await failure("chrome_click", tabId=tab, selector="button", timeoutMs=500)
+    assert error.type == "element_not_actionable"
+    await call("chrome_close_tab", tabId=tab)
+    assert (await failure("chrome_get_url", tabId=tab)).type == "tab_not_found"
+
+
+async def test_screenshots_are_pictures_of_the_page_and_of_elements(call, tab, site):
+    await call("chrome_navigate", tabId=tab, url=site.url("/rows"))
+    window = (await call("chrome_screenshot", tabId=tab)).blocks()[0]
+    whole = (await call("chrome_screenshot", tabId=tab, fullPage=True, format="jpeg")).blocks()[0]
+    kept = await call("chrome_screenshot", tabId=tab, selector="td", inline=False)
+    assert (window.data[:4], whole.data[:2]) == (b"\x89PNG", b"\xff\xd8")
+    assert kept.data["artifactId"]
+
+
+async def test_waiting_ends_when_it_is_so(call, tab, site, failure):
+    await call("chrome_navigate", tabId=tab, url=site.url("/form"))
+    await call("chrome_evaluate", tabId=tab, script="setTimeout(() => late.hidden = false, 50)")
+    await call("chrome_wait_for", tabId=tab, selector="#late")
+    await call("chrome_wait_for", tabId=tab, condition="document.readyState === 'complete'")
+    await call("chrome_wait_for", tabId=tab, url="**/form")
+    await call("chrome_wait_for", tabId=tab, loadState="load")
+    error = await failure("chrome_wait_for", tabId=tab, selector="#nowhere", timeoutMs=100)
+    assert (error.type, error.context["selector"]) == ("wait_timeout", "#nowhere")
+    assert (await failure("chrome_wait_for", tabId=tab)).type == "invalid_arguments"
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("#nowhere", "element_not_found"),
+        ("#off", "element_not_actionable"),
+        ("#under", "element_not_actionable"),
+        ("p[", "invalid_arguments"),
+    ],
+)
+async def test_element_that_cannot_be_clicked_says_why(call, failure, tab, site, selector, expected):
+    await call("chrome_navigate", tabId=tab, url=site.url("/form"))
+    error = await failure("chrome_click", tabId=tab, selector=selector, timeoutMs=400)
+    assert error.type == expected
+    assert error.context["selector"] == selector
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "chrome://version", "javascript:alert(1)", "http://blocked.test/", "data:text/html,x"]
+)
+@pytest.mark.spec("S6")
+async def test_addresses_that_the_policy_forbids_are_refused(failure, tab, url):
+    assert (await failure("chrome_navigate", tabId=tab, url=url)).type == "url_blocked"
+
+
+@pytest.mark.parametrize("way", ["#link", "#redirect"])
+@pytest.mark.spec("S6")
+async def test_links_and_redirects_do_not_lead_around_the_policy(call, failure, tab, site, way):
+    await call("chrome_navigate", tabId=tab, url=site.url("/to-blocked"))
+    assert (await failure("chrome_click", tabId=tab, selector=way)).type == "url_blocked"
+
+
+@pytest.mark.spec("S6")
+async def test_redirect_of_an_address_does_not_lead_around_the_policy(call, failure, tab, site):
+    error = await failure("chrome_navigate", tabId=tab, url=site.url("/redirect-blocked"))
+    assert error.type == "url_blocked"
+    assert (await call("chrome_navigate", tabId=tab, url=site.url("/second"))).data["title"] == "Second"
+
+
+async def test_failed_and_slow_navigation_have_errors_of_their_own(failure, call, tab, site):
+    refused = await failure("chrome_navigate", tabId=tab, url="http://127.0.0.1:9/")
+    assert refused.type == "navigation_failed"
+    assert refused.context["netError"].startswith("net::ERR_")
+    slow = await failure("chrome_navigate", tabId=tab, url=site.url("/never"), timeoutMs=400)
+    assert slow.type == "navigation_timeout", slow.message
+    assert (await call("chrome_get_text", tabId=tab, selector="h1")).data["text"] == "Half"
+
+
+async def test_dialogs_hold_nothing_up(call, tab, site):
+    await call("chrome_navigate", tabId=tab, url=site.url("/dialogs"))
+    result = await call("chrome_click", tabId=tab, selector="#confirm")
+    assert result.data["dialogs"] == [{"type": "confirm", "message": "Sure?", "outcome": "dismissed"}]
+    assert (await call("chrome_get_text", tabId=tab, selector="#out")).data["text"] == "confirm false"
+
+
+async def test_popups_become_tabs(call, tab, site, browser_id):
+    await call("chrome_navigate", tabId=tab, url=site.url("/popups"))
+    await call("chrome_click", tabId=tab, selector="#blank")
+    await call("chrome_wait_for", tabId=tab, condition="true")
+    tabs = (await call("chrome_list_tabs", browserId=browser_id)).data["tabs"]
+    assert len([one for one in tabs if one["url"] == site.url("/second")]) == 1
+
+
+async def test_unknown_ids_are_named(failure):
+    assert (await failure("chrome_close", browserId="b999")).type == "instance_not_found"
+    error = await failure("chrome_get_url", tabId="t999")
+    assert (error.type, error.context) == ("tab_not_found", {"tabId": "t999"})
+
+
+async def test_list_shows_browsers_with_tabs_process_and_memory(call, browser_id, tab):
+    browsers = (await call("chrome_list")).data["browsers"]
+    own = next(browser for browser in browsers if browser["browserId"] == browser_id)
+    assert own["pid"] > 1
+    assert own["memoryBytes"] > 10_000_000
+    assert tab in [one["tabId"] for one in own["tabs"]]
+
+
+async def test_download_is_kept_as_an_artifact(call, tab, site, host):
+    result = await call("chrome_navigate", tabId=tab, url=site.url("/download"))
+    assert result.data["downloads"][0]["name"] == "data.csv"
+    assert result.data["downloads"][0]["sizeBytes"] == 500

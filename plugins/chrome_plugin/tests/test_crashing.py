@@ -1,0 +1,142 @@
+"""Browsers that die, and servers that are killed: what is noticed, and what is left."""
+
+import asyncio
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from agentcore.api import ToolError
+
+pytestmark = pytest.mark.spec("B3")
+
+
+def folders() -> set[str]:
+    return set(glob.glob(f"{tempfile.gettempdir()}/agentcore-browser-*"))
+
+
+async def until(condition, limit_s=30):
+    async with asyncio.timeout(limit_s):
+        while not condition():
+            await asyncio.sleep(0.05)
+
+
+async def test_killed_browser_ends_its_calls_and_is_dropped(host, call, failure, site):
+    before = folders()
+    launched = (await call("chrome_launch")).data
+    tab = (await call("chrome_new_tab", browserId=launched["browserId"])).data["tabId"]
+    made = folders() - before
+    assert len(made) == 1
+    waiting = asyncio.create_task(failure("chrome_evaluate", tabId=tab, script="new Promise(() => {})"))
+    await host.events.wait_for("call.started", tool="chrome_evaluate")
+    os.kill(launched["pid"], signal.SIGKILL)
+    assert (await waiting).type == "browser_crashed"
+    await host.events.wait_for("chrome.browserCrashed", browserId=launched["browserId"])
+    assert (await failure("chrome_get_url", tabId=tab)).type == "tab_not_found"
+    assert (await failure("chrome_close", browserId=launched["browserId"])).type == "instance_not_found"
+    await until(lambda: not made & folders())
+    assert (await call("chrome_launch")).data["browserId"] != launched["browserId"]
+
+
+async def test_crashed_page_is_opened_anew_under_the_same_id(host, site):
+    async def act(tool, /, **arguments):
+        return (await host.outcome(tool, arguments, session_id="crash")).unwrap()
+
+    first = await act("browser_navigate", url=site.url("/"))
+    shared = next(one for one in (await host.call("chrome_list")).data["browsers"] if one["isShared"])
+    renderers = [
+        one for one in psutil.Process(shared["pid"]).children(recursive=True) if "--type=renderer" in one.cmdline()
+    ]
+    for renderer in renderers:
+        renderer.kill()
+    with pytest.raises(ToolError) as caught:
+        await act("browser_evaluate", script="new Promise(() => {})", timeoutMs=20_000)
+    assert caught.value.type == "browser_crashed"
+    again = await act("browser_navigate", url=site.url("/second"))
+    assert again.data["resourceId"] == first.data["resourceId"]
+    assert again.data["title"] == "Second"
+
+
+async def test_closing_a_browser_leaves_no_process_and_no_folder(call):
+    before = folders()
+    launched = (await call("chrome_launch")).data
+    processes = [psutil.Process(launched["pid"]), *psutil.Process(launched["pid"]).children(recursive=True)]
+    made = folders() - before
+    await call("chrome_close", browserId=launched["browserId"])
+    await until(lambda: not any(process.is_running() and process.status() != "zombie" for process in processes))
+    await until(lambda: not made & folders())
+
+
+async def test_missing_browser_says_where_it_looked(start_host):
+    host = await start_host(executable="/nowhere/chromium")
+    outcome = await host.outcome("chrome_launch")
+    assert outcome.error is not None
+    assert outcome.error.type == "browser_not_found"
+    assert outcome.error.context["looked"] == ["/nowhere/chromium"]
+
+
+async def test_program_that_is_no_browser_fails_to_launch(start_host, tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    host = await start_host(executable=str(program))
+    outcome = await host.outcome("chrome_launch")
+    assert outcome.error is not None
+    assert outcome.error.type == "browser_launch_failed"
+
+
+async def test_bounds_of_browsers_and_tabs_are_kept(start_host):
+    host = await start_host(max_browsers=1, max_tabs=1)
+    browser = (await host.call("chrome_launch")).data["browserId"]
+    assert (await host.outcome("chrome_launch")).error.type == "too_many_browsers"
+    await host.call("chrome_new_tab", browserId=browser)
+    assert (await host.outcome("chrome_new_tab", {"browserId": browser})).error.type == "too_many_tabs"
+
+
+SERVER = """
+import asyncio, json, sys
+from pathlib import Path
+from agentcore.testing.hosting import HostPlan, running_host
+async def main():
+    plan = HostPlan(("browser", "chrome"), {})
+    async with running_host(plan, Path(sys.argv[1])) as host:
+        launched = await host.call("chrome_launch")
+        await host.call("chrome_new_tab", browserId=launched.data["browserId"])
+        print(json.dumps(launched.data), file=sys.stderr, flush=True)
+        if sys.argv[2] == "wait":
+            await asyncio.Event().wait()
+asyncio.run(main())
+"""
+
+
+async def test_kill_of_the_server_ends_its_browsers_and_the_next_start_removes_the_rest(tmp_path: Path):
+    """The server is killed with SIGKILL; its browser ends by itself, and what it left goes with the next start."""
+    before = folders()
+    script = tmp_path / "server.py"
+    script.write_text(SERVER)
+    (tmp_path / "app").mkdir()
+    command = [sys.executable, str(script), str(tmp_path / "app")]
+    with subprocess.Popen([*command, "wait"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as server:
+        line = await asyncio.to_thread(first_json_line, server.stderr)
+        processes = psutil.Process(server.pid).children(recursive=True)
+        assert line["pid"] in [process.pid for process in processes]
+        server.kill()
+    await until(lambda: not any(process.is_running() and process.status() != "zombie" for process in processes))
+    left = folders() - before
+    await asyncio.to_thread(subprocess.run, [*command, "end"], check=True, capture_output=True)
+    await until(lambda: not left & folders())
+    assert folders() - before == set()
+
+
+def first_json_line(stream):
+    for line in stream:
+        if line.startswith("{"):
+            return json.loads(line)
+    raise AssertionError("the server said nothing")

@@ -1,0 +1,26 @@
+"""The file manager on the session bus. Source: freedesktop.org, File Manager D-Bus Interface."""
+
+from pathlib import Path
+
+from jeepney import DBusAddress
+
+from agentcore_system_tools import session_bus
+
+_FILE_MANAGER = DBusAddress(
+    "/org/freedesktop/FileManager1", "org.freedesktop.FileManager1", "org.freedesktop.FileManager1"
+)
+
+
+def show_by_bus(path: Path, *, is_folder: bool) -> bool:
+    """Ask the file manager to show a file, or to open a folder; blocks.
+
+    Returns:
+        Whether one did; where none answers, another way has to be taken.
+    """
+    method = "ShowFolders" if is_folder else "ShowItems"
+    try:
+        with session_bus.session_bus() as bus:
+            session_bus.call(bus, _FILE_MANAGER, method, "ass", ([path.as_uri()], ""))
+    except session_bus.BusError:
+        return False
+    return True

@@ -1,0 +1,33 @@
+"""Which way a picture of this screen is taken."""
+
+import os
+import sys
+from importlib import import_module
+
+from agentcore.api import ToolError
+from agentcore_system_tools.programs import has_display
+from agentcore_system_tools.shot import Shot, Wish
+
+
+def take(wish: Wish) -> Shot:
+    """Take a picture of the screen; blocks.
+
+    Raises:
+        ToolError: `no_display`, and what the way of this system says.
+    """
+    # what belongs to one kind of desktop is imported there alone, at the first picture
+    shot: Shot = getattr(import_module(f"agentcore_system_tools.{_way()}"), f"take_{_way()}")(wish)
+    return shot
+
+
+def _way() -> str:
+    if sys.platform == "darwin":
+        return "macos"
+    if not has_display():
+        message = (
+            "There is no display: neither DISPLAY nor WAYLAND_DISPLAY is set where agentcore runs. "
+            "Start it in a graphical session."
+        )
+        raise ToolError("no_display", message)
+    # under Wayland an X server is there too, but it shows only windows of X programs
+    return "wayland" if os.environ.get("WAYLAND_DISPLAY") else "x11"

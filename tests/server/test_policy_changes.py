@@ -1,0 +1,156 @@
+"""Changes of what is allowed: asked for by page or token, applied once a person confirms them, and only then."""
+
+import json
+
+import pytest
+
+from agentcore.api.errors import ToolError
+from agentcore.host.policy_changes import PolicyChanges, Proposal
+from tests.server.approving import MODEL, Notes, approver, page
+
+pytestmark = [pytest.mark.spec("S2"), pytest.mark.spec("K3")]
+
+CLOCK = '''
+from agentcore.api import Module, tool
+
+class Clock(Module):
+    """The time."""
+
+    @tool(read_only=True)
+    async def clock_now(self) -> str:
+        """Return the time."""
+        return "now"
+'''
+
+
+@pytest.fixture
+async def server(agentcore_client):
+    return await agentcore_client([Notes])
+
+
+@pytest.fixture
+async def person(server):
+    return await approver(server)
+
+
+def app_json(server):
+    return json.loads(server.running.host.config.file.read_text())
+
+
+async def ask_for(asker, path="/approvals/mode", value="allow"):
+    digest = (await asker.ask("GET", "/api/settings"))[1]["digest"]
+    return await asker.ask("PUT", "/api/settings", {"expected": digest, "changes": [{"path": path, "value": value}]})
+
+
+async def decide(asker, change_id, *, approved=True, **headers):
+    path = f"/api/policy-changes/{change_id}/decision"
+    return await asker.ask("POST", path, {"approved": approved}, **headers)
+
+
+async def test_change_is_shown_with_its_diff_and_applied_when_confirmed(server, person):
+    status, answer = await ask_for(await page(server))
+    assert status == 202
+    assert "approvals" not in app_json(server)
+    (change,) = (await person.ask("GET", "/api/approvals"))[1]["changes"]
+    assert change["changeId"] == answer["confirmation"]["changeId"]
+    assert (change["kind"], change["subject"], change["paths"]) == ("settings", "app.json", ["/approvals/mode"])
+    assert change["askedBy"]["kind"] == "page"
+    assert any(line.startswith("+") and "allow" in line for line in change["diff"][0]["text"].splitlines())
+    assert await decide(person, change["changeId"]) == (200, {"ok": True})
+    assert app_json(server)["approvals"] == {"mode": "allow"}
+    status, answer = await decide(person, change["changeId"])
+    assert (status, answer["error"]["type"]) == (404, "change_not_found")
+
+
+async def test_refused_change_is_never_applied(server, person):
+    change_id = (await ask_for(await page(server)))[1]["confirmation"]["changeId"]
+    assert (await decide(person, change_id, approved=False))[0] == 200
+    assert (await decide(person, change_id))[0] == 404
+    assert "approvals" not in app_json(server)
+
+
+async def test_neither_page_nor_token_confirms(server):
+    of_page = await page(server)
+    change_id = (await ask_for(of_page))[1]["confirmation"]["changeId"]
+    token = {"Authorization": f"Bearer {server.running.host.state.token.get_secret_value()}"}
+    for headers in ({}, token):
+        status, _ = await decide(of_page, change_id, headers=headers)
+        assert status == 403
+    assert server.running.host.policy_changes.waiting
+    assert "approvals" not in app_json(server)
+
+
+async def test_change_of_a_file_that_changed_meanwhile_is_not_applied(server, person):
+    change_id = (await ask_for(await page(server)))[1]["confirmation"]["changeId"]
+    file = server.running.host.config.file
+    file.write_text(json.dumps({**app_json(server), "locale": "zh"}))
+    status, answer = await decide(person, change_id)
+    assert (status, answer["error"]["type"]) == (409, "config_changed")
+    assert "approvals" not in app_json(server)
+
+
+async def test_approver_changes_the_policy_without_a_further_question(server, person):
+    key = await server.running.host.store.approver_keys.add("panel")
+    shown = {"Authorization": f"Bearer {key}"}
+    status, answer = await (await page(server)).ask("GET", "/api/settings", headers=shown)
+    assert (status, answer["mayChangePolicy"], answer["policyIsConfirmed"]) == (200, True, False)
+
+
+async def test_decisions_are_recorded_with_who_asked_and_who_decided(server, person):
+    first = (await ask_for(await page(server)))[1]["confirmation"]["changeId"]
+    await decide(person, first, approved=False)
+    rows = (await (await server.get("/api/calls?kind=notice")).json())["calls"]
+    assert (rows[0]["outcome"], rows[0]["principal_kind"]) == ("policy_refused", "page")
+    assert rows[0]["decided_by"].startswith("approver:")
+
+
+async def test_module_that_the_page_enables_waits_and_with_the_token_it_does_not(agentcore_client):
+    server = await agentcore_client()
+    modules = server.running.host.config.file.parent / "modules"
+    modules.mkdir()
+    (modules / "clock.py").write_text(CLOCK)
+    status, answer = await (await page(server)).ask("POST", "/api/modules/clock/enable", {})
+    assert status == 202
+    assert "clock" not in server.running.host.modules.records
+    person = await approver(server)
+    (change,) = (await person.ask("GET", "/api/approvals"))[1]["changes"]
+    assert (change["kind"], change["subject"]) == ("module", "clock")
+    assert '"clock"' in change["diff"][0]["text"]
+    assert (await decide(person, answer["confirmation"]["changeId"]))[0] == 200
+    assert server.running.host.modules.get("clock").state == "ready"
+    assert app_json(server)["modules"] == ["clock"]
+    assert (await server.post("/api/modules/clock/disable", json={})).status == 200
+    assert (await (await server.post("/api/modules/clock/enable", json={})).json())["state"] == "ready"
+
+
+async def test_page_cannot_ask_for_a_module_that_is_not_installed(server):
+    status, answer = await (await page(server)).ask("POST", "/api/modules/ghost/enable", {})
+    assert (status, answer["error"]["type"]) == (404, "module_not_found")
+
+
+async def test_so_many_changes_wait_and_no_more(server):
+    of_page = await page(server)
+    for _ in range(20):
+        assert (await ask_for(of_page))[0] == 202
+    status, answer = await ask_for(of_page)
+    assert (status, answer["error"]["type"]) == (400, "too_many_waiting")
+
+
+async def test_change_that_nobody_decides_expires(server):
+    host = server.running.host
+    changes = PolicyChanges(host.events, host.store.record, wait_s=0)
+
+    async def apply() -> None:
+        raise AssertionError("nobody confirmed it")
+
+    change = changes.propose(Proposal("settings", "app.json"), MODEL, apply)
+    assert changes.waiting == []
+    with pytest.raises(ToolError, match="has expired"):
+        await changes.decide(change.change_id, approved=True, by="test")
+
+
+@pytest.mark.spec("S7")
+async def test_emergency_stop_refuses_what_waits(server):
+    await ask_for(await page(server))
+    assert (await (await server.post("/api/stop", json={})).json())["rejected"] == 1
+    assert server.running.host.policy_changes.waiting == []

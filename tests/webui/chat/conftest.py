@@ -1,0 +1,133 @@
+"""Chats in the real page: the real server, and a provider of models on loopback that plays what a test wrote."""
+
+import importlib.util
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from playwright.async_api import Locator, Page, expect
+
+from agentcore.api import Module, ToolContext, tool
+from agentcore.host.approvals import Verdict
+
+_PROVIDER = Path(__file__).parents[2] / "chat" / "conftest.py"
+_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+
+
+def _tests_of_chat() -> Any:
+    """The provider that the tests of the chat play with; conftest files cannot import each other by name."""
+    spec = importlib.util.spec_from_file_location("agentcore_tests_chat", _PROVIDER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Pantry(Module):
+    """Keeps food."""
+
+    name = "pantry"
+
+    def __init__(self) -> None:
+        self.added: list[str] = []
+
+    @tool(effects=["write"])
+    async def pantry_add(self, ctx: ToolContext, food: str, count: int = 1) -> dict[str, Any]:
+        """Put food into the pantry.
+
+        Args:
+            food: What.
+            count: How many pieces.
+        """
+        self.added.append(food)
+        return {"food": food, "count": count}
+
+    @tool(read_only=True)
+    async def pantry_list(self, ctx: ToolContext, kind: str = "any") -> str:
+        """Tell what is in the pantry."""
+        return f"bread and salt, {kind}"
+
+
+@dataclass
+class Chat:
+    """A page at the chats, and what is behind it."""
+
+    ui: Any
+    page: Page
+    provider: Any
+    pantry: Pantry
+
+    @property
+    def box(self) -> Locator:
+        """Where a person writes."""
+        return self.page.get_by_role("combobox", name="Message")
+
+    @property
+    def messages(self) -> Locator:
+        """The messages, oldest first."""
+        return self.page.locator("ac-chat-messages ac-chat-message")
+
+    @property
+    def shown(self) -> Locator:
+        """What stands in the chat, as a reader sees it."""
+        return self.page.get_by_role("region", name="Messages")
+
+    @property
+    def card(self) -> Locator:
+        """The newest card of a call."""
+        return self.page.locator("ac-call-card").last
+
+    async def say(self, text: str) -> None:
+        """Write something, and send it."""
+        await self.box.fill(text)
+        await self.box.press("Enter")
+
+    async def until_idle(self) -> None:
+        """Wait until nothing is being answered, and what was said has its number."""
+        await expect(self.page.get_by_role("button", name="Stop answering")).to_have_count(0)
+
+    async def decide(self, *, approved: bool) -> None:
+        """Answer the one call that waits, as a person at the approval view does."""
+        (request,) = self.ui.host.approvals.waiting
+        await self.ui.host.approvals.decide(request.call_id, Verdict(approved=approved, by="test"))
+
+
+OpenChat = Callable[..., Any]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def provider() -> AsyncIterator[Any]:
+    """A provider that has no reply yet."""
+    played = _tests_of_chat().Provider()
+    app = web.Application(client_max_size=32 * 1024 * 1024)
+    app.router.add_post("/v1/chat/completions", played.openai)
+    async with TestServer(app) as server:
+        played.url = f"http://127.0.0.1:{server.port}"
+        yield played
+
+
+@pytest.fixture
+def open_chat(start_webui: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) -> OpenChat:
+    """Open the chats: `chat = await open_chat()`; `has_model=False`: none is set up."""
+    for name in _KEYS:
+        monkeypatch.delenv(name, raising=False)
+
+    async def make(
+        *modules: Any, path: str = "#/chats", has_model: bool = True, config: Any = None, **options: Any
+    ) -> Chat:
+        pantry = Pantry()
+        model = {"provider": "openai", "base_url": f"{provider.url}/v1", "max_retries": 0}
+        models = {"models": {"test-model": model}} if has_model else {}
+        ui = await start_webui([pantry, *modules], config={**models, **(config or {})})
+        page = await ui.page(path, **options)
+        page.set_default_timeout(20_000)
+        await page.locator("ac-view-chats ac-chat-composer").wait_for()
+        return Chat(ui, page, provider, pantry)
+
+    return make

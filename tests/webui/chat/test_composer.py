@@ -1,0 +1,85 @@
+"""Writing in a chat: keys, history, choices, and calls of one's own."""
+
+from playwright.async_api import expect
+
+
+async def test_enter_sends_shift_enter_breaks_the_line_and_an_input_method_keeps_its_enter(open_chat):
+    chat = await open_chat()
+    chat.provider.say("Both lines came.")
+    await chat.box.fill("one")
+    await chat.box.dispatch_event("keydown", {"key": "Enter", "isComposing": True, "bubbles": True})
+    await expect(chat.box).to_have_value("one")
+    await chat.box.press("Shift+Enter")
+    await chat.box.press_sequentially("two")
+    await chat.box.press("Enter")
+    await expect(chat.shown.get_by_text("Both lines came.")).to_be_visible()
+    assert "one\\ntwo" in chat.provider.sent
+
+
+async def test_arrow_brings_back_what_was_said(open_chat):
+    chat = await open_chat()
+    chat.provider.say("Yes.")
+    await chat.say("said before")
+    await expect(chat.shown.get_by_text("Yes.")).to_be_visible()
+    await chat.box.press("ArrowUp")
+    await expect(chat.box).to_have_value("said before")
+    await chat.box.press("End")
+    await chat.box.press("ArrowDown")
+    await expect(chat.box).to_have_value("")
+
+
+async def test_tool_is_called_from_the_box_by_keyboard_without_any_model(open_chat):
+    """A few letters, the tool, its argument, Enter; and it is there after a reload."""
+    chat = await open_chat(has_model=False)
+    await chat.box.press_sequentially("/padd")
+    options = chat.page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+    await expect(options.first).to_contain_text("pantry_add")
+    await chat.box.press("Enter")
+    await expect(options).to_have_text(["food *What.", "countHow many pieces."])
+    await chat.box.press("Tab")
+    await expect(chat.box).to_have_value("/pantry_add food=")
+    await chat.box.press_sequentially('"brown rice" count=3')
+    await chat.box.press("Enter")
+    await expect(chat.card.get_by_role("button", name="pantry_add")).to_contain_text("done")
+    assert chat.pantry.added == ["brown rice"]
+    await chat.page.reload()
+    await chat.card.get_by_role("button", name="pantry_add").click()
+    await expect(chat.card.locator("ac-result").get_by_text("brown rice")).to_be_visible()
+
+
+async def test_what_cannot_be_called_says_why_and_stays_in_the_box(open_chat):
+    chat = await open_chat(has_model=False)
+    await chat.say("/pantry_fly away")
+    await expect(chat.page.get_by_text("There is no tool “pantry_fly”.")).to_be_visible()
+    await chat.say("/pantry_list {no")
+    await expect(chat.page.get_by_text("This is not valid JSON")).to_be_visible()
+    await chat.say("/pantry_list a b")
+    await expect(chat.page.get_by_text("“b” belongs to no argument. This tool takes: kind")).to_be_visible()
+    await expect(chat.box).to_have_value("/pantry_list a b")
+
+
+async def test_mode_is_said_in_words_and_one_that_asks_less_waits_for_a_person(open_chat):
+    chat = await open_chat()
+    chat.provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.shown.get_by_text("Hello.")).to_be_visible()
+    await chat.page.get_by_role("button", name="Which calls wait for you: Ask always").click()
+    choice = chat.page.get_by_role("menuitemradio", name="No tools")
+    await expect(choice).to_contain_text("Every call is refused.")
+    await choice.click()
+    await expect(chat.page.get_by_role("button", name="Which calls wait for you: No tools")).to_be_visible()
+    await chat.page.reload()
+    await expect(chat.page.get_by_role("button", name="Which calls wait for you: No tools")).to_be_visible()
+
+
+async def test_menu_of_choices_works_by_keyboard(open_chat):
+    chat = await open_chat()
+    opener = chat.page.get_by_role("button", name="Which calls wait for you: Ask always")
+    await opener.focus()
+    await opener.press("Enter")
+    await expect(chat.page.get_by_role("menuitemradio", name="Ask always")).to_be_focused()
+    await chat.page.keyboard.press("ArrowDown")
+    await expect(chat.page.get_by_role("menuitemradio", name="Ask before changes")).to_be_focused()
+    await chat.page.keyboard.press("Escape")
+    await expect(chat.page.get_by_role("menu", name="Which calls wait for you")).to_be_hidden()
+    await expect(opener).to_be_focused()

@@ -1,0 +1,47 @@
+"""Where no model is set up: what the page says, and the ways to one."""
+
+import json
+
+from playwright.async_api import expect
+
+ASK_SETUP = "import('/static/client.js').then(({client}) => client.get('/api/chat')).then(JSON.stringify)"
+SECRET = "sk-only-for-the-server"
+
+
+async def test_page_without_a_model_says_what_to_do_and_still_calls_tools(open_chat):
+    chat = await open_chat(has_model=False)
+    await expect(chat.page.get_by_role("heading", name="Connect a model")).to_be_visible()
+    await expect(chat.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    await chat.box.fill("hello")
+    await expect(chat.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    await chat.say("/pantry_list")
+    await expect(chat.card.get_by_role("button", name="pantry_list")).to_contain_text("done")
+
+
+async def test_servers_are_looked_for_only_when_a_person_asks(open_chat):
+    chat = await open_chat(has_model=False)
+    asked = []
+    chat.page.on("request", lambda request: asked.append(request.url))
+    await chat.page.get_by_role("button", name="On this machine").click()
+    assert not [url for url in asked if "local-servers" in url]
+    await chat.page.get_by_role("button", name="Look for model servers").click()
+    await expect(chat.page.get_by_text("No model server answers on this machine.")).to_be_visible()
+    assert [url for url in asked if "local-servers" in url]
+
+
+async def test_key_is_sent_once_and_is_nowhere_in_the_page_afterwards(open_chat):
+    """Whether it is taken at once or waits for a person's word, the page keeps nothing of it."""
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors.append("403")
+    field = chat.page.get_by_label("API key")
+    assert await field.get_attribute("type") == "password"
+    await field.fill(SECRET)
+    async with chat.page.expect_response("**/api/chat/providers/openai") as answered:
+        await chat.page.get_by_role("button", name="Save").click()
+    answer = await answered.value
+    assert json.loads(answer.request.post_data) == {"key": SECRET}
+    assert SECRET not in await answer.text()
+    await expect(field).to_have_value("")
+    kept = await chat.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])")
+    assert SECRET not in kept
+    assert SECRET not in await chat.page.evaluate(ASK_SETUP)

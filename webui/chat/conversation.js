@@ -1,0 +1,335 @@
+/** One chat, as it is stored and as it goes on: loaded, followed, and answered to. */
+import {ApiError, client} from '../client.js';
+import {Store} from '../store.js';
+import {
+  argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withStored, withoutLive,
+} from './items.js';
+
+/**
+ * @typedef {import('./items.js').ChatItem} ChatItem
+ * @typedef {import('./session-list.js').Session} Session
+ * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
+ * @typedef {{questionId: string, text: string, options: string[], toolId?: string}} Question
+ */
+
+const PAGE = 60;
+
+export class Conversation extends Store {
+  /** @param {string} id  `''`: a chat that is not begun */
+  constructor(id) {
+    super();
+    this.id = id;
+    /** @type {ChatItem[]} */
+    this.items = [];
+    /** @type {Partial<Session>} */
+    this.session = {};
+    /** @type {Todo[]} */
+    this.todos = [];
+    /** @type {Question | null} */
+    this.question = null;
+    this.isRunning = false;
+    this.isStopping = false;
+    this.hasEarlier = false;
+    this.isLoaded = id === '';
+    this.isLoadingEarlier = false;
+    /** @type {ApiError | null} */
+    this.error = null;
+    /** @type {(() => void)[]} */
+    this._ends = [];
+    /** @type {any[]} Told while the stored state was on its way. */
+    this._told = [];
+    this._isLoading = false;
+    /** @type {Promise<void>} */
+    this._loading = Promise.resolve();
+  }
+
+  /** Load what there is, and follow it until `close`. */
+  open() {
+    if (this.id === '' || this._ends.length) return;
+    const take = (/** @type {any} */ event) => this._take(event);
+    this._ends = [
+      client.on('session.*', take), client.on('call.*', take), client.on('approval.*', take),
+      client.on('events.reset', () => void this.load()),
+      client.on('connection', (connection) => { if (connection === 'open' && this.error) void this.load(); }),
+    ];
+    void this.load();
+  }
+
+  /** The stored state is there, or could not be had. */
+  async whenLoaded() {
+    await this._loading;
+    if (this.error) throw this.error;
+  }
+
+  close() {
+    for (const end of this._ends) end();
+    this._ends = [];
+  }
+
+  /** Load the newest messages, and how the session stands. */
+  load() {
+    this._loading = this._load();
+    return this._loading;
+  }
+
+  async _load() {
+    this._isLoading = true;
+    try {
+      const [session, page] = await Promise.all([client.get(this._path('')), client.get(this._path(`/messages?limit=${PAGE}`))]);
+      this._takeSession(session);
+      if (!this.isLoaded) this.hasEarlier = page.hasMore;
+      this.items = withStored(this.isLoaded ? this.items.filter(({isLive}) => !isLive) : [], storedItems(page.items));
+      if (page.streaming && this.isRunning) this.items = [...this.items, newItem({role: 'assistant', ...page.streaming, isLive: true})];
+      this.isLoaded = true;
+      this.error = null;
+      this._told = this._told.filter((event) => isNewer(event.id, page.eventId));
+    } catch (error) {
+      this.error = /** @type {ApiError} */ (error);
+    }
+    this._isLoading = false;
+    const told = this._told;
+    this._told = [];
+    for (const event of told) this._fold(event);
+    this.tell();
+  }
+
+  /** Load the messages before those that are there. */
+  async loadEarlier() {
+    const first = this.items.find(({number}) => number !== null)?.number;
+    if (!this.hasEarlier || this.isLoadingEarlier || first === undefined) return;
+    this.isLoadingEarlier = true;
+    try {
+      const {items, hasMore} = await client.get(this._path(`/messages?limit=${PAGE}&before=${first}`));
+      this.items = [...storedItems(items), ...this.items];
+      this.hasEarlier = hasMore && items.length > 0;
+    } finally {
+      this.isLoadingEarlier = false;
+      this.tell();
+    }
+  }
+
+  // -- what a person does --------------------------------------------------------------------------------------
+
+  /** Say something. @param {string} text */
+  async send(text) {
+    await this._say(text, () => client.post(this._path('/messages'), {text}));
+  }
+
+  /** Say something else than before; what came after it is gone. @param {number} number @param {string} text */
+  async edit(number, text) {
+    const before = this.items;
+    this.items = before.filter((item) => item.number !== null && item.number < number);
+    await this._say(text, () => client.post(this._path('/edit'), {number, text}), before);
+  }
+
+  /** Have the last answer given anew. */
+  async retry() {
+    const before = this.items;
+    const last = before.findLastIndex(({role}) => role === 'user');
+    this.items = before.slice(0, last + 1);
+    this._start();
+    await this._try(() => client.post(this._path('/retry'), {}), before);
+  }
+
+  /** End the answer that is on its way. */
+  async stop() {
+    this.isStopping = true;
+    this.tell();
+    try {
+      await client.post(this._path('/stop'), {});
+    } finally {
+      this.isStopping = false;
+      this.tell();
+    }
+  }
+
+  /** Call a tool oneself; the call stays in the chat. @param {string} tool @param {Record<string, unknown>} args */
+  async command(tool, args) {
+    await client.post(this._path('/command'), {tool, arguments: args});
+  }
+
+  /** Say no to a call that waits. @param {string} toolId */
+  async reject(toolId) {
+    await client.post(this._path('/reject'), {toolId});
+    this._changeCall(toolId, (call) => (isOver(call) ? call : {...call, state: 'rejected'}));
+    this.tell();
+  }
+
+  /** Answer a tool's question. @param {string} questionId @param {string} text */
+  async answer(questionId, text) {
+    await client.post(this._path('/answer'), {questionId, text});
+    if (this.question?.questionId === questionId) this.question = null;
+    this.tell();
+  }
+
+  /** @param {string} text @param {() => Promise<unknown>} send @param {ChatItem[]} [before]  what stands there again if it cannot be sent */
+  async _say(text, send, before = this.items) {
+    this.items = [...this.items, newItem({role: 'user', text, isSending: true})];
+    this._start();
+    await this._try(send, before);
+  }
+
+  _start() {
+    this.isRunning = true;
+    this.tell();
+  }
+
+  /** @param {() => Promise<unknown>} send @param {ChatItem[]} before */
+  async _try(send, before) {
+    try {
+      await send();
+    } catch (error) {
+      this.items = before;
+      this.isRunning = false;
+      this.tell();
+      throw error;
+    }
+  }
+
+  // -- what the server tells -----------------------------------------------------------------------------------
+
+  /** @param {any} event */
+  _take(event) {
+    if (event.sessionId !== this.id) return;
+    if (this._isLoading) this._told.push(event);
+    else if (this._fold(event)) this.tell();
+  }
+
+  /** @param {any} event @returns {boolean} whether it changes anything */
+  _fold(event) {
+    const parent = event.thread?.parentToolId;
+    switch (event.type) {
+      case 'session.message': this._onMessage(event); break;
+      case 'session.content': this._inThread(parent, (items) => withContent(items, event.content, event.time)); break;
+      case 'session.thinking': this._inThread(parent, (items) => withContent(items, event.content, event.time, 'thinking')); break;
+      case 'session.toolState': this._changeCall(event.toolId, (call) => (isOver(call) ? call : {...call, state: stateOf(event), callId: event.callId ?? call.callId})); break;
+      case 'session.toolCall': this._inThread(parent, (items) => withCall(items, toldCall(event), event.time)); break;
+      case 'session.toolResult': this._onResult(event.tool_result ?? event); break;
+      case 'session.rewound': this.items = this.items.filter(({number, isSending}) => isSending || (number !== null && number < event.number)); break;
+      case 'session.error': this._onError(event.error, event.time, parent); break;
+      case 'session.finished': if (!parent) this._onFinished(event); break;
+      case 'session.todos': this.todos = event.todos ?? []; break;
+      case 'session.question': this.question = questionOf(event); break;
+      case 'session.changed': Object.assign(this.session, told(event)); break;
+      case 'approval.requested': this._onHostCall(event, {state: 'waiting'}); break;
+      case 'approval.decided': this._onHostCall(event, {state: event.approved ? 'running' : 'rejected', answeredBy: event.by}); break;
+      case 'call.started': this._onHostCall(event, {state: 'running'}); break;
+      case 'call.progress': this._onHostCall(event, {progress: {fraction: event.fraction, message: event.message}}); break;
+      default: return false;
+    }
+    return true;
+  }
+
+  /** A message as it is listed: a person's, perhaps from another page, or a notice. @param {any} event */
+  _onMessage(event) {
+    const {number, time, role = 'user', text, calls, error, thinking} = event;
+    if (this.items.some((known) => known.number === number)) return;
+    this.items = withoutLive(this.items);
+    const item = storedItem({number, time, role, text, calls, error, thinking});
+    const at = role === 'user' ? this.items.findIndex(({isSending}) => isSending) : -1;
+    if (role === 'user') this.isRunning = true;
+    this.items = at < 0 ? [...this.items, item] : this.items.with(at, {...item, key: this.items[at].key});
+  }
+
+  /** @param {string | undefined} parentToolId @param {(items: ChatItem[]) => ChatItem[]} change */
+  _inThread(parentToolId, change) {
+    if (!parentToolId) {
+      this.isRunning = true;
+      this.items = change(this.items);
+    } else this._changeCall(parentToolId, (call) => ({...call, thread: change(call.thread ?? [])}));
+  }
+
+  /** @param {import('../client.js').Envelope & {toolId: string}} result */
+  _onResult(result) {
+    // the end of a person's own call is not told as the end of a turn
+    if (this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === result.toolId))) void this._refresh();
+    this._changeCall(result.toolId, (call) => ({
+      ...call, state: endOf(result), result, callId: result.callId ?? call.callId, progress: undefined, thread: call.thread?.map((item) => ({...item, isLive: false})),
+    }));
+  }
+
+  /** @param {import('../client.js').ErrorObject} error @param {number} time @param {string} [parent] */
+  _onError(error, time, parent) {
+    this._inThread(parent, (items) => withError(items, error, time));
+  }
+
+  /** @param {{waiting?: string[]}} event */
+  _onFinished({waiting = []}) {
+    this.isRunning = false;
+    this.isStopping = false;
+    for (const toolId of waiting) this._changeCall(toolId, (call) => (call.state === 'pending' ? {...call, state: 'waiting'} : call));
+    this.items = withoutLive(this.items);
+    void this._reconcile();
+  }
+
+  /** What the host tells of a call; its id there is learned from the first word about it. @param {{callId: string, tool?: string}} event @param {Partial<import('./items.js').ChatCall>} values */
+  _onHostCall({callId, tool}, values) {
+    const call = findCall(this.items, (one) => one.callId === callId) ?? findCall(this.items, (one) => !one.callId && one.toolName === tool && !isOver(one));
+    if (call && !isOver(call)) this._changeCall(call.toolId, (one) => ({...one, callId, ...values}));
+  }
+
+  /** @param {string} toolId @param {(call: import('./items.js').ChatCall) => import('./items.js').ChatCall} change */
+  _changeCall(toolId, change) {
+    this.items = withChangedCall(this.items, toolId, change);
+  }
+
+  /** Take the numbers of what was said, and what events did not tell. */
+  async _reconcile() {
+    const unnumbered = this.items.filter(({number}) => number === null).length;
+    try {
+      const {items} = await client.get(this._path(`/messages?limit=${Math.max(PAGE, unnumbered + 10)}`));
+      if (!this.isRunning) this.items = withStored(this.items, storedItems(items));
+      this.tell();
+    } catch {
+      // the connection's own state tells that the server is away, and its return loads this again
+    }
+  }
+
+  /** Take how the session stands. */
+  async _refresh() {
+    try {
+      this._takeSession(await client.get(this._path('')));
+      this.tell();
+    } catch {
+      // as above
+    }
+  }
+
+  /** @param {any} session */
+  _takeSession(session) {
+    const {todos, question, isRunning, ...rest} = session;
+    this.session = rest;
+    this.todos = todos ?? [];
+    this.question = question ? questionOf(question) : null;
+    this.isRunning = Boolean(isRunning);
+  }
+
+  /** @param {string} rest */
+  _path(rest) {
+    return `/api/sessions/${encodeURIComponent(this.id)}${rest}`;
+  }
+}
+
+/** @param {any} event @returns {import('./items.js').ChatCall} */
+function toldCall(event) {
+  const {tool_name, toolName = tool_name, arguments: given, toolId, kind} = event.tool_call ?? event;
+  return {toolId, toolName, arguments: argumentsOf(given), kind, state: 'pending'};
+}
+
+/** @param {any} event @returns {Question | null} */
+function questionOf(event) {
+  const {questionId, text, options, toolId} = event.question ?? event;
+  return questionId && text ? {questionId, text, options: options ?? [], toolId} : null;
+}
+
+/** @param {any} event */
+function told({title, model, mode, agentId}) {
+  return Object.fromEntries(Object.entries({title, model, mode, agentId}).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** Whether an event came after another one; ids are `BOOT-NUMBER`. @param {string} id @param {string | undefined} other */
+function isNewer(id, other) {
+  if (!other) return true;
+  const [[boot, number], [otherBoot, otherNumber]] = [id.split('-'), other.split('-')];
+  return boot !== otherBoot || Number(number) > Number(otherNumber);
+}

@@ -1,0 +1,185 @@
+/**
+ * What stands in a conversation, as values that are never changed: each step gives new objects where something is new
+ * and the same ones elsewhere, so that only what changed is rendered.
+ *
+ * @typedef {'pending' | 'waiting' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted' | 'cancelled'} CallState
+ * @typedef {object} ChatCall
+ * @property {string} toolId
+ * @property {string} toolName
+ * @property {Record<string, any>} arguments
+ * @property {'server' | 'client'} kind
+ * @property {CallState} state
+ * @property {string} [callId]
+ * @property {import('../client.js').Envelope | null} [result]
+ * @property {string} [answeredBy]
+ * @property {{fraction?: number, message?: string}} [progress]
+ * @property {ChatItem[]} [thread]  what an agent did that this call started
+ * @typedef {object} ChatItem
+ * @property {string} key  stays the same from the first token to the stored message
+ * @property {number | null} number  of the stored message
+ * @property {number} time
+ * @property {'user' | 'assistant' | 'notice'} role
+ * @property {string} text
+ * @property {string} [thinking]
+ * @property {ChatCall[]} calls
+ * @property {import('../client.js').ErrorObject | null} [error]
+ * @property {boolean} [isLive]  it is being written
+ * @property {boolean} [isSending]
+ */
+
+let made = 0;
+
+/** @param {Partial<ChatItem> & {role: ChatItem['role']}} values @returns {ChatItem} */
+export function newItem(values) {
+  return {key: `live-${++made}`, number: null, time: Date.now(), text: '', calls: [], ...values};
+}
+
+/** Stored messages. What an agent did stands inside of the call that started it. @param {any[]} stored @returns {ChatItem[]} */
+export function storedItems(stored) {
+  /** @type {ChatItem[]} */
+  let items = stored.filter(({thread}) => !thread).map(storedItem);
+  for (const one of stored) {
+    if (one.thread) items = withChangedCall(items, one.thread.parentToolId, (call) => ({...call, thread: [...call.thread ?? [], storedItem(one)]}));
+  }
+  return items;
+}
+
+/** @param {any} stored @returns {ChatItem} */
+export function storedItem(stored) {
+  const calls = (stored.calls ?? []).map((/** @type {any} */ call) => storedCall(call));
+  return {...stored, key: `n${stored.number}`, time: Number(new Date(stored.time)), text: stored.text ?? '', calls: nested(calls)};
+}
+
+/** @param {any} call @returns {ChatCall & {parentToolId?: string | null}} */
+function storedCall(call) {
+  return {...call, arguments: argumentsOf(call.arguments), state: stateOf(call)};
+}
+
+/** @param {(ChatCall & {parentToolId?: string | null})[]} calls @returns {ChatCall[]} */
+function nested(calls) {
+  const ids = new Set(calls.map(({toolId}) => toolId));
+  const childrenOf = (/** @type {string} */ id) => calls.filter(({parentToolId}) => parentToolId === id);
+  /** @param {ChatCall} call @returns {ChatCall} */
+  const whole = (call) => {
+    const children = childrenOf(call.toolId).map(whole);
+    return children.length ? {...call, thread: [newItem({role: 'assistant', key: `${call.toolId}-0`, calls: children})]} : call;
+  };
+  return calls.filter(({parentToolId}) => !parentToolId || !ids.has(parentToolId)).map(whole);
+}
+
+/** @param {unknown} given  an object, or its JSON text @returns {Record<string, any>} */
+export function argumentsOf(given) {
+  if (given !== null && typeof given === 'object') return given;
+  try {
+    return JSON.parse(String(given || '{}'));
+  } catch {
+    return {};
+  }
+}
+
+/** How far a call is, by what is known of it. @param {any} call @returns {CallState} */
+export function stateOf({state, result}) {
+  if (result) return endOf(result);
+  /** @type {Record<string, CallState>} */
+  const words = {new: 'pending', cancelled: 'cancelled', waiting: 'waiting', approved: 'running', running: 'running', executing: 'running', rejected: 'rejected', interrupted: 'interrupted', failed: 'failed', done: 'done', settled: 'done'};
+  return words[state] ?? 'pending';
+}
+
+/** How a call ended. @param {import('../client.js').Envelope} envelope @returns {CallState} */
+export function endOf({ok, error}) {
+  if (ok) return 'done';
+  /** @type {Record<string, CallState>} */
+  const words = {approval_denied: 'rejected', interrupted: 'interrupted', cancelled: 'cancelled'};
+  return words[error?.type ?? ''] ?? 'failed';
+}
+
+/** Whether a call has ended. @param {ChatCall} call */
+export const isOver = ({state}) => !['pending', 'waiting', 'running'].includes(state);
+
+/** A piece of text, or of what the model thinks, at the end. @param {ChatItem[]} items @param {string} piece @param {number} time @param {'text' | 'thinking'} [place] @returns {ChatItem[]} */
+export function withContent(items, piece, time, place = 'text') {
+  const last = items.at(-1);
+  if (!last || last.role !== 'assistant' || !last.isLive || last.calls.length) return [...items, newItem({role: 'assistant', [place]: piece, time, isLive: true})];
+  return items.with(-1, {...last, [place]: (last[place] ?? '') + piece});
+}
+
+/** A call at the end; one that is known already changes nothing. @param {ChatItem[]} items @param {ChatCall} call @param {number} time */
+export function withCall(items, call, time) {
+  if (findCall(items, ({toolId}) => toolId === call.toolId)) return items;
+  const last = items.at(-1);
+  if (!last || last.role !== 'assistant' || !last.isLive) return [...items, newItem({role: 'assistant', calls: [call], time, isLive: true})];
+  return items.with(-1, {...last, calls: [...last.calls, call]});
+}
+
+/** What ended an answer. @param {ChatItem[]} items @param {import('../client.js').ErrorObject} error @param {number} time @returns {ChatItem[]} */
+export function withError(items, error, time) {
+  return [...withoutLive(items), newItem({role: 'notice', error, time})];
+}
+
+/** Nothing is being written any more. @param {ChatItem[]} items */
+export function withoutLive(items) {
+  return items.some(({isLive}) => isLive) ? items.map((item) => (item.isLive ? {...item, isLive: false} : item)) : items;
+}
+
+/** The newest call that a test finds, also inside of threads. @param {ChatItem[]} items @param {(call: ChatCall) => boolean} test @returns {ChatCall | null} */
+export function findCall(items, test) {
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    for (const call of items[at].calls.toReversed()) {
+      const found = (call.thread && findCall(call.thread, test)) ?? (test(call) ? call : null);
+      if (found) return found;
+    }
+  }
+  return null;
+}
+
+/** With one call changed, wherever it stands. @param {ChatItem[]} items @param {string} toolId @param {(call: ChatCall) => ChatCall} change @returns {ChatItem[]} */
+export function withChangedCall(items, toolId, change) {
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    const calls = changedCalls(items[at].calls, toolId, change);
+    if (calls) return items.with(at, {...items[at], calls});
+  }
+  return items;
+}
+
+/** @param {ChatCall[]} calls @param {string} toolId @param {(call: ChatCall) => ChatCall} change */
+function changedCalls(calls, toolId, change) {
+  for (const [at, call] of calls.entries()) {
+    if (call.toolId === toolId) return calls.with(at, change(call));
+    if (!call.thread) continue;
+    const thread = withChangedCall(call.thread, toolId, change);
+    if (thread !== call.thread) return calls.with(at, {...call, thread});
+  }
+  return null;
+}
+
+/**
+ * The stored messages in the place of those that were told as they happened; what a person looks at keeps its key.
+ * @param {ChatItem[]} items
+ * @param {ChatItem[]} stored  the newest ones, without a gap
+ */
+export function withStored(items, stored) {
+  const first = stored[0]?.number ?? Infinity;
+  const before = items.filter(({number}) => number !== null && number < first);
+  const kept = items.slice(before.length);
+  const unnumbered = kept.filter(({number}) => number === null);
+  const known = new Map(kept.map((item) => [item.number, item]));
+  const taken = stored.map((item) => {
+    const same = known.get(item.number) ?? takeFirst(unnumbered, ({role}) => role === item.role);
+    return same ? {...item, key: same.key, calls: item.calls.map((call) => withLive(call, same))} : item;
+  });
+  // what is being sent, or went wrong without being stored, still stands at the end
+  return [...before, ...taken, ...unnumbered.filter(({isSending, error}) => isSending || error)];
+}
+
+/** What only the events told of a call: how its agent got on, and an end that was not stored yet. @param {ChatCall} call @param {ChatItem} item */
+function withLive(call, item) {
+  const before = item.calls.find(({toolId}) => toolId === call.toolId);
+  if (before?.result && !call.result) return before;
+  return before?.thread ? {...call, thread: before.thread} : call;
+}
+
+/** @template T @param {T[]} list @param {(one: T) => boolean} test */
+function takeFirst(list, test) {
+  const at = list.findIndex(test);
+  return at < 0 ? undefined : list.splice(at, 1)[0];
+}
