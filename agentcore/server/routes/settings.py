@@ -18,7 +18,7 @@ from agentcore.host.settings_document import SettingsDocument, SettingsSubject
 from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
 from agentcore.host.settings_shown import diff_of, pointer, shown
 from agentcore.server.answer import Answer
-from agentcore.server.confirming import lay, needs_confirmation
+from agentcore.server.confirmation import laid_before_person, needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal, to_json
 from agentcore.server.route_table import ServerRoute
@@ -150,9 +150,8 @@ async def change_settings(exchange: Exchange) -> Answer:
         if exchange.query.preview is not None:
             return Answer(to_json(await asyncio.to_thread(_preview, plan, needs_confirmation=must_wait)))
         if must_wait:
-            return lay(
-                exchange, await asyncio.to_thread(_proposal, plan, changes), partial(_save, exchange, plan, changes)
-            )
+            proposal = await asyncio.to_thread(_proposal, plan, changes)
+            raise laid_before_person(exchange, proposal, partial(_save, exchange, plan, changes))
     except ConfigError as exc:
         raise _not_written(exc) from exc
     return await _show(exchange, await _save(exchange, plan, changes))
@@ -296,7 +295,7 @@ def _change_route(path: str, summary: str) -> ServerRoute:
         path,
         change_settings,
         f"{summary} With `preview=diff` nothing is written, and the answer is the diff. What says what "
-        "is allowed waits for a person, in the approval view: the answer has status 202 and `confirmation`.",
+        "is allowed waits for a person, in the approval view: the answer is `confirmation_required`.",
         action="change_settings",
         query=ChangeQuery,
         body=ChangeBody,
