@@ -64,6 +64,7 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     chat.provider.say("Rice is there.")
     await chat.say("add rice")
     await expect(chat.card.get_by_text("Runs only if you say so.")).to_be_visible()
+    await chat.card.get_by_role("button", name="pantry_add").click()
     await expect(chat.card.locator("dd", has_text="rice")).to_be_visible()
     await expect(chat.card.get_by_text("Writes")).to_be_visible()
     await expect(chat.page.get_by_role("link", name="add rice").get_by_text("1 call waits for you")).to_be_attached()
@@ -78,7 +79,6 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     await chat.decide(approved=True)
     await expect(chat.shown.get_by_text("Rice is there.")).to_be_visible()
     assert chat.pantry.added == ["rice"]
-    await chat.card.get_by_role("button", name="pantry_add").click()
     await expect(chat.card.locator("ac-result").get_by_text("rice")).to_be_visible()
     await expect(chat.card.get_by_role("link")).to_have_attribute("href", re.compile("^#/activity/"))
 
