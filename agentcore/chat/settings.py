@@ -17,7 +17,7 @@ BASE_URL_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_BASE_URL", "anthropi
 """Where the environment keeps keys and addresses."""
 
 
-class _Settings(BaseModel):
+class _Settings(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -84,9 +84,9 @@ class ModelChoice(_Settings):
     max_retries: int = 2
 
 
-_MODELS = TypeAdapter(dict[str, ModelConfig])
+_MODELS = TypeAdapter(dict[str, ModelConfig], config=ConfigDict(defer_build=True))
 _MODE: TypeAdapter[ApprovalMode] = TypeAdapter(ApprovalMode)
-_AGENTS = TypeAdapter(dict[str, AgentConfig])
+_AGENTS = TypeAdapter(dict[str, AgentConfig], config=ConfigDict(defer_build=True))
 
 
 class ChatSettings:

@@ -14,7 +14,7 @@ from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
-class ModuleList(BaseModel):
+class ModuleList(BaseModel, defer_build=True):
     """All modules that are listed or installed, the listed ones first.
 
     `pageVersion` names the scripts and the policy that the page was opened with; a page of another version reloads.

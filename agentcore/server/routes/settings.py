@@ -29,7 +29,7 @@ _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"
 
 
-class OriginView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """Where a value comes from: a place in a file, or an environment variable, which no file can overrule."""
 
     kind: str
@@ -40,7 +40,7 @@ class OriginView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     is_read_only: bool = False
 
 
-class ProblemView(BaseModel):
+class ProblemView(BaseModel, defer_build=True):
     """What is wrong with the settings, and where it says so."""
 
     path: str
@@ -51,14 +51,14 @@ class ProblemView(BaseModel):
     variable: str | None = None
 
 
-class DiffView(BaseModel):
+class DiffView(BaseModel, defer_build=True):
     """What changes in one file: a unified diff in which secrets are masked."""
 
     file: str
     text: str
 
 
-class SettingsView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """Settings as a form needs them. Places in them are JSON Pointers; what is not in `origins` is a default.
 
     `withheld` names values that are set and not shown, because they are secrets or might be; `policy` names what says
@@ -84,7 +84,7 @@ class SettingsView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     waits_for_reload: bool
 
 
-class ChangeView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class ChangeView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """What would change in the files, and what would be wrong still; and whether a person has to confirm it first."""
 
     diff: list[DiffView]
@@ -92,7 +92,7 @@ class ChangeView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     needs_confirmation: bool
 
 
-class ChangeEntry(BaseModel):
+class ChangeEntry(BaseModel, defer_build=True):
     """One setting: its new value, or `remove` to go back to what counts without it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -113,7 +113,7 @@ class ChangeEntry(BaseModel):
         return SettingChange(tuple(steps), self.value, self.remove)
 
 
-class ChangeBody(BaseModel):
+class ChangeBody(BaseModel, defer_build=True):
     """Changes to settings; `expected` is the digest of the settings that were looked at."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -122,7 +122,7 @@ class ChangeBody(BaseModel):
     changes: Annotated[list[ChangeEntry], Field(min_length=1, max_length=_CHANGES)]
 
 
-class ChangeQuery(BaseModel):
+class ChangeQuery(BaseModel, defer_build=True):
     """`preview=diff` shows what would change and writes nothing."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
