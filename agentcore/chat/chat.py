@@ -84,6 +84,7 @@ class Chat:
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         await self._turns.close()
+        self._host.conversation.chat = None
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
