@@ -20,6 +20,7 @@ _COMMANDS = {
     "tools": LazyCommand("agentcore.cli.tools:tools", "List tools, or show one."),
     "modules": LazyCommand("agentcore.cli.modules:modules", "List, enable, disable and reload modules."),
     "config": LazyCommand("agentcore.cli.config:config", "Show the configuration, or its JSON Schema."),
+    "approvals": LazyCommand("agentcore.cli.approvals:approvals", "Tell why a call is asked about; try rules."),
     "audit": LazyCommand("agentcore.cli.audit:audit", "Verify the record of calls."),
     "doctor": LazyCommand("agentcore.cli.doctor:doctor", "Look for what is missing or wrong."),
     "stop": LazyCommand("agentcore.cli.stop:stop", "Emergency stop: end all calls of the running server."),
