@@ -15,7 +15,7 @@ from agentcore.host.json_source import JsonPath
 from agentcore.host.policy_changes import Proposal
 from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes, policy_paths
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject
-from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
+from agentcore.host.settings_effect import approvals_of, waits_for_reload, waits_for_restart
 from agentcore.host.settings_shown import diff_of, pointer, shown
 from agentcore.server.answer import Answer
 from agentcore.server.confirming import lay, needs_confirmation
@@ -164,6 +164,8 @@ async def _save(exchange: Exchange, plan: SettingsPlan, changes: list[SettingCha
         saved = await asyncio.to_thread(plan.write)
     except ConfigError as exc:
         raise _not_written(exc) from exc
+    if saved.subject.module is None and any(change.path[0] == "approvals" for change in changes):
+        exchange.host.policy.load(approvals_of(saved))
     _tell(exchange, saved, changes)
     return saved
 
@@ -230,9 +232,17 @@ def _view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
             if (change.proposal.kind, change.proposal.subject) == ("settings", _subject_name(document))
             for path in change.proposal.paths
         ],
-        waits_for_restart=[] if module is not None else [pointer(path) for path in waits_for_restart(document)],
+        waits_for_restart=[]
+        if module is not None
+        else [pointer(path) for path in waits_for_restart(document, exchange.host.policy.config)],
         waits_for_reload=module is not None and waits_for_reload(document, exchange.host.modules.get(module)),
     )
+
+
+def _waiting_for_restart(exchange: Exchange, document: SettingsDocument) -> list[str]:
+    if document.subject.module is not None:
+        return []
+    return [pointer(path) for path in waits_for_restart(document, exchange.host.policy.config)]
 
 
 def _preview(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:

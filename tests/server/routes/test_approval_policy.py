@@ -338,3 +338,20 @@ async def test_rule_that_refuses_holds_for_the_token_as_well(start, desk):
     error = envelope["error"]
     assert (error["type"], error["context"]["rule"]) == ("approval_denied", "approvals.rules[0]")
     assert desk.ran == []
+
+
+async def test_rules_changed_over_the_api_count_when_a_person_has_confirmed_them_and_not_before(start):
+    server = await start(mode="allow")
+    _, settings = await server.get("/api/settings")
+    body = {
+        "expected": settings["digest"],
+        "changes": [{"path": "/approvals/rules", "value": [{"decision": "deny", "tool": "shell"}]}],
+    }
+    async with server.client.put(f"{server.url}/api/settings", json=body) as response:
+        assert response.status == 202
+    assert (await call(server, "shell", command="ls")).ok
+    (change,) = server.host.policy_changes.waiting
+    await server.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    assert (await call(server, "shell", command="ls")).error.context["rule"] == "approvals.rules[0]"
+    _, settings = await server.get("/api/settings")
+    assert settings["waitsForRestart"] == []
