@@ -84,6 +84,7 @@ class Chat:
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         await self._turns.close()
+        self._host.conversation.chat = None
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
@@ -118,6 +119,8 @@ class Chat:
             ToolError: `forbidden`: it is another credential's, or another user's.
         """
         session = await self._chats.find(body.session_id)
+        if principal.kind == "approver":
+            return self._answerable(session, body)
         if session is None:
             session = await self._chats.create(
                 body.session_id,
@@ -128,6 +131,12 @@ class Chat:
             )
         if (session.owner, session.user_id) != (principal.kind, body.user_id):
             raise ToolError("forbidden", f"session {body.session_id!r} is somebody else's; use one of your own")
+        return session
+
+    def _answerable(self, session: ChatSessionRow | None, body: ChatBody) -> ChatSessionRow:
+        """Any session that is there: a person's own client answers calls in all of them."""
+        if session is None:
+            raise ToolError("session_not_found", f"there is no session {body.session_id!r}", session_id=body.session_id)
         return session
 
     async def _take_answer(self, body: ChatBody, principal: Principal, stream: Stream) -> None:

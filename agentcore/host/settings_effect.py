@@ -4,36 +4,21 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agentcore.host.config_model import AppDocument, ApprovalsConfig
+from agentcore.host.config_model import AppDocument
 from agentcore.host.json_source import JsonPath
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.settings_document import ELSEWHERE, SettingsDocument
 
 
-def waits_for_restart(document: SettingsDocument, approvals: ApprovalsConfig) -> list[JsonPath]:
-    """The settings of app.json that the running server does not have yet; none while they are not valid.
-
-    Args:
-        document: What the files say.
-        approvals: What is in force of `approvals`, which counts without a restart when it is changed here.
-    """
+def waits_for_restart(document: SettingsDocument) -> list[JsonPath]:
+    """The settings of app.json that the running server does not have yet; none while they are not valid."""
     try:
         saved = AppDocument.model_validate(document.values)
     except ValidationError:
         return []
     running = document.subject.config.model_dump(mode="json", by_alias=True)
-    running["approvals"] = approvals.model_dump(mode="json", by_alias=True)
     leaves = _leaves(saved.model_dump(mode="json", by_alias=True))
     return [path for path, value in leaves if path[0] not in ELSEWHERE and value != _at(running, path)]
-
-
-def approvals_of(document: SettingsDocument) -> ApprovalsConfig:
-    """What the files say of approvals.
-
-    Raises:
-        ValidationError: They are not valid.
-    """
-    return AppDocument.model_validate(document.values).approvals
 
 
 def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:

@@ -57,7 +57,8 @@ async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerCl
     """Serve a host whose app.json and state lie in a folder."""
     with socket.create_server((LOOPBACK, 0)) as listener, socket.create_server((LOOPBACK, 0)) as second:
         async with running_host(plan, folder) as host:
-            page, approval = _addresses(listener), _addresses(second)
+            names = host.host.config.server
+            page, approval = _addresses(listener, names.hosts), _addresses(second, names.approval_hosts)
             app = create_app(host.host, addresses=page, approval=approval)
             server = _test_server(app, listener)
             async with (
@@ -74,8 +75,8 @@ async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerCl
                     host.host.calls.cut_all(ToolError("cancelled", "the test has ended"))
 
 
-def _addresses(listener: socket.socket) -> Addresses:
-    return Addresses(listener.getsockname()[1])
+def _addresses(listener: socket.socket, hosts: tuple[str, ...]) -> Addresses:
+    return Addresses(listener.getsockname()[1], hosts)
 
 
 def _test_server(app: web.Application, listener: socket.socket) -> TestServer:

@@ -10,15 +10,16 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api.errors import ToolError
 from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.config_origins import Origin
 from agentcore.host.json_source import JsonPath
 from agentcore.host.policy_changes import Proposal
 from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes, policy_paths
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject
-from agentcore.host.settings_effect import approvals_of, waits_for_reload, waits_for_restart
+from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
 from agentcore.host.settings_shown import diff_of, pointer, shown
 from agentcore.server.answer import Answer
-from agentcore.server.confirming import lay, needs_confirmation
+from agentcore.server.confirmation import laid_before_person, needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal, to_json
 from agentcore.server.route_table import ServerRoute
@@ -28,7 +29,7 @@ _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"
 
 
-class OriginView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """Where a value comes from: a place in a file, or an environment variable, which no file can overrule."""
 
     kind: str
@@ -39,7 +40,7 @@ class OriginView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     is_read_only: bool = False
 
 
-class ProblemView(BaseModel):
+class ProblemView(BaseModel, defer_build=True):
     """What is wrong with the settings, and where it says so."""
 
     path: str
@@ -50,14 +51,14 @@ class ProblemView(BaseModel):
     variable: str | None = None
 
 
-class DiffView(BaseModel):
+class DiffView(BaseModel, defer_build=True):
     """What changes in one file: a unified diff in which secrets are masked."""
 
     file: str
     text: str
 
 
-class SettingsView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """Settings as a form needs them. Places in them are JSON Pointers; what is not in `origins` is a default.
 
     `withheld` names values that are set and not shown, because they are secrets or might be; `policy` names what says
@@ -83,7 +84,7 @@ class SettingsView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     waits_for_reload: bool
 
 
-class ChangeView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class ChangeView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """What would change in the files, and what would be wrong still; and whether a person has to confirm it first."""
 
     diff: list[DiffView]
@@ -91,7 +92,7 @@ class ChangeView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     needs_confirmation: bool
 
 
-class ChangeEntry(BaseModel):
+class ChangeEntry(BaseModel, defer_build=True):
     """One setting: its new value, or `remove` to go back to what counts without it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -112,7 +113,7 @@ class ChangeEntry(BaseModel):
         return SettingChange(tuple(steps), self.value, self.remove)
 
 
-class ChangeBody(BaseModel):
+class ChangeBody(BaseModel, defer_build=True):
     """Changes to settings; `expected` is the digest of the settings that were looked at."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -121,7 +122,7 @@ class ChangeBody(BaseModel):
     changes: Annotated[list[ChangeEntry], Field(min_length=1, max_length=_CHANGES)]
 
 
-class ChangeQuery(BaseModel):
+class ChangeQuery(BaseModel, defer_build=True):
     """`preview=diff` shows what would change and writes nothing."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -150,9 +151,8 @@ async def change_settings(exchange: Exchange) -> Answer:
         if exchange.query.preview is not None:
             return Answer(to_json(await asyncio.to_thread(_preview, plan, needs_confirmation=must_wait)))
         if must_wait:
-            return lay(
-                exchange, await asyncio.to_thread(_proposal, plan, changes), partial(_save, exchange, plan, changes)
-            )
+            proposal = await asyncio.to_thread(_proposal, plan, changes)
+            raise laid_before_person(exchange, proposal, partial(_save, exchange, plan, changes))
     except ConfigError as exc:
         raise _not_written(exc) from exc
     return await _show(exchange, await _save(exchange, plan, changes))
@@ -165,7 +165,7 @@ async def _save(exchange: Exchange, plan: SettingsPlan, changes: list[SettingCha
     except ConfigError as exc:
         raise _not_written(exc) from exc
     if saved.subject.module is None and any(change.path[0] == "approvals" for change in changes):
-        exchange.host.policy.load(approvals_of(saved))
+        exchange.host.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
     _tell(exchange, saved, changes)
     return saved
 
@@ -232,17 +232,9 @@ def _view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
             if (change.proposal.kind, change.proposal.subject) == ("settings", _subject_name(document))
             for path in change.proposal.paths
         ],
-        waits_for_restart=[]
-        if module is not None
-        else [pointer(path) for path in waits_for_restart(document, exchange.host.policy.config)],
+        waits_for_restart=[] if module is not None else [pointer(path) for path in waits_for_restart(document)],
         waits_for_reload=module is not None and waits_for_reload(document, exchange.host.modules.get(module)),
     )
-
-
-def _waiting_for_restart(exchange: Exchange, document: SettingsDocument) -> list[str]:
-    if document.subject.module is not None:
-        return []
-    return [pointer(path) for path in waits_for_restart(document, exchange.host.policy.config)]
 
 
 def _preview(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
@@ -306,7 +298,7 @@ def _change_route(path: str, summary: str) -> ServerRoute:
         path,
         change_settings,
         f"{summary} With `preview=diff` nothing is written, and the answer is the diff. What says what "
-        "is allowed waits for a person, in the approval view: the answer has status 202 and `confirmation`.",
+        "is allowed waits for a person, in the approval view: the answer is `confirmation_required`.",
         action="change_settings",
         query=ChangeQuery,
         body=ChangeBody,
@@ -320,7 +312,10 @@ ROUTES = (
     ServerRoute(
         "GET", "/api/settings", get_settings, "What app.json says, with the origin of each value.", answer=SettingsView
     ),
-    _change_route("/api/settings", "Change settings of app.json; they count from the next start on."),
+    _change_route(
+        "/api/settings",
+        "Change settings of app.json; those of `approvals` count at once, the others from the next start on.",
+    ),
     ServerRoute("GET", _MODULE, get_settings, "The settings of a module that is listed.", answer=SettingsView),
     _change_route(_MODULE, "Change settings of a module; they count once it is reloaded."),
 )
