@@ -26,6 +26,8 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 WHEEL_VENV := build/venv
 WHEEL_TESTS := build/tests
+ONCE_IN_PAGE := --ignore tests/webui/components --ignore tests/webui/chat $(foreach name,activity console settings \
+	events stop client modules console_commands fuzzy i18n vendor,--ignore tests/webui/test_$(name).py)
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 
 .PHONY: screenshots run test check lint types page-types imports wheels test-wheels bench constraints clean
@@ -71,7 +73,8 @@ $(INSTALLED_DEV): $(PROJECTS) constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) -e '.[testing,dev]' $(PLUGINS:%=-e ./%)
 	@touch $@
 
-# One test run without the source tree: what is not in a wheel is found missing here.
+# One test run without the source tree: what is not in a wheel is found missing here. Of the page's tests, which need no
+# other Python than those before, it runs those that load each view and each file once.
 wheels: $(INSTALLED_DEV)
 	rm -rf build/wheels
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheels . $(PLUGINS:%=./%)
@@ -88,7 +91,7 @@ test-wheels: wheels $(INSTALLED_WHEELS)
 	rm -rf $(WHEEL_TESTS)
 	mkdir -p $(WHEEL_TESTS)
 	tar -c --exclude __pycache__ pyproject.toml app.json *.md docs tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
-	cd $(WHEEL_TESTS) && $(CURDIR)/$(WHEEL_VENV)/bin/python -m pytest -q -n $(WORKERS) -m 'not source_tree' $(ARGS)
+	cd $(WHEEL_TESTS) && $(CURDIR)/$(WHEEL_VENV)/bin/python -m pytest -q -n $(WORKERS) -m 'not source_tree' $(ONCE_IN_PAGE) $(ARGS)
 
 # The versions that a fresh installation of everything takes, without our own distributions.
 constraints:

@@ -19,7 +19,13 @@ EventDict = MutableMapping[str, Any]
 LEVELS: Mapping[str, int] = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 """Names of levels that a person may ask for."""
 
-_QUIET = {"aiohttp.access": logging.WARNING, "aiosqlite": logging.WARNING, "asyncio": logging.WARNING}
+_QUIET = {
+    "httpx": logging.WARNING,
+    "httpx2": logging.WARNING,
+    "aiohttp.access": logging.WARNING,
+    "aiosqlite": logging.WARNING,
+    "asyncio": logging.WARNING,
+}
 
 
 def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None = None, level: str = "info") -> None:

@@ -49,7 +49,7 @@ def test_whole_document_is_read(app_json: Path) -> None:
         "config": {"other": {"kept": true}}, "workspace": {"roots": ["w", "~/v"], "protected": ["*.key"]},
         "server": {"host": "::1", "port": 0, "approval_port": 9001, "hosts": ["agent.example:443", "[::1]:80"]},
         "models": {"fast": {"endpoint": "x"}}, "agents": {"default": {"tools": ["*"]}},
-        "approvals": {"mode": "ask_writes", "rules": [{"tool": "bash"}], "api_token": true},
+        "approvals": {"mode": "ask_writes", "rules": [{"decision": "deny", "tool": "bash"}], "api_token": true},
         "limits": {"init_timeout": 5, "result_bytes": 4096}, "locale": "zh"}"""
     )
     config = load_config(app_json, {})
@@ -59,7 +59,7 @@ def test_whole_document_is_read(app_json: Path) -> None:
     assert config.workspace.roots == ("w", "~/v")
     assert config.server.hosts == ("agent.example:443", "[::1]:80")
     assert config.models == {"fast": {"endpoint": "x"}}
-    assert config.approvals.rules == [{"tool": "bash"}]
+    assert [(rule.decision, rule.tool) for rule in config.approvals.rules] == [("deny", "bash")]
     assert (config.limits.init_timeout, config.limits.shutdown_timeout) == (5, 10)
 
 

@@ -49,7 +49,11 @@ def accepts(schema: dict[str, Any], document: Any) -> bool:
         {"$schema": "app.schema.json", "modules": ["weather", "not_installed"], "locale": "zh"},
         {"config": {"weather": {"unit": "kelvin", "parts": [{"size": 2}]}, "unlisted": {"any": 1}}},
         {"workspace": {"roots": ["a"]}, "server": {"approval_port": None}, "limits": {"init_timeout": 5}},
-        {"models": {"a": {}}, "agents": {}, "approvals": {"mode": "allow", "rules": [{}]}},
+        {
+            "models": {"a": {}},
+            "agents": {},
+            "approvals": {"mode": "allow", "rules": [{"decision": "deny", "tool": "bash"}]},
+        },
     ],
 )
 def test_document_that_loads_is_accepted(document: Any, tmp_path: Path) -> None:

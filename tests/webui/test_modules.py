@@ -99,6 +99,7 @@ async def test_module_shows_tools_and_routes_with_their_first_sentence(start_web
 
 async def test_module_is_disabled_and_enabled_and_app_json_says_so(start_webui):
     ui = await start_webui(files={"clock": CLOCK})
+    ui.allowed_errors.append("403")  # a change that waits is refused until it is confirmed
     page = await ui.page("#/modules")
     await page.get_by_role("button", name="Disable Clock").click()
     await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock is disabled")

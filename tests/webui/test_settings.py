@@ -92,6 +92,7 @@ async def test_each_value_says_where_it_comes_from(ui):
 
 
 async def test_what_says_what_is_allowed_waits_for_a_confirmation_in_the_approval_view(ui):
+    ui.allowed_errors.append("403")  # a change that waits is refused until it is confirmed
     page = await ui.page("#/settings")
     for key in ("approvals.mode", "workspace.roots", "server.hosts", "agents", "models", "modules_dir"):
         await expect(row(page, key)).to_contain_text("Counts once you confirm it")
