@@ -1,6 +1,6 @@
 /** The page's one way to the server. */
 import {Events} from './events.js';
-import {keepSession, sessionHeaders} from './session.js';
+import {keepSession, sessionHeaders, sessionProtocols} from './session.js';
 import {readMessages} from './sse.js';
 
 /** @typedef {{type: string, message: string, context: Record<string, any>, retryable: boolean}} ErrorObject */
@@ -133,6 +133,13 @@ export class Client {
   async artifactUrl(id) {
     const response = await this.fetch(`/api/artifacts/${encodeURIComponent(id)}`);
     return URL.createObjectURL(await response.blob());
+  }
+
+  /** A WebSocket with the session. @param {string} path @returns {WebSocket} */
+  socket(path) {
+    const url = new URL(path, location.href);
+    url.protocol = url.protocol.replace('http', 'ws');
+    return new WebSocket(url, sessionProtocols());
   }
 
   /**

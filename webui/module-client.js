@@ -68,6 +68,11 @@ export class ModuleClient {
     return client.post(this._path(path), body);
   }
 
+  /** A WebSocket to a route of that kind; whoever opens it closes it. @param {string} path @returns {WebSocket} */
+  socket(path) {
+    return client.socket(this._path(path));
+  }
+
   /** An artifact as a `blob:` address. @param {string} id */
   artifactUrl(id) {
     return client.artifactUrl(id);

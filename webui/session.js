@@ -8,6 +8,12 @@ export function sessionHeaders() {
   return value ? {'X-Agentcore-Session': value} : {};
 }
 
+/** The same for a WebSocket, which can carry no headers: the protocols that it offers. @returns {string[]} */
+export function sessionProtocols() {
+  const value = localStorage.getItem(KEY);
+  return ['agentcore', ...(value ? [`agentcore.session.${value}`] : [])];
+}
+
 /** Whether there is a session to try. */
 export function hasSession() {
   return localStorage.getItem(KEY) !== null;

@@ -76,6 +76,7 @@ export class AcTabstrip extends Localized(LitElement) {
 
 /** @param {Tab} tab */
 function nameOf({resource}) {
+  if (resource.title) return resource.title;
   const type = resource.resourceType.replaceAll('_', ' ');
   return `${type.charAt(0).toUpperCase()}${type.slice(1)} ${resource.index}`;
 }
