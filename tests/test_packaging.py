@@ -49,6 +49,13 @@ def test_folders_of_listed_modules_are_found_with_plain_python():
     assert everything.stdout.split() == [f"plugins/{folder.name}" for folder in PLUGINS]
 
 
+def test_no_file_holds_the_marks_of_an_unfinished_merge():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    files = [ROOT / name for name in listed.split("\0") if name] or list(ROOT.glob("webui/**/*.*"))
+    marks = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
+    assert [file for file in files if file.is_file() and marks.search(file.read_bytes())] == []
+
+
 @pytest.mark.spec("K1")
 def test_import_contract_covers_every_plugin():
     contract = project(ROOT)["tool"]["importlinter"]

@@ -3,7 +3,7 @@ import {client} from './client.js';
 import {moduleList} from './module-list.js';
 import {Store} from './store.js';
 
-/** @typedef {{resourceId: string, resourceType: string, chatSessionId: string, index: number, status: string, lastUrl: string, title: string}} Resource */
+/** @typedef {{resourceId: string, resourceType: string, chatSessionId: string, index: number, status: string, lastUrl: string, title: string | null}} Resource */
 
 class ResourceTabs extends Store {
   constructor() {

@@ -102,7 +102,7 @@ class Protection:
         return (
             not self._names.isdisjoint(names)
             or any(fnmatchcase(name, shape) for shape in self._shapes for name in names)
-            or any(literal <= names and _begins(pattern, folded) for pattern, literal in self._paths)
+            or any(literal <= names and begins(pattern, folded) for pattern, literal in self._paths)
         )
 
     def _add(self, pattern: str) -> None:
@@ -123,8 +123,8 @@ def _has_shape(part: str) -> bool:
     return any(character in part for character in "*?[")
 
 
-def _begins(pattern: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether a pattern matches a path or a folder above it."""
+def begins(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether a pattern, as components with `**`, matches a path or a folder above it."""
     reached = {0}
     for part in parts:
         reached = _skip(pattern, reached)

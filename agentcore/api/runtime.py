@@ -31,6 +31,11 @@ class Runtime(Protocol):
         ...
 
     @property
+    def private_folders(self) -> tuple[Path, ...]:
+        """Folders with the keys and records of the server; what a tool runs has no need to see them."""
+        ...
+
+    @property
     def workspace(self) -> Workspace:
         """The folders that tools may touch."""
         ...

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -70,6 +70,10 @@ class SupervisedProcess:
         """Wait until nothing is left, and give the exit code (negative: the signal that ended the command)."""
         await asyncio.shield(self._over)
         return _LOST if self.exit_code is None else self.exit_code
+
+    def on_over(self, callback: Callable[[], None]) -> None:
+        """Have a function called, in the event loop, when nothing is left."""
+        self._over.add_done_callback(lambda _: callback())
 
     def send_signal(self, number: int) -> None:
         """Signal the command's process group; nothing happens when it has ended."""

@@ -173,12 +173,13 @@ class Keeper:
 
     def _end(self, grace_s: float) -> None:
         self._is_ending = True
+        now = time.monotonic()
+        self._plan = [(now + grace_s, signal.SIGKILL)]
         if grace_s > 0:
-            if self._has_terminal:
-                self._signal_group(signal.SIGHUP)
             self._signal_group(signal.SIGTERM)
             self._signal_group(signal.SIGCONT)
-        self._plan = [(time.monotonic() + grace_s, signal.SIGKILL)]
+            if self._has_terminal:  # a shell at a terminal takes no notice of SIGTERM
+                self._plan.insert(0, (now + grace_s / 2, signal.SIGHUP))
 
     def _signal_group(self, number: int) -> None:
         if self._is_command_over:

@@ -21,6 +21,7 @@ from agentcore.chat.wire import ChatBody, read_answer, read_client_result
 from agentcore.host import Host
 from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
+from agentcore.host.url_pattern import host_of
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
 
 log = structlog.get_logger(__name__)
@@ -64,6 +65,9 @@ class Chat:
 
     async def resume(self) -> None:
         """Let turns go on that were cut off by the end of the last process. Called when the modules have started."""
+        for request, verdict in self._host.approvals.unused:
+            said = {"callId": request.call_id, "approved": verdict.approved, "by": verdict.by}
+            self._turns.spawn(self._take_decision(request.session_id, said), request.session_id)
         for session_id in await self._chats.cut_off():
             log.info("session_resumed", session_id=session_id)
             stream = self._turns.stream(session_id)
@@ -80,6 +84,7 @@ class Chat:
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         await self._turns.close()
+        self._host.conversation.chat = None
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
@@ -114,6 +119,8 @@ class Chat:
             ToolError: `forbidden`: it is another credential's, or another user's.
         """
         session = await self._chats.find(body.session_id)
+        if principal.kind == "approver":
+            return self._answerable(session, body)
         if session is None:
             session = await self._chats.create(
                 body.session_id,
@@ -124,6 +131,12 @@ class Chat:
             )
         if (session.owner, session.user_id) != (principal.kind, body.user_id):
             raise ToolError("forbidden", f"session {body.session_id!r} is somebody else's; use one of your own")
+        return session
+
+    def _answerable(self, session: ChatSessionRow | None, body: ChatBody) -> ChatSessionRow:
+        """Any session that is there: a person's own client answers calls in all of them."""
+        if session is None:
+            raise ToolError("session_not_found", f"there is no session {body.session_id!r}", session_id=body.session_id)
         return session
 
     async def _take_answer(self, body: ChatBody, principal: Principal, stream: Stream) -> None:
@@ -170,6 +183,7 @@ class Chat:
         return None
 
     async def _take_result(self, body: ChatBody, call: ChatCallRow, stream: Stream) -> None:
+        await self._host.policy.note_source(body.session_id, call.tool_name)
         result = read_client_result(body.message)
         said = body.message if result is None else result.result
         told = tell_client_result(said, self._locale, call.tool_name)
@@ -205,6 +219,8 @@ class Chat:
     async def _keep_context(self, body: ChatBody, *, starts_turn: bool) -> None:
         """Keep page, client tools, agent and model for the rest of the turn, and for after a restart."""
         values: dict[str, str | None] = {}
+        if (page := body.current_page_info) is not None and page.url:
+            await self._host.policy.note_source(body.session_id, host_of(page.url) or text(self._locale, "page_source"))
         if starts_turn or body.current_page_info is not None:
             values["page"] = None if body.current_page_info is None else body.current_page_info.model_dump_json()
         if starts_turn or body.browser_tools is not None:
@@ -220,8 +236,7 @@ class Chat:
     # -- tasks and events --------------------------------------------------------------------------------------
 
     def _notice_decision(self, event: Event) -> None:
-        # at shutdown the desk rejects what waits, and it waits again after the restart
-        if event.data["by"] != "shutdown" and event.session_id is not None:
+        if event.session_id is not None:
             self._turns.spawn(self._take_decision(event.session_id, event.data), event.session_id)
 
     async def _take_decision(self, session_id: str, said: Mapping[str, Any]) -> None:

@@ -22,8 +22,8 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.stream import Stream
 from agentcore.chat.turns import Turns
 from agentcore.host import CallRequest, Host
-from agentcore.host.approvals import Verdict
-from agentcore.host.policy import ApprovalMode
+from agentcore.host.approval_request import Verdict
+from agentcore.host.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatMessageRow, ChatSessionRow, NewMessage
 
 
@@ -90,7 +90,7 @@ class Conversations:
 
     def mode_with(self, own: str | None, agent_id: str) -> ApprovalMode:
         """The mode that counts for a session with one of its own, or with none, under an agent."""
-        return self._settings().mode_for(own, agent_id) or self._host.config.approvals.mode
+        return self._settings().mode_for(own, agent_id) or self._host.policy.mode
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
@@ -134,8 +134,9 @@ class Conversations:
         await self._find(session_id)
         await self._turns.stopped(session_id)
         for call in await self._chats.open_calls(session_id):
-            self._host.approvals.withdraw(call.call_id)
+            await self._host.approvals.withdraw(call.call_id)
         await self._chats.delete(session_id)
+        await self._host.policy.forget_session(session_id)
         self._publish(session_id, "session.deleted", {})
 
     # -- going on --------------------------------------------------------------------------------------------------
@@ -277,7 +278,7 @@ class Conversations:
 
     async def _go_back(self, session_id: str, number: int, replacement: NewMessage | None) -> None:
         for call in await self._chats.open_calls(session_id):
-            self._host.approvals.withdraw(call.call_id)
+            await self._host.approvals.withdraw(call.call_id)
         await self._chats.rewind(session_id, number, replacement)
         self._publish(session_id, "session.rewound", {"number": number})
 

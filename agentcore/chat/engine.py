@@ -27,7 +27,6 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
 from agentcore.api.errors import ToolError
-from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS
 from agentcore.chat.offer import OfferedTool
 from agentcore.chat.provider_errors import tell_failure
 from agentcore.chat.settings import ModelChoice
@@ -92,6 +91,8 @@ class Engine:
         if not (response.provider_details or {}).get("finish_reason"):
             # the connection ended in order, and the answer did not; the adapter takes that for an end
             raise BrokenAnswerError(_broke_off(choice), response)
+        if (cut := _cut_short(response, choice)) is not None:
+            raise BrokenAnswerError(cut, response)
         return response
 
     async def close(self) -> None:
@@ -113,7 +114,7 @@ def _openai(choice: ModelChoice) -> tuple[Model, AsyncOpenAI]:
         api_key=choice.api_key.get_secret_value() or "none",
         base_url=choice.base_url or "https://api.openai.com/v1",
         max_retries=choice.max_retries,
-        timeout=PROVIDER_SILENCE_SECONDS,
+        timeout=choice.timeout_s,
     )
     return OpenAIChatModel(choice.model, provider=OpenAIProvider(openai_client=client)), client
 
@@ -123,7 +124,7 @@ def _anthropic(choice: ModelChoice) -> tuple[Model, AsyncAnthropic]:
         api_key=choice.api_key.get_secret_value() or "none",
         base_url=choice.base_url or "https://api.anthropic.com",
         max_retries=choice.max_retries,
-        timeout=PROVIDER_SILENCE_SECONDS,
+        timeout=choice.timeout_s,
     )
     return AnthropicModel(choice.model, provider=AnthropicProvider(anthropic_client=client)), client
 
@@ -150,6 +151,18 @@ def _thought_of(event: Any) -> str:
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, ThinkingPartDelta):
         return event.delta.content_delta or ""
     return ""
+
+
+def _cut_short(response: ModelResponse, choice: ModelChoice) -> ToolError | None:
+    """Why an answer that came in order is not whole."""
+    model = f"{choice.provider}:{choice.model}"
+    if response.finish_reason == "content_filter":
+        message = "the provider's filter stopped the answer; say it in another way"
+        return ToolError("provider_refused", message, model=model)
+    if response.finish_reason == "length":
+        message = "the answer has reached the longest that the model gives; tell it to go on"
+        return ToolError("answer_cut", message, model=model)
+    return None
 
 
 def _broke_off(choice: ModelChoice) -> ToolError:

@@ -3,6 +3,9 @@
 MODEL_BYTES = 256 * 1024
 """Text of one result that a model is told."""
 
+EDITED_BYTES = 16 * 1024
+"""Arguments that a person edited, as a model is told of them."""
+
 PAGE_BYTES = 32 * 1024
 """The table of a page's elements that a model is told."""
 

@@ -1,11 +1,8 @@
 """The tools that a model is offered in one turn: the server's, by the agent's patterns, and the client's."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from agentcore.api.definition import ToolDefinition
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
 from agentcore.host.registry import RESERVED_NAMES, ToolRegistry
@@ -49,8 +46,3 @@ def offer(
     ]
     offered += [OfferedTool(tool.name, tool.description, tool.parameters, "client") for tool in client.values()]
     return offered, {tool.definition.name: tool.module.name for tool in server}
-
-
-def definition_digest(definition: ToolDefinition) -> str:
-    """What an approval is bound to, besides the arguments: the definition, as it was shown."""
-    return hashlib.sha256(json.dumps(definition.to_json(), sort_keys=True).encode()).hexdigest()

@@ -7,21 +7,29 @@ from typing import Any
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.chat.kept_result import KeptResults
-from agentcore.chat.offer import definition_digest
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
 from agentcore.host import CallRequest, Host
-from agentcore.host.approvals import Verdict
+from agentcore.host.approval_request import Verdict
 from agentcore.host.call import CallOutcome, Notify
+from agentcore.host.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState
 
 
 class ServerCalls:
-    """Brings the calls of one session through the host; each state is committed before the next step is taken."""
+    """Brings the calls of one session through the host; each state is committed before the next step is taken.
 
-    def __init__(self, host: Host, stream: Stream) -> None:
+    Args:
+        host: Carries them out.
+        stream: Where their results go.
+        agent_id: The agent whose calls they are.
+        mode: What becomes of them, as the session or its agent says; None: as app.json says.
+    """
+
+    def __init__(self, host: Host, stream: Stream, agent_id: str, mode: ApprovalMode | None) -> None:
         self._host, self._chats, self._stream = host, host.store.chats, stream
+        self._agent_id, self._mode = agent_id, mode
         self._kept = KeptResults(host.store.artifacts)
 
     async def submit(self, call: ChatCallRow) -> None:
@@ -41,7 +49,6 @@ class ServerCalls:
             "running",
             "waiting",
             call_id=outcome.call_id,
-            definition_digest=self._digest(call.tool_name),
             expires_at_ms=_expiry(outcome.error),
         )
         expires_at = _expiry(outcome.error)
@@ -57,24 +64,26 @@ class ServerCalls:
         if not await self._move(call, "approved", "running"):
             return
         desk = self._host.approvals
-        call_id: str | None = call.call_id
         if desk.find(call.call_id) is None:
-            outcome = await self._host.call(self._request(call))
-            if not _needs_approval(outcome):
-                await self._end(call, outcome)
-                return
-            call_id = outcome.call_id
-            if self._digest(call.tool_name) != call.definition_digest:
-                desk.withdraw(call_id)
-                error = ToolError("approval_denied", "the tool changed after the call was approved; call it again")
-                await self._end(call, CallOutcome(call_id, error=error))
-                return
-        assert call_id is not None  # noqa: S101 - one of the two
-        if desk.verdict_of(call_id) is None:
-            await desk.decide(call_id, Verdict(approved=True, by=call.answered_by))
+            message = "what was approved has expired, or the tool has changed meanwhile; call it again"
+            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)))
+            return
+        if desk.verdict_of(call.call_id) is None:
+            await desk.decide(call.call_id, Verdict(approved=True, by=call.answered_by))
         # what the tool calls in turn waits for a person as well
-        request = self._request(call, call_id, waits=True)
+        request = self._request(call, call.call_id, waits=True)
         await self._end(call, await self._host.call(request, self._notify(call)))
+
+    async def pick_up(self, call: ChatCallRow) -> None:
+        """Go on with a call that was on its way when the last process, or the last turn, ended.
+
+        Whether it had begun is known where a person had approved it: an approval is used up when its call begins.
+        """
+        verdict = self._host.approvals.verdict_of(call.call_id)
+        if verdict is None or not verdict.approved:
+            await self.interrupt(call)
+        elif await self._move(call, "running", "approved"):
+            await self.run(call)
 
     async def reject(self, call: ChatCallRow, why: str) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
@@ -87,7 +96,7 @@ class ServerCalls:
 
     async def supersede(self, call: ChatCallRow) -> None:
         """End a call that waits, because the person sent a message instead of an answer."""
-        self._host.approvals.withdraw(call.call_id)
+        await self._host.approvals.withdraw(call.call_id)
         await self.fail(call, ToolError("approval_denied", text(self._stream.locale, "superseded")))
 
     async def interrupt(self, call: ChatCallRow) -> None:
@@ -145,11 +154,9 @@ class ServerCalls:
             session_id=call.session_id,
             call_id=call_id,
             waits_for_approval=waits,
+            agent_id=self._agent_id,
+            mode=self._mode,
         )
-
-    def _digest(self, tool_name: str) -> str:
-        tool = self._host.registry.tools.get(tool_name)
-        return "" if tool is None else definition_digest(tool.definition)
 
 
 def _needs_approval(outcome: CallOutcome) -> bool:

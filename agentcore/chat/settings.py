@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
 from agentcore.api.errors import ToolError
-from agentcore.chat.limits import STEPS, TURN_TOKENS
-from agentcore.host.policy import ApprovalMode
+from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.host.call_facts import ApprovalMode
 
 Provider = Literal["openai", "anthropic"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
@@ -17,7 +17,7 @@ BASE_URL_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_BASE_URL", "anthropi
 """Where the environment keeps keys and addresses."""
 
 
-class _Settings(BaseModel):
+class _Settings(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -33,6 +33,9 @@ class ModelConfig(_Settings):
     ] = "native"
     images: Annotated[bool, Field(description="Whether it sees images.")] = True
     context_tokens: Annotated[int | None, Field(ge=1024, description="Size of its context.")] = None
+    timeout_s: Annotated[float, Field(gt=0, le=3600, description="How long the provider may send nothing.")] = (
+        PROVIDER_SILENCE_SECONDS
+    )
     max_retries: Annotated[int, Field(ge=0, le=10, description="How often a refused request is sent again.")] = 2
 
 
@@ -72,6 +75,7 @@ class ModelChoice(_Settings):
         api_key: The key; empty where a local server wants none.
         tools: How it calls tools.
         images: Whether it sees images.
+        timeout_s: How long the provider may send nothing.
         max_retries: How often a refused request is sent again.
     """
 
@@ -81,12 +85,13 @@ class ModelChoice(_Settings):
     api_key: SecretStr = SecretStr("")
     tools: Literal["native", "prompted"] = "native"
     images: bool = True
+    timeout_s: float = PROVIDER_SILENCE_SECONDS
     max_retries: int = 2
 
 
-_MODELS = TypeAdapter(dict[str, ModelConfig])
+_MODELS = TypeAdapter(dict[str, ModelConfig], config=ConfigDict(defer_build=True))
 _MODE: TypeAdapter[ApprovalMode] = TypeAdapter(ApprovalMode)
-_AGENTS = TypeAdapter(dict[str, AgentConfig])
+_AGENTS = TypeAdapter(dict[str, AgentConfig], config=ConfigDict(defer_build=True))
 
 
 class ChatSettings:
@@ -184,6 +189,7 @@ class ChatSettings:
             api_key=SecretStr(key if config.base_url is None or config.api_key_env else ""),
             tools=config.tools,
             images=config.images,
+            timeout_s=config.timeout_s,
             max_retries=config.max_retries,
         )
 

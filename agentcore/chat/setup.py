@@ -12,7 +12,7 @@ from agentcore.chat.provider_keys import KeyOrigin, ProviderKeys
 from agentcore.chat.session_view import View
 from agentcore.chat.settings import PROVIDERS, ChatSettings, ModelConfig, Provider
 from agentcore.host import Host
-from agentcore.host.policy import ApprovalMode
+from agentcore.host.call_facts import ApprovalMode
 from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes
 from agentcore.host.settings_document import SettingsSubject
 
@@ -108,7 +108,7 @@ class ModelSetup:
         except ToolError as exc:
             hint = exc.message
         default = settings.agent("default").model or next(iter(settings.models), None)
-        fallback = self._host.config.approvals.mode
+        fallback = self._host.policy.mode
         return ChatView(
             is_set_up=settings.is_set_up,
             hint=hint,

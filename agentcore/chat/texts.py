@@ -12,6 +12,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "A person rejected this call; it did not run. Ask what they want instead.",
         "用户拒绝了此次调用，工具没有执行。请询问用户想要怎么做。",
     ),
+    "edited": (
+        "The person changed the arguments before approving; the call ran with: {arguments}",
+        "用户在批准前修改了参数，实际执行的参数为：{arguments}",
+    ),
+    "page_source": ("the page", "当前网页"),
     "superseded": (
         "The person sent a new message instead of an answer; this call did not run.",
         "用户发送了新消息而没有批准，此次调用没有执行。",

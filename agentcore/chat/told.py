@@ -7,7 +7,7 @@ import pydantic_core
 
 from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink, Image, Text
-from agentcore.chat.limits import MODEL_BYTES
+from agentcore.chat.limits import EDITED_BYTES, MODEL_BYTES
 from agentcore.chat.texts import Locale, text
 from agentcore.host.call import CallOutcome
 
@@ -24,6 +24,15 @@ def tell_outcome(outcome: CallOutcome, locale: Locale, *, source: str, is_untrus
         source: The tool, named where the content is marked.
         is_untrusted: Whether its content comes from the open world.
     """
+    told = _tell_end(outcome, locale, source, is_untrusted=is_untrusted)
+    if outcome.edited_arguments is None:
+        return told
+    arguments = pydantic_core.to_json(outcome.edited_arguments, serialize_unknown=True).decode()
+    edited = cap_text(text(locale, "edited", arguments=arguments), EDITED_BYTES, locale)
+    return {**told, "blocks": [{"type": "text", "text": edited}, *told["blocks"]]}
+
+
+def _tell_end(outcome: CallOutcome, locale: Locale, source: str, *, is_untrusted: bool) -> Told:
     if outcome.error is not None:
         return tell_error(outcome.error, locale)
     result = outcome.unwrap()

@@ -22,6 +22,7 @@ from agentcore.chat.told import tell_error
 from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
+from agentcore.host.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 
 
@@ -35,6 +36,7 @@ class TurnPlan:
         choice: The model.
         page: The page that the person looks at.
         client_tools: The tools that the client runs.
+        mode: What becomes of its calls; None: as app.json says.
     """
 
     session: ChatSessionRow
@@ -42,6 +44,7 @@ class TurnPlan:
     choice: ModelChoice
     page: PageInfo | None
     client_tools: tuple[ClientTool, ...]
+    mode: ApprovalMode | None = None
 
 
 class Turn:
@@ -50,7 +53,7 @@ class Turn:
     def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream) -> None:
         self._host, self._chats, self._engine, self._plan, self._stream = host, host.store.chats, engine, plan, stream
         self._session_id = plan.session.session_id
-        self._server = ServerCalls(host, stream)
+        self._server = ServerCalls(host, stream, plan.session.agent_id, plan.mode)
         self._offered: dict[str, OfferedTool] = {}
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
@@ -107,7 +110,7 @@ class Turn:
                 case "rejected":
                     await self._server.reject(call, "rejected")
                 case "running":
-                    await self._server.interrupt(call)
+                    await self._server.pick_up(call)
         calls = await self._chats.open_calls(self._session_id)
         # one that was answered while another ran has its turn now
         return await self._work_off() if any(call.state in {"approved", "rejected"} for call in calls) else calls

@@ -170,6 +170,7 @@ class Turns:
             settings.choose(session.model or None, agent),
             PageInfo.model_validate_json(session.page) if session.page else None,
             tuple(ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")),
+            settings.mode_for(session.mode, session.agent_id),
         )
         made: Turn = turns.Turn(self._host, engine, plan, stream)
         return made

@@ -15,7 +15,7 @@ _RESULT = re.compile(
 )
 
 
-class _Foreign(BaseModel):
+class _Foreign(BaseModel, defer_build=True):
     """A format of others: what is not known is ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)

@@ -19,6 +19,7 @@ _COMMANDS = {
     "call": LazyCommand("agentcore.cli.call:call", "Call a tool."),
     "tools": LazyCommand("agentcore.cli.tools:tools", "List tools, or show one."),
     "modules": LazyCommand("agentcore.cli.modules:modules", "List, enable, disable and reload modules."),
+    "approvers": LazyCommand("agentcore.cli.approvers:approvers", "Pair, list and revoke clients that may approve."),
     "config": LazyCommand("agentcore.cli.config:config", "Show the configuration, or its JSON Schema."),
     "audit": LazyCommand("agentcore.cli.audit:audit", "Verify the record of calls."),
     "doctor": LazyCommand("agentcore.cli.doctor:doctor", "Look for what is missing or wrong."),

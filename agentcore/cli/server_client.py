@@ -192,7 +192,7 @@ class ServerClient:
             return content
         error = _error_of(content)
         message = error.get("message") or f"the server answered {response.status}"
-        if response.status == http.client.UNAUTHORIZED:
+        if response.status == http.client.UNAUTHORIZED and error.get("type") in (None, "unauthorized"):
             raise CliError(
                 f"the server at {self._address} refuses the token",
                 hint=f"it was started with another {TOKEN_VARIABLE}; set the same here",

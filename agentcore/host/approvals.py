@@ -2,88 +2,61 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, ToolDefinition
+import structlog
+
+from agentcore.api.definition import ToolDefinition
 from agentcore.api.errors import ToolError
+from agentcore.host.approval_policy import ApprovalPolicy
+from agentcore.host.approval_request import ApprovalRequest, Approver, Reviewer, Verdict
 from agentcore.host.events import EventBus
-from agentcore.host.grants import GrantOffer
+from agentcore.host.grants import grant_row
 from agentcore.host.limits import APPROVAL_SECONDS, APPROVALS_WAITING
+from agentcore.host.offers import host_offers
+from agentcore.host.stored_approval import read_request, read_verdict, request_text, tool_of, verdict_text
+from agentcore.store import CallRow, Store
+from agentcore.store.approval_rows import ApprovalRow, GrantRow, SourceRow
 
+__all__ = ["ApprovalDesk", "ApprovalRequest", "Approver", "Verdict"]
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
-    """One call as a person has to see it: bound to its id, its session, its definition and its exact arguments.
+log = structlog.get_logger(__name__)
 
-    Args:
-        call_id: The host's id of it.
-        session_id: The session it belongs to.
-        principal: Who wants it.
-        definition: The tool, as it was when the call was laid on the desk.
-        arguments: Exactly what it would run with.
-        arguments_digest: sha256 of their JSON text.
-        reason: Why it is asked about, for a person.
-        preview: What it would touch; None: the tool cannot say.
-        expires_at_ms: Until when it can be decided, in milliseconds since 1970.
-        requested_at_ms: When it was asked for.
-        rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `untrusted`.
-        untrusted_source: Where content comes from that the model has read and that may be behind the call.
-        offers: What a person may allow for later calls along with this one.
-    """
-
-    call_id: str
-    session_id: str
-    principal: Principal
-    definition: ToolDefinition
-    arguments: dict[str, Any]
-    arguments_digest: str
-    reason: str
-    preview: CallPreview | None
-    expires_at_ms: int
-    requested_at_ms: int = 0
-    rule: str = ""
-    untrusted_source: str | None = None
-    offers: tuple[GrantOffer, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the person said, and who it was.
-
-    Args:
-        approved: Whether the call may run.
-        by: Who said so: `terminal`, `approver:NAME`, `test`.
-        arguments: What the call runs with instead, as the person edited it; None: as it was asked for.
-        grant: One of the request's offers that the person took.
-    """
-
-    approved: bool
-    by: str
-    arguments: dict[str, Any] | None = None
-    grant: GrantOffer | None = None
-
-
-Approver = Callable[[ApprovalRequest], Awaitable[Verdict]]
-"""A person at the terminal of the host's own process."""
+_ASKS_ONCE_A_HOST = frozenset(("mode:ask_writes", "untrusted"))
 
 
 @dataclass(slots=True)
 class _Waiting:
     request: ApprovalRequest
+    asked_digest: str
+    is_stored: bool
     verdict: Verdict | None = None
+    is_being_decided: bool = False
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class ApprovalDesk:
-    """Keeps calls that wait: each is decided once, used once, and expires."""
+    """Keeps calls that wait: each is decided once, used once, and expires.
 
-    def __init__(self, events: EventBus, wait_s: float = APPROVAL_SECONDS) -> None:
-        self._events, self._wait_s = events, wait_s
+    A decision is on the disk when it is acknowledged. Calls whose callers do not stay outlive the process.
+
+    Args:
+        events: Where `approval.requested` and `approval.decided` are published.
+        store: Where calls and decisions are kept.
+        policy: Learns what a person allows for later.
+        wait_s: How long a call waits.
+    """
+
+    def __init__(
+        self, events: EventBus, store: Store, policy: ApprovalPolicy, wait_s: float = APPROVAL_SECONDS
+    ) -> None:
+        self._events, self._store, self._policy, self._wait_s = events, store, policy, wait_s
         self._waiting: dict[str, _Waiting] = {}
+        self._is_closed = False
         self.approver: Approver | None = None
+        self.reviewer: Reviewer | None = None
 
     @property
     def waiting(self) -> list[ApprovalRequest]:
@@ -91,13 +64,38 @@ class ApprovalDesk:
         self._drop_expired()
         return [entry.request for entry in self._waiting.values() if entry.verdict is None]
 
+    @property
+    def unused(self) -> list[tuple[ApprovalRequest, Verdict]]:
+        """Calls that were decided and have not begun, as after a restart."""
+        return [(entry.request, entry.verdict) for entry in self._waiting.values() if entry.verdict is not None]
+
     def expiry_ms(self) -> int:
         """When a call that is put on the desk now expires, in milliseconds since 1970."""
-        return time.time_ns() // 1_000_000 + int(self._wait_s * 1000)
+        return _now_ms() + int(self._wait_s * 1000)
 
-    async def put(self, request: ApprovalRequest) -> None:
+    async def restore(self, definition_of: Callable[[str], ToolDefinition | None]) -> None:
+        """Lay the calls on the desk again that the last process left there; those whose tool has changed stay away."""
+        for row in await self._store.approvals.calls(_now_ms()):
+            definition = definition_of(tool_of(row.request))
+            read = definition and read_request(row.call_id, row.session_id, row.request, row.expires_at_ms, definition)
+            if not read:
+                log.info("approval_dropped", call_id=row.call_id, tool=tool_of(row.request))
+                continue
+            request, asked_digest = read
+            entry = _Waiting(request, asked_digest, is_stored=True)
+            self._waiting[row.call_id] = entry
+            if row.verdict is None:
+                self._tell_request(request)
+            else:
+                entry.verdict = read_verdict(row.verdict)
+                entry.decided.set()
+
+    async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> None:
         """Lay a call on the desk.
 
+        Args:
+            request: The call.
+            is_kept: Whether it outlives this process: nobody stays with it who would be gone by then.
         Raises:
             ToolError: `too_many_waiting`.
         """
@@ -109,27 +107,46 @@ class ApprovalDesk:
                 retryable=True,
                 limit=APPROVALS_WAITING,
             )
-        self._waiting[request.call_id] = _Waiting(request)
-        data = {"callId": request.call_id, "tool": request.definition.name, "expiresAt": request.expires_at_ms}
-        self._events.publish("approval.requested", data, session_id=request.session_id)
+        digest = request.arguments_digest
+        self._waiting[request.call_id] = _Waiting(request, digest, is_stored=is_kept)
+        if is_kept:
+            text = request_text(request, digest)
+            row = ApprovalRow(request.call_id, request.session_id, text, None, request.expires_at_ms)
+            await self._store.approvals.put(row)
+        self._tell_request(request)
 
     async def decide(self, call_id: str, verdict: Verdict) -> None:
         """Record what a person said; the second word on one call is refused.
 
         Raises:
-            ToolError: `approval_not_found`: unknown, expired, or decided already.
+            ToolError: `approval_not_found`: unknown, expired, or decided already; `grant_not_offered`; or why the call
+                cannot run with the edited arguments. The call goes on waiting after the last two.
         """
         self._drop_expired()
         entry = self._waiting.get(call_id)
-        if entry is None or entry.verdict is not None:
-            raise ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
-        entry.verdict = verdict
+        if entry is None or entry.verdict is not None or entry.is_being_decided:
+            raise _not_found(call_id)
+        entry.is_being_decided = True
+        try:
+            request = await self._reviewed(entry.request, verdict)
+            grants = _grants_of(entry.request, request, verdict)
+            sources = self._accepted(request, verdict)
+            if self._waiting.get(call_id) is not entry:
+                raise _not_found(call_id)
+            text = request_text(request, entry.asked_digest)
+            await self._store.approvals.decide(call_id, verdict_text(verdict), text, grants, sources)
+        finally:
+            entry.is_being_decided = False
+        entry.request, entry.verdict = request, verdict
         entry.decided.set()
+        self._policy.grants.add(grants)
+        self._policy.sources.add(sources)
+        self._store.record.append(_decision_row(request, verdict))
         data = {"callId": call_id, "approved": verdict.approved, "by": verdict.by}
-        self._events.publish("approval.decided", data, session_id=entry.request.session_id)
+        self._events.publish("approval.decided", data, session_id=request.session_id)
 
     async def wait(self, call_id: str) -> None:
-        """Return when the call is decided or expired."""
+        """Return when the call is decided or expired, or the desk is closed."""
         entry = self._waiting.get(call_id)
         if entry is None:
             return
@@ -145,32 +162,126 @@ class ApprovalDesk:
         entry = self._waiting.get(call_id)
         return None if entry is None else entry.request
 
+    def is_for(self, call_id: str, asked_digest: str, definition: ToolDefinition, session_id: str) -> bool:
+        """Whether the call on the desk is exactly this one, as the caller asked for it."""
+        entry = self._waiting.get(call_id)
+        return entry is not None and (entry.asked_digest, entry.request.definition, entry.request.session_id) == (
+            asked_digest,
+            definition,
+            session_id,
+        )
+
     def verdict_of(self, call_id: str) -> Verdict | None:
         """What was said of the call so far; the entry stays."""
         entry = self._waiting.get(call_id)
         return None if entry is None else entry.verdict
 
     def take(self, call_id: str) -> Verdict | None:
-        """Use up the verdict: it is given once; None when there is none (yet)."""
+        """Use up the verdict: it is given once; None when there is none (yet).
+
+        On the disk it is used up when the call begins, or by `forget`.
+        """
         entry = self._waiting.get(call_id)
         if entry is None or entry.verdict is None:
             return None
         del self._waiting[call_id]
         return entry.verdict
 
-    def withdraw(self, call_id: str) -> None:
+    async def forget(self, call_id: str) -> None:
+        """Use up on the disk what was said of a call that does not begin."""
+        await self._store.approvals.remove(call_id)
+
+    async def withdraw(self, call_id: str) -> None:
         """Take a call from the desk: who waited for it has gone. Unknown ids are ignored."""
-        self._waiting.pop(call_id, None)
+        entry = self._waiting.pop(call_id, None)
+        if entry is not None and entry.is_stored:
+            await self.forget(call_id)
 
     async def reject_all(self, by: str) -> int:
         """Reject whatever waits; gives how many."""
-        rejected = self.waiting
-        for request in rejected:
-            await self.decide(request.call_id, Verdict(approved=False, by=by))
-        return len(rejected)
+        rejected = 0
+        for request in self.waiting:
+            try:
+                await self.decide(request.call_id, Verdict(approved=False, by=by))
+            except ToolError as exc:
+                log.info("approval_not_rejected", call_id=request.call_id, error=exc.type)
+            else:
+                rejected += 1
+        return rejected
+
+    def close(self) -> None:
+        """Let go whoever waits for a decision; what is kept waits again in the next process."""
+        for entry in self._waiting.values():
+            entry.decided.set()
+
+    # -- a decision --------------------------------------------------------------------------------------------
+
+    async def _reviewed(self, request: ApprovalRequest, verdict: Verdict) -> ApprovalRequest:
+        """The request with the arguments that the person wants, checked as those of any call are."""
+        if not verdict.approved or verdict.arguments is None:
+            return request
+        assert self.reviewer is not None  # noqa: S101 - the host has set it
+        return await self.reviewer(request, verdict.arguments)
+
+    def _accepted(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
+        """The untrusted sources that the question named: one answer covers them in this session."""
+        if not verdict.approved or request.untrusted_source is None:
+            return []
+        return [
+            row._replace(accepted_by=verdict.by)
+            for row in self._policy.sources.open_ones(request.session_id)
+            if row.seen_at_ms <= request.requested_at_ms
+        ]
+
+    def _tell_request(self, request: ApprovalRequest) -> None:
+        data = {"callId": request.call_id, "tool": request.definition.name, "expiresAt": request.expires_at_ms}
+        self._events.publish("approval.requested", data, session_id=request.session_id)
 
     def _drop_expired(self) -> None:
-        now = time.time_ns() // 1_000_000
-        for call_id in [key for key, entry in self._waiting.items() if entry.request.expires_at_ms <= now]:
-            entry = self._waiting.pop(call_id)
-            entry.decided.set()
+        """Let go what waited too long; the disk lets go of it at the next start."""
+        now = _now_ms()
+        for call_id, entry in list(self._waiting.items()):
+            if entry.request.expires_at_ms <= now and not entry.is_being_decided:
+                del self._waiting[call_id]
+                entry.decided.set()
+
+
+def _grants_of(asked: ApprovalRequest, request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
+    """What an approval allows for later.
+
+    Raises:
+        ToolError: `grant_not_offered`.
+    """
+    if verdict.grant is not None and (not verdict.approved or verdict.grant not in asked.offers):
+        message = "a call is approved with one of the offers that it was shown with, or with none"
+        raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())
+    if not verdict.approved:
+        return []
+    row = partial(grant_row, session_id=request.session_id, principal_kind=request.principal.kind, by=verdict.by)
+    hosts = host_offers(request.facts) if asked.rule in _ASKS_ONCE_A_HOST else ()
+    taken = () if verdict.grant is None else (verdict.grant,)
+    return [*(row(offer, is_host=True) for offer in hosts), *map(row, taken)]
+
+
+def _decision_row(request: ApprovalRequest, verdict: Verdict) -> CallRow:
+    return CallRow(
+        time_ms=_now_ms(),
+        call_id=request.call_id,
+        tool=request.definition.name,
+        kind="decision",
+        session_id=request.session_id,
+        principal_kind=request.principal.kind,
+        principal_id=request.principal.id,
+        arguments_digest=request.arguments_digest,
+        decision="approve" if verdict.approved else "reject",
+        decided_by=verdict.by,
+        outcome="ok",
+    )
+
+
+def _not_found(call_id: str) -> ToolError:
+    return ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -3,7 +3,8 @@
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.api.errors import ToolError
-from agentcore.host.policy import authorise, effects_of
+from agentcore.host.call_facts import effects_of
+from agentcore.host.policy import authorise
 
 _NEEDS_SANDBOX = frozenset(("execute", "dangerous"))
 

@@ -9,9 +9,10 @@ from agentcore.api.definition import CallPreview
 from agentcore.api.errors import ToolError
 from agentcore.api.resource import Resource
 from agentcore.api.result import ToolResult
+from agentcore.host.call_facts import ApprovalMode
 from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
-from agentcore.host.policy import Decision
+from agentcore.host.policy import PERSONS, Decision
 from agentcore.host.registry import RegisteredTool
 from agentcore.store import CallRow
 
@@ -33,6 +34,8 @@ class CallRequest:
         call_id: The id of a call that waited for approval and is sent again.
         parent_call_id: The call from inside which this one is made.
         waits_for_approval: Whether the caller stays while a person decides.
+        agent_id: The agent whose call it is; empty: none's.
+        mode: What becomes of calls that no rule speaks of; None: as app.json says. Never a caller's own word.
     """
 
     tool: str
@@ -44,6 +47,8 @@ class CallRequest:
     call_id: str | None = None
     parent_call_id: str | None = None
     waits_for_approval: bool = False
+    agent_id: str = ""
+    mode: ApprovalMode | None = None
 
 
 @dataclass(slots=True)
@@ -56,6 +61,7 @@ class CallOutcome:
         error: Why it failed; None when it did not.
         resource_id: The resource that it acted on.
         encoded_data: The result's data as JSON text, encoded once.
+        edited_arguments: What it ran with, where the person who approved it had edited the arguments.
     """
 
     call_id: str
@@ -63,6 +69,7 @@ class CallOutcome:
     error: ToolError | None = None
     resource_id: str | None = None
     encoded_data: bytes = b"null"
+    edited_arguments: dict[str, Any] | None = None
 
     @property
     def ok(self) -> bool:
@@ -71,9 +78,11 @@ class CallOutcome:
 
     def encoded(self) -> bytes:
         """The envelope of the wire as JSON text; the data was encoded once, when the result was settled."""
-        head = {"ok": self.ok, "callId": self.call_id}
+        head: dict[str, Any] = {"ok": self.ok, "callId": self.call_id}
         if self.resource_id is not None:
             head["resourceId"] = self.resource_id
+        if self.edited_arguments is not None:
+            head["editedArguments"] = self.edited_arguments
         if self.error is not None:
             head["error"] = self.error.to_json()
             return to_json(head)
@@ -113,6 +122,9 @@ class Call:
     preview: CallPreview | None = None
     decision: Decision | None = None
     decided_by: str = ""
+    policy_version: int = 0
+    is_decided: bool = False
+    edited_arguments: dict[str, Any] | None = None
     resource: Resource | None = None
     row: CallRow | None = None
     work: Contained[CallOutcome] | None = None
@@ -120,3 +132,8 @@ class Call:
     is_notified_by_parent: bool = False
     is_cancelled: bool = False
     deadline: float = 0.0
+
+    @property
+    def is_of_person(self) -> bool:
+        """Whether a person makes it, and no model."""
+        return self.request.principal.kind in PERSONS

@@ -7,32 +7,37 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, ResourceUse
+from agentcore.api.definition import ResourceUse
 from agentcore.api.errors import ToolError
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink
+from agentcore.host.approval_policy import OWN_CALL
+from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
 from agentcore.host.call_context import CallContext
-from agentcore.host.containment import Contained, run_contained
+from agentcore.host.call_facts import CallFacts
+from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
+from agentcore.host.inspection import facts_of, preview_call, touched
 from agentcore.host.limits import (
     ARGUMENTS_RECORDED_CHARS,
     CALL_NESTING,
-    PREVIEW_SECONDS,
 )
 from agentcore.host.masking import mask_secrets
 from agentcore.host.parts import Parts
-from agentcore.host.permission import Permission
-from agentcore.host.policy import authorise, decide
+from agentcore.host.permission import Permission, refused
+from agentcore.host.policy import PERSONS, authorise
 from agentcore.host.registry import RegisteredTool
 from agentcore.host.results import cap, fits, to_result
+from agentcore.host.url_pattern import host_of
 from agentcore.store import CallRow
 from agentcore.store.errors import RecordWriteError
 
@@ -47,7 +52,8 @@ class Calls:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._limits = parts.config.limits
-        self._permission = Permission(parts.approvals)
+        self._permission = Permission(parts.approvals, parts.policy)
+        parts.approvals.reviewer = self.review
         self.in_flight: dict[str, Call] = {}
         self.counts: dict[str, int] = {}
         self.stopped: str | None = None
@@ -81,6 +87,9 @@ class Calls:
             outcome = CallOutcome(call.id, error=self._defect(call, exc))
         if call.resource is not None:
             outcome.resource_id = call.resource.resource_id
+        outcome.edited_arguments = call.edited_arguments
+        if call.is_decided and call.row is None:
+            await self._parts.approvals.forget(call.id)
         self._finish(call, outcome)
         return outcome
 
@@ -94,6 +103,8 @@ class Calls:
             session_id=parent.session_id,
             parent_call_id=parent.id,
             waits_for_approval=request.waits_for_approval,
+            agent_id=request.agent_id,
+            mode=request.mode,
         )
         return await self.call(nested, parent.notify)
 
@@ -104,7 +115,7 @@ class Calls:
             ToolError: `call_not_found`; `forbidden` when it is somebody else's and `by` is no person.
         """
         call = self.in_flight.get(call_id)
-        if call is None or (by.kind not in ("page", "token", "cli") and call.request.principal != by):
+        if call is None or (by.kind not in PERSONS and call.request.principal != by):
             raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)
         self.cut(call, _cancelled())
 
@@ -176,7 +187,8 @@ class Calls:
             )
         if request.timeout_ms is not None and request.timeout_ms <= 0:
             raise ToolError("invalid_arguments", "timeout_ms must be at least 1", timeout_ms=request.timeout_ms)
-        if request.call_id is not None and self._parts.approvals.find(request.call_id) is None:
+        waiting = None if request.call_id is None else self._parts.approvals.find(request.call_id)
+        if request.call_id is not None and (waiting is None or waiting.principal != request.principal):
             raise ToolError(
                 "approval_not_found",
                 f"no call {request.call_id!r} waits for approval: it ran, was rejected or has expired; "
@@ -209,42 +221,172 @@ class Calls:
     async def _run(self, call: Call) -> CallOutcome:
         authorise(call.request.principal, "call")
         tool = call.tool = self._parts.registry.get(call.request.tool)
-        encoded = to_json(call.request.arguments)
-        call.digest = hashlib.sha256(encoded).hexdigest()
-        call.shown_arguments = mask_secrets(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
-        call.arguments = tool.validate(call.request.arguments)
+        self._read_arguments(call, tool)
         use = tool.definition.resource
         if use is not None:
             call.resource = self._resolve(call, tool, use)
         context = CallContext(call, self, self._parts)
-        if tool.definition.preview is not None:
-            call.preview = await self._preview(call, tool, context)
-        call.decision = decide(call.request.principal, tool.definition, call.preview, self._parts.config.approvals.mode)
-        if call.decision.kind == "allow":
-            call.decided_by = call.decision.by
-        else:
-            with self.paused(self.in_flight.get(call.request.parent_call_id or "")):
-                shown = await self._permission.ask(call, tool)
-            await self._check_again(call, tool, context, shown.preview)
-            call.row = _row(call, "executing")
-            await self._parts.store.record.begin_durable(call.row)
+        call.preview = await preview_call(call, tool, context)
+        shown = await self._permit(call, tool)
         self._arm(call, tool)
         if use is None or call.resource is None or use.skip_queue or call.resource.resource_id in call.holds:
-            return await self._execute(call, tool, context)
+            return await self._enter(call, tool, context, shown)
         async with self._parts.resources.turn(call.resource.resource_id):
-            return await self._execute(call, tool, context)
+            return await self._enter(call, tool, context, shown)
+
+    async def _permit(self, call: Call, tool: RegisteredTool) -> ApprovalRequest | None:
+        """Let a call pass that may run, or have a person approve it; gives what was approved.
+
+        Raises:
+            ToolError: `approval_required`, `approval_denied`.
+        """
+        policy = self._parts.policy
+        call.policy_version = policy.version
+        # what a person was asked about is theirs to decide, whatever has been allowed since
+        is_asked = call.request.call_id is not None
+        if not is_asked and policy.lets_own_call_pass(call.request.principal, call.preview):
+            call.decision, call.decided_by = OWN_CALL, OWN_CALL.by
+            return None
+        facts = await self._facts(call, tool)
+        call.decision = policy.decide(facts)
+        if call.decision.kind == "allow" and not is_asked:
+            call.decided_by = call.decision.by
+            return None
+        if call.decision.kind == "ask" and not policy.looks_at_paths:
+            facts = await self._facts(call, tool, with_paths=True)  # they say what may be offered along with it
+        with self.paused(self.in_flight.get(call.request.parent_call_id or "")):
+            shown = await self._permission.ask(call, tool, facts)
+        if shown.arguments_digest != call.digest:
+            self._take_edited(call, tool, shown)
+        return shown
+
+    def _take_edited(self, call: Call, tool: RegisteredTool, shown: ApprovalRequest) -> None:
+        """Go on with the arguments as the person who approved the call has edited them."""
+        call.request = replace(call.request, arguments=shown.arguments, resource_id=None)
+        call.edited_arguments = shown.arguments
+        self._read_arguments(call, tool)
+        if tool.definition.resource is not None:
+            call.resource = self._resolve(call, tool, tool.definition.resource)
+
+    async def _facts(self, call: Call, tool: RegisteredTool, *, with_paths: bool = False) -> CallFacts:
+        policy = self._parts.policy
+        needs_paths = with_paths or policy.looks_at_paths
+        return await facts_of(call, tool, self._parts.workspace, policy.mode, with_paths=needs_paths)
+
+    async def _enter(
+        self, call: Call, tool: RegisteredTool, context: CallContext, shown: ApprovalRequest | None
+    ) -> CallOutcome:
+        """Look once more, at the last moment, whether the call may run, and run it."""
+        if self._parts.registry.tools.get(tool.definition.name) is not tool:
+            self._parts.registry.get(tool.definition.name)  # says what became of it
+            raise ToolError(
+                "module_stopping", f"tool {call.request.tool!r} changed meanwhile; try again", retryable=True
+            )
+        if call.policy_version != self._parts.policy.version:
+            await self._decide_again(call, tool, is_approved=shown is not None)
+        if shown is not None:
+            await self._check_again(call, tool, context, shown)
+        if not call.is_of_person and tool.definition.annotations.open_world:
+            # before it runs: what comes back may be read while the call still goes on
+            await self._note_source(call)
+        call.row = _row(call, "executing")
+        if shown is not None:
+            await self._parts.store.record.begin_durable(call.row)
+        else:
+            self._parts.store.record.begin(call.row)
+        return await self._execute(call, tool, context)
+
+    async def _decide_again(self, call: Call, tool: RegisteredTool, *, is_approved: bool) -> None:
+        """Hold the call against the policy as it is now."""
+        decision = self._parts.policy.decide(await self._facts(call, tool))
+        if decision.kind == "deny":
+            raise refused(decision)
+        if decision.kind == "ask" and not is_approved:
+            raise ToolError(
+                "approval_denied",
+                f"what is allowed changed while the call waited for its turn ({decision.reason}); send it again",
+                retryable=True,
+            )
 
     async def _check_again(
-        self, call: Call, tool: RegisteredTool, context: CallContext, shown: CallPreview | None
+        self, call: Call, tool: RegisteredTool, context: CallContext, shown: ApprovalRequest
     ) -> None:
-        """See that what runs now is what the person approved: definition, arguments, and what they would touch."""
-        if self._parts.registry.get(call.request.tool) is not tool:
-            raise ToolError("approval_denied", "the tool changed while the call waited; send it again")
-        if hashlib.sha256(to_json(call.request.arguments)).hexdigest() != call.digest:
+        """See that what runs now is what the person approved: arguments, resource, and what they would touch."""
+        if hashlib.sha256(to_json(call.request.arguments)).hexdigest() != shown.arguments_digest:
             raise ToolError("approval_denied", "the arguments changed while the call waited; send it again")
+        if (call.resource and call.resource.resource_id) != shown.resource_id:
+            raise ToolError("approval_denied", "the call would act on something else than was approved; send it again")
         call.arguments = tool.validate(call.request.arguments)
-        if shown is not None and _touched(await self._preview(call, tool, context)) != _touched(shown):
+        if shown.preview is None:
+            return
+        preview = await preview_call(call, tool, context)
+        if preview is None or touched(preview) != touched(shown.preview):
             raise ToolError("approval_denied", "what the call would touch changed while it waited; send it again")
+
+    async def _note_source(self, call: Call) -> None:
+        """Remember that a model reads what nobody vouches for."""
+        hosts = {host for url in (call.preview.urls if call.preview else ()) if (host := host_of(url))}
+        for name in sorted(hosts) or [call.request.tool]:
+            await self._parts.policy.note_source(call.session_id, name)
+
+    # -- looking, without running ------------------------------------------------------------------------------
+
+    async def inspect(self, request: CallRequest) -> CallFacts:
+        """What the policy would look at if this were called now; nothing runs, nothing is made.
+
+        Raises:
+            ToolError: Why it could not run.
+        """
+        call, tool = await self._look(request)
+        return await self._facts(call, tool, with_paths=True)
+
+    async def review(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
+        """The request for arguments that a person has edited.
+
+        Raises:
+            ToolError: Why the call cannot run with them.
+        """
+        wished = CallRequest(
+            request.definition.name,
+            arguments,
+            request.principal,
+            request.session_id,
+            agent_id=request.agent_id,
+            mode=request.mode,
+        )
+        call, tool = await self._look(wished)
+        if tool.definition != request.definition:
+            raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")
+        decision = self._parts.policy.decide(await self._facts(call, tool))
+        if decision.kind == "deny":
+            raise refused(decision)
+        resource_id = call.resource.resource_id if call.resource else None
+        if resource_id is None and tool.definition.resource is not None:
+            resource_id = request.resource_id
+        return replace(
+            request,
+            arguments=arguments,
+            arguments_digest=call.digest,
+            preview=call.preview,
+            resource_id=resource_id,
+        )
+
+    async def _look(self, request: CallRequest) -> tuple[Call, RegisteredTool]:
+        call = self._begin(request, None)
+        tool = call.tool = self._parts.registry.get(request.tool)
+        self._read_arguments(call, tool)
+        if tool.definition.resource is not None:
+            call.resource = self._resolve(call, tool, tool.definition.resource, may_create=False)
+        call.preview = await preview_call(call, tool, CallContext(call, self, self._parts))
+        return call, tool
+
+    def _read_arguments(self, call: Call, tool: RegisteredTool) -> None:
+        encoded = to_json(call.request.arguments)
+        call.digest = hashlib.sha256(encoded).hexdigest()
+        call.shown_arguments = mask_secrets(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
+        call.arguments = tool.validate(call.request.arguments)
+
+    # -- running -----------------------------------------------------------------------------------------------
 
     def _arm(self, call: Call, tool: RegisteredTool) -> None:
         """Start the one deadline that covers queue and execution, but not the waiting for a person."""
@@ -256,7 +398,9 @@ class Calls:
         assert call.work is not None  # noqa: S101 - this runs inside of it
         call.work.cut_at(call.deadline, _TimedOut(limit_s))
 
-    def _resolve(self, call: Call, tool: RegisteredTool, use: ResourceUse) -> Resource | None:
+    def _resolve(
+        self, call: Call, tool: RegisteredTool, use: ResourceUse, *, may_create: bool = True
+    ) -> Resource | None:
         named = call.request.arguments.get(use.argument)
         if call.request.resource_id is not None and use.key is None:
             if named is not None and named != call.request.resource_id:
@@ -270,46 +414,24 @@ class Calls:
         own = self._parts.resources.list(session_id=call.session_id, resource_type=use.type)
         if own:
             return min(own, key=lambda resource: resource.index)
-        return self._parts.resources.create(tool.module.name, use.type, call.session_id) if use.create else None
+        is_made = use.create and may_create
+        return self._parts.resources.create(tool.module.name, use.type, call.session_id) if is_made else None
 
     def _reach(self, call: Call, use: ResourceUse, named: str) -> Resource:
         """The resource of this id or key, if the call may reach it."""
         known = self._parts.resources
-        is_person = call.request.principal.kind in ("page", "token", "cli")
         try:
             resource = known.by_key(use.type, use.key, named) if use.key else known.get(named)
         except ToolError as exc:
             if use.not_found == exc.type:
                 raise
             raise _unreachable(call, use, named) from exc
-        if resource.resource_type != use.type or (not is_person and resource.session_id != call.session_id):
+        if resource.resource_type != use.type or (not call.is_of_person and resource.session_id != call.session_id):
             raise _unreachable(call, use, named)
         return resource
 
-    async def _preview(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallPreview:
-        preview = tool.definition.preview
-        assert preview is not None  # noqa: S101 - the caller has looked
-        name = f"preview:{tool.definition.name}"
-        try:
-            made = await run_contained(_in_thread_or_not(preview, context, call.arguments), PREVIEW_SECONDS, name)
-        except ToolError:
-            raise  # the call cannot run, and is not asked about
-        except Exception:
-            log.warning("preview_failed", call_id=call.id, tool=tool.definition.name, exc_info=True)
-            return CallPreview(is_protected=True)
-        if not isinstance(made, CallPreview):
-            log.warning("preview_failed", call_id=call.id, tool=tool.definition.name, reason="no CallPreview")
-            return CallPreview(is_protected=True)
-        return made
-
     async def _execute(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallOutcome:
         module, name = tool.module, tool.definition.name
-        if self._parts.registry.tools.get(name) is not tool:
-            self._parts.registry.get(name)  # says what became of it
-            raise ToolError("module_stopping", f"tool {name!r} changed meanwhile; try again", retryable=True)
-        if call.decision is not None and call.decision.kind == "allow":
-            call.row = _row(call, "executing")
-            self._parts.store.record.begin(call.row)
         self._parts.events.publish(
             "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
         )
@@ -327,6 +449,8 @@ class Calls:
 
     async def _settle(self, call: Call, tool: RegisteredTool, returned: Any) -> CallOutcome:
         result, encoded = to_result(returned)
+        if result.untrusted and not call.is_of_person:
+            await self._note_source(call)
         limit = tool.definition.limit_bytes or self._limits.result_bytes
         if not fits(result, encoded, limit):
 
@@ -389,10 +513,6 @@ class _TimedOut(Exception):  # noqa: N818 - it is no error of its own, but the m
         self.limit_s = limit_s
 
 
-def _touched(preview: CallPreview) -> tuple[object, ...]:
-    return preview.effects, preview.paths, preview.cwd, preview.urls, preview.is_protected
-
-
 def _wake(watcher: asyncio.Future[None]) -> None:
     if not watcher.done():
         watcher.set_result(None)
@@ -414,13 +534,6 @@ def _unrecorded(exc: RecordWriteError) -> ToolError:
 
 def _cancelled() -> ToolError:
     return ToolError("cancelled", "the call was cancelled")
-
-
-async def _in_thread_or_not(preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any]) -> Any:
-    if asyncio.iscoroutinefunction(preview):
-        return await preview(context, arguments)
-    made = await asyncio.to_thread(preview, context, arguments)
-    return await made if asyncio.iscoroutine(made) else made
 
 
 def _row(call: Call, outcome: str) -> CallRow:

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, Strin
 from pydantic.config import JsonDict
 
 from agentcore.host.limits import CALL_SECONDS, CALLS_IN_FLIGHT, RESULT_BYTES, STOP_GRACE_SECONDS
+from agentcore.host.url_pattern import UrlPattern
 
 MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 """What a module may be called."""
@@ -30,6 +31,11 @@ def _check_path(text: str) -> str:
     return text
 
 
+def _check_url(text: str) -> str:
+    UrlPattern(text)
+    return text
+
+
 ModuleName = Annotated[str, StringConstraints(pattern=MODULE_NAME, max_length=64)]
 HostName = Annotated[str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
 PathText = Annotated[str, AfterValidator(_check_path), Field(json_schema_extra={"minLength": 1})]
@@ -40,6 +46,9 @@ ModuleNames = Annotated[tuple[ModuleName, ...], Strict(False)]
 HostNames = Annotated[tuple[HostName, ...], Strict(False)]
 PathTexts = Annotated[tuple[PathText, ...], Strict(False)]
 Texts = Annotated[tuple[str, ...], Strict(False)]
+NonEmptyText = Annotated[str, StringConstraints(min_length=1)]
+Caller = Literal["chat", "mcp", "host", "module", "page", "token", "cli"]
+"""The kinds of principals that call tools."""
 
 
 class ConfigModel(BaseModel):
@@ -108,6 +117,46 @@ class ServerConfig(ConfigModel):
     ] = ()
 
 
+class ApprovalRule(ConfigModel):
+    """What becomes of calls that it means; all that it says of a call has to be so."""
+
+    decision: Annotated[
+        Literal["allow", "ask", "deny"],
+        Field(description="What becomes of the call: deny beats ask, ask beats allow."),
+    ]
+    tool: Annotated[
+        str, StringConstraints(min_length=1, max_length=200), Field(description="Pattern of the tool's name.")
+    ] = "*"
+    path: Annotated[
+        PathText | None,
+        Field(
+            description="Pattern of paths that the call touches, links followed, as in .gitignore: relative to the "
+            "roots, or absolute. To allow, all paths have to match; else one is enough."
+        ),
+    ] = None
+    command: Annotated[
+        NonEmptyText | None,
+        Field(
+            description="Pattern of the shell command. To allow, it has to be one plain command; else a part of it "
+            "that matches is enough."
+        ),
+    ] = None
+    url: Annotated[
+        Annotated[str, AfterValidator(_check_url)] | None,
+        Field(description="Pattern of the address: a host such as *.example.com, or https://example.com/docs/*."),
+    ] = None
+    cwd: Annotated[PathText | None, Field(description="Pattern of the folder that a command runs in.")] = None
+    arguments: Annotated[
+        dict[str, str], Field(description="Patterns of further arguments, by name; what is no text, as JSON.")
+    ] = {}
+    agents: Annotated[Texts, Field(description="Agents whose calls are meant; none named: all.")] = ()
+    callers: Annotated[
+        Annotated[tuple[Caller, ...], Strict(False)],
+        Field(description="Who calls: models in the chat, MCP clients, …, or persons; none named: all."),
+    ] = ()
+    reason: Annotated[str, Field(max_length=500, description="Told to whoever is asked or refused.")] = ""
+
+
 class ApprovalsConfig(ConfigModel):
     """Which calls a person is asked about."""
 
@@ -118,7 +167,10 @@ class ApprovalsConfig(ConfigModel):
             "those that touch protected files; `deny`: every call of a model is refused."
         ),
     ] = "ask"
-    rules: Annotated[Any, Field(description="Rules by tool and argument; deny beats ask beats allow.")] = ()
+    rules: Annotated[
+        Annotated[tuple[ApprovalRule, ...], Strict(False)],
+        Field(description="Rules by tool and argument; deny beats ask beats allow."),
+    ] = ()
     api_token: Annotated[
         bool,
         Field(

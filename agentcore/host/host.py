@@ -9,9 +9,11 @@ from typing import Any
 import structlog
 
 from agentcore.api.context import Principal
+from agentcore.api.definition import ToolDefinition
 from agentcore.api.errors import ToolError
 from agentcore.api.module import Module
 from agentcore.api.workspace import Workspace
+from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.call import CallOutcome, CallRequest, Notify
 from agentcore.host.calls import Calls
@@ -39,7 +41,8 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
-    `events`, `approvals`, `policy_changes`, `routes`, `own_origins`, `conversation`, `store`, `config`, `workspace`.
+    `events`, `approvals`, `policy`, `policy_changes`, `routes`, `own_origins`, `conversation`, `store`, `config`,
+    `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -49,7 +52,9 @@ class Host:
         self.events = EventBus()
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)
-        self.approvals = ApprovalDesk(self.events)
+        roots = [str(root) for root in self.workspace.roots]
+        self.policy = ApprovalPolicy(config.approvals, roots, store.approvals)
+        self.approvals = ApprovalDesk(self.events, store, self.policy)
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
@@ -63,6 +68,7 @@ class Host:
             registry=self.registry,
             resources=self.resources,
             approvals=self.approvals,
+            policy=self.policy,
             routes=self.routes,
             own_origins=self.own_origins,
             conversation=self.conversation,
@@ -91,6 +97,7 @@ class Host:
         loop.set_default_executor(threads)
         async with Store.open(state) as store:
             host = cls(config, state, store, given)
+            await host.policy.restore()
             host._watchdog.start()
             try:
                 if start:
@@ -107,6 +114,7 @@ class Host:
         if not names:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
         await self.modules.start(names)
+        await self.approvals.restore(self._definition_of)
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
         """Carry out one call: the one way in, for every surface."""
@@ -115,7 +123,7 @@ class Host:
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""
         self.calls.stopped = "the server is stopping"
-        await self.approvals.reject_all("shutdown")
+        self.approvals.close()
         self.policy_changes.refuse_all("shutdown")
         if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
             self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
@@ -166,6 +174,10 @@ class Host:
             "tools": len(self.registry.tools),
             "loop_blocked": dict(self.loop_blocked),
         }
+
+    def _definition_of(self, tool: str) -> ToolDefinition | None:
+        registered = self.registry.tools.get(tool)
+        return None if registered is None else registered.definition
 
     def _count_blocked(self, module: str | None, seconds: float) -> None:
         name = module or ""

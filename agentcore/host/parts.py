@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from agentcore.api.workspace import Workspace
+from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.config import AppConfig
 from agentcore.host.conversation import ConversationSlot
@@ -26,6 +27,7 @@ class Parts:
     registry: ToolRegistry
     resources: ResourceRegistry
     approvals: ApprovalDesk
+    policy: ApprovalPolicy
     routes: RouteTable
     own_origins: OwnOrigins
     conversation: ConversationSlot

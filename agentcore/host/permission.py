@@ -4,19 +4,28 @@ import asyncio
 import time
 
 from agentcore.api.errors import ToolError
-from agentcore.host.approvals import ApprovalDesk, ApprovalRequest
+from agentcore.host.approval_policy import ApprovalPolicy
+from agentcore.host.approval_request import ApprovalRequest
+from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.call import Call
+from agentcore.host.call_facts import CallFacts
+from agentcore.host.offers import offers_for
 from agentcore.host.policy import Decision
 from agentcore.host.registry import RegisteredTool
 
 
 class Permission:
-    """Brings a call that the policy does not let pass before a person."""
+    """Brings a call that the policy does not let pass before a person.
 
-    def __init__(self, desk: ApprovalDesk) -> None:
-        self._desk = desk
+    Args:
+        desk: Where it waits.
+        policy: Says what may be offered along with it.
+    """
 
-    async def ask(self, call: Call, tool: RegisteredTool) -> ApprovalRequest:
+    def __init__(self, desk: ApprovalDesk, policy: ApprovalPolicy) -> None:
+        self._desk, self._policy = desk, policy
+
+    async def ask(self, call: Call, tool: RegisteredTool, facts: CallFacts) -> ApprovalRequest:
         """Have a person decide on exactly this call; return what was approved, and only when it was.
 
         Raises:
@@ -24,28 +33,27 @@ class Permission:
         """
         assert call.decision is not None  # noqa: S101 - decided just before
         if call.decision.kind == "deny":
-            raise ToolError("approval_denied", f"the policy refuses this call: {call.decision.reason}")
+            raise refused(call.decision)
         waiting = self._desk.find(call.id)
         if waiting is None:
-            waiting = self._request_approval(call, tool, call.decision)
-            await self._desk.put(waiting)
-        elif (waiting.arguments_digest, waiting.definition, waiting.session_id) != (
-            call.digest,
-            tool.definition,
-            call.session_id,
-        ):
+            waiting = self._request_approval(call, facts, call.decision)
+            # who stays with the call is gone when this process is
+            await self._desk.put(waiting, is_kept=not (call.request.waits_for_approval or self._desk.approver))
+        elif not self._desk.is_for(call.id, call.digest, tool.definition, call.session_id):
             raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
         if self._desk.approver is not None:
             await self._desk.decide(call.id, await self._desk.approver(waiting))
         elif call.request.waits_for_approval:
             await self._wait_for_person(call, waiting)
+        shown = self._desk.find(call.id)
         verdict = self._desk.take(call.id)
-        if verdict is None:
+        if verdict is None or shown is None:
             raise self._unanswered(call, waiting)
+        call.is_decided = True
+        call.decided_by = verdict.by
         if not verdict.approved:
             raise ToolError("approval_denied", "a person rejected this call; ask what they want instead", by=verdict.by)
-        call.decided_by = verdict.by
-        return waiting
+        return shown
 
     async def _wait_for_person(self, call: Call, waiting: ApprovalRequest) -> None:
         if call.notify is not None:
@@ -53,7 +61,7 @@ class Permission:
         try:
             await self._desk.wait(call.id)
         except asyncio.CancelledError:
-            self._desk.withdraw(call.id)
+            await self._desk.withdraw(call.id)
             raise
 
     def _unanswered(self, call: Call, waiting: ApprovalRequest) -> ToolError:
@@ -67,12 +75,12 @@ class Permission:
             expiresAt=waiting.expires_at_ms,
         )
 
-    def _request_approval(self, call: Call, tool: RegisteredTool, decision: Decision) -> ApprovalRequest:
+    def _request_approval(self, call: Call, facts: CallFacts, decision: Decision) -> ApprovalRequest:
         return ApprovalRequest(
             call_id=call.id,
             session_id=call.session_id,
             principal=call.request.principal,
-            definition=tool.definition,
+            definition=facts.definition,
             arguments=call.request.arguments,
             arguments_digest=call.digest,
             reason=decision.reason,
@@ -80,4 +88,14 @@ class Permission:
             expires_at_ms=self._desk.expiry_ms(),
             requested_at_ms=time.time_ns() // 1_000_000,
             rule=decision.by,
+            untrusted_source=decision.untrusted_source,
+            offers=offers_for(facts, decision, self._policy.roots),
+            agent_id=facts.agent_id,
+            mode=facts.mode,
+            resource_id=call.resource.resource_id if call.resource else None,
         )
+
+
+def refused(decision: Decision) -> ToolError:
+    """The error of a call that the policy refuses."""
+    return ToolError("approval_denied", f"the policy refuses this call: {decision.reason}", rule=decision.by)

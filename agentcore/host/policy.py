@@ -1,11 +1,11 @@
-"""Who may do what, and which calls need a person."""
+"""Who may do what."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, Effect, ToolDefinition
 from agentcore.api.errors import ToolError
+from agentcore.host.call_facts import ApprovalMode
 
 Action = Literal["read", "call", "manage_modules", "change_settings", "change_policy", "approve", "stop"]
 
@@ -25,7 +25,10 @@ _MAY: dict[str, frozenset[Action]] = {
 _MAY_PROPOSE = frozenset(("page", "token"))
 """Who may ask for a change of the policy, which an approver then confirms."""
 
-_PERSONS = frozenset(("page", "token", "cli"))
+PERSONS = frozenset(("page", "token", "cli"))
+"""Whose calls are a person's own."""
+
+_STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allow")
 
 
 def authorise(principal: Principal, action: Action) -> None:
@@ -54,24 +57,6 @@ def authorise(principal: Principal, action: Action) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What the policy says of one call: run it, ask a person, or refuse it; and by which rule."""
-
-    kind: Literal["allow", "ask", "deny"]
-    by: str
-    reason: str = ""
-
-
-_OWN_CALL = Decision("allow", "own_call")
-
-
-ApprovalMode = Literal["ask", "ask_writes", "allow", "deny"]
-"""What becomes of a call that a model wants; the default asks about every one."""
-
-_STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allow")
-
-
 def check_mode_change(principal: Principal, before: ApprovalMode, after: ApprovalMode) -> None:
     """Let a principal put another mode in place of one: a stricter one freely, a looser one changes the policy.
 
@@ -82,34 +67,18 @@ def check_mode_change(principal: Principal, before: ApprovalMode, after: Approva
         authorise(principal, "change_policy")
 
 
-_READ: frozenset[Effect] = frozenset(("read",))
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the policy says of one call: run it, ask a person, or refuse it.
 
-
-def decide(
-    principal: Principal, definition: ToolDefinition, preview: CallPreview | None, mode: ApprovalMode = "ask"
-) -> Decision:
-    """Decide on one call whose arguments are valid.
-
-    A person's own call runs (from the page, the command line, or with the token), unless it touches protected
-    files: these always need a person who looks at this very call, whatever the mode. What becomes of the calls of
-    whatever else wants something is for the mode to say.
+    Args:
+        kind: Which of these.
+        by: What says so: `approvals.rules[2]`, `mode:ask`, `grant:ID`, `protected`, `untrusted`, `own_call`.
+        reason: Why, for a person.
+        untrusted_source: Where content came from that may be behind the call.
     """
-    is_protected = preview is not None and preview.is_protected
-    if not is_protected and principal.kind in _PERSONS:
-        return _OWN_CALL
-    if principal.kind not in _PERSONS and mode == "deny":
-        return Decision("deny", "mode:deny", f"calls of a {principal.kind} are refused")
-    if is_protected:
-        return Decision("ask", "protected", "it touches files that decide what runs or what is allowed")
-    if mode == "allow":
-        return Decision("allow", "mode:allow")
-    if mode == "ask_writes" and effects_of(definition, preview) <= _READ:
-        return Decision("allow", "mode:ask_writes")
-    return Decision("ask", "default", f"calls of a {principal.kind} need a person")
 
-
-def effects_of(definition: ToolDefinition, preview: CallPreview | None) -> frozenset[Effect]:
-    """What the call may do: what its preview says of these very arguments, else what the tool may do at all."""
-    exact = None if preview is None else preview.effects
-    # nothing said is not nothing done
-    return exact or definition.effects or frozenset(("execute",))
+    kind: Literal["allow", "ask", "deny"]
+    by: str
+    reason: str = ""
+    untrusted_source: str | None = None

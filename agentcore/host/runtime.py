@@ -40,6 +40,11 @@ class ModuleRuntime:
         return self._parts.state.data_dir(self._record.name)
 
     @property
+    def private_folders(self) -> tuple[Path, ...]:
+        """Folders with the server's keys and records."""
+        return (self._parts.state.path,)
+
+    @property
     def workspace(self) -> Workspace:
         """The folders that tools may touch."""
         return self._parts.workspace

@@ -154,7 +154,8 @@ class Dispatcher:
         table = self.parts.host.routes if self._serves_modules else _NO_ROUTES
         found = table.find(request.method, path)
         if found is not None:
-            authorise(principal, "call" if request.method not in ("GET", "HEAD") else "read")
+            is_reading = request.method in ("GET", "HEAD") and found[0].kind != "websocket"
+            authorise(principal, "read" if is_reading else "call")
             exchange = Exchange(self.parts, request, principal, path, {}, raw_query)
             values = {name: unquote(value, errors="replace") for name, value in found[1].items()}
             return await serve_module_route(exchange, found[0], values)

@@ -12,7 +12,7 @@ from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.policy_changes import PolicyChange
 
 
-class _View(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class _View(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """The wire is camelCase."""
 
 

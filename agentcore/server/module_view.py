@@ -14,7 +14,7 @@ from agentcore.host.modules import ModuleRecord
 from agentcore.server.module_switch import is_given, listed_names
 
 
-class ComponentView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """A module's element in the page; its files are below `/modules/NAME/`."""
 
     tag: str
@@ -25,7 +25,7 @@ class ComponentView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     page_script: str | None
 
 
-class RouteView(BaseModel):
+class RouteView(BaseModel, defer_build=True):
     """A route that a module serves."""
 
     method: str
@@ -33,7 +33,7 @@ class RouteView(BaseModel):
     kind: str
 
 
-class ModuleView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """A module: its state, why it is not ready, what it brought, where it came from."""
 
     name: str

@@ -60,7 +60,7 @@ class ChatStore:
         return await self._database.write(partial(_delete, session_id), is_durable=True)
 
     async def cut_off(self) -> list[str]:
-        """Ids of sessions whose turn was going on when the last process ended."""
+        """Ids of sessions whose turn was going on, or was about to, when the last process ended."""
         return await self._database.read(_cut_off)
 
     async def change(self, session_id: str, **values: str | int | None) -> None:
@@ -215,7 +215,11 @@ def _delete(session_id: str, connection: sqlite3.Connection) -> bool:
 
 
 def _cut_off(connection: sqlite3.Connection) -> list[str]:
-    return [row[0] for row in connection.execute("SELECT session_id FROM chat_sessions WHERE is_running = 1")]
+    query = (
+        "SELECT session_id FROM chat_sessions WHERE is_running = 1"
+        " UNION SELECT session_id FROM chat_calls WHERE state IN ('approved', 'rejected')"
+    )
+    return [row[0] for row in connection.execute(query)]
 
 
 def _change(session_id: str, values: dict[str, str | int | None], connection: sqlite3.Connection) -> None:

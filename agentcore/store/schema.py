@@ -150,16 +150,18 @@ _APPROVALS = (
         expires_at_ms INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
-    # in the transaction that says that a call begins, so that its approval is used up exactly then
+    # in the transaction that says that a call begins, so that its approval is used up exactly then; ids stand there as
+    # JSON text, within quotes
     (
         "CREATE TRIGGER approval_is_used AFTER INSERT ON open_calls"
-        " BEGIN DELETE FROM approvals WHERE call_id = NEW.call_id; END"
+        " BEGIN DELETE FROM approvals WHERE call_id = substr(NEW.call_id, 2, length(NEW.call_id) - 2); END"
     ),
     """
     CREATE TABLE approval_grants (
         grant_id TEXT PRIMARY KEY,
         scope TEXT NOT NULL CHECK (scope IN ('session', 'always', 'host')),
         session_id TEXT NOT NULL,
+        principal_kind TEXT NOT NULL,
         tool TEXT NOT NULL,
         arguments TEXT NOT NULL,
         granted_by TEXT NOT NULL,

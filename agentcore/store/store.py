@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentcore.store.approval_store import ApprovalStore
 from agentcore.store.approver_keys import ApproverKeys
 from agentcore.store.artifacts import ArtifactStore
 from agentcore.store.call_row import notice
@@ -28,6 +29,7 @@ class Store:
         approval_sessions: Browsers that are logged in to the approval origin.
         approver_keys: Paired clients, which may approve.
         chats: Chat sessions, their messages and calls.
+        approvals: Calls that wait for a person, and what a person allowed for later.
     """
 
     database: Database
@@ -37,6 +39,7 @@ class Store:
     approval_sessions: PageSessions
     approver_keys: ApproverKeys
     chats: ChatStore
+    approvals: ApprovalStore
 
     @classmethod
     @asynccontextmanager
@@ -63,6 +66,7 @@ class Store:
                 await PageSessions.open(database, "approval"),
                 await ApproverKeys.open(database),
                 ChatStore(database),
+                ApprovalStore(database),
             )
 
 

@@ -9,9 +9,10 @@ from typing import Any, Protocol
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from agentcore.api.errors import ToolError
 from agentcore.server.addresses import LOOPBACK, Addresses
 from agentcore.server.app import create_app, create_approval_app
-from agentcore.testing.hosting import PERSON, HostPlan, ModuleLike, RunningHost, running_host
+from agentcore.testing.hosting import HostPlan, ModuleLike, RunningHost, running_host
 
 
 class ServerClient(TestClient[web.Request, web.Application]):
@@ -56,7 +57,8 @@ async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerCl
     """Serve a host whose app.json and state lie in a folder."""
     with socket.create_server((LOOPBACK, 0)) as listener, socket.create_server((LOOPBACK, 0)) as second:
         async with running_host(plan, folder) as host:
-            page, approval = _addresses(listener), _addresses(second)
+            names = host.host.config.server
+            page, approval = _addresses(listener, names.hosts), _addresses(second, names.approval_hosts)
             app = create_app(host.host, addresses=page, approval=approval)
             server = _test_server(app, listener)
             async with (
@@ -69,11 +71,12 @@ async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerCl
                     # the server would wait a minute for the answers of calls that the test left behind;
                     # chat ends before them, as at any end, so that its sessions go on after a restart
                     await app.dispatcher.parts.chat.close()
-                    await host.host.emergency_stop(PERSON)
+                    host.host.approvals.close()
+                    host.host.calls.cut_all(ToolError("cancelled", "the test has ended"))
 
 
-def _addresses(listener: socket.socket) -> Addresses:
-    return Addresses(listener.getsockname()[1])
+def _addresses(listener: socket.socket, hosts: tuple[str, ...]) -> Addresses:
+    return Addresses(listener.getsockname()[1], hosts)
 
 
 def _test_server(app: web.Application, listener: socket.socket) -> TestServer:

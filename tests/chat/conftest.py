@@ -29,6 +29,7 @@ class Reply:
         breaks: Whether the connection ends in the middle.
         ends_early: Whether the stream ends in order, and the answer does not.
         gate: Waited for in the middle of the answer.
+        reason: Why the answer ends, in the provider's word; empty: in order.
     """
 
     text: str = ""
@@ -39,6 +40,7 @@ class Reply:
     breaks: bool = False
     ends_early: bool = False
     gate: asyncio.Event | None = None
+    reason: str = ""
 
 
 @dataclass
@@ -108,7 +110,7 @@ def openai_events(reply: Reply) -> list[bytes]:
         deltas.append({"tool_calls": [head]})
         deltas += [{"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in pieces(arguments)]
     chunks = [openai_chunk({"index": 0, "delta": delta, "finish_reason": None}) for delta in deltas]
-    reason = "tool_calls" if reply.calls else "stop"
+    reason = reply.reason or ("tool_calls" if reply.calls else "stop")
     chunks.append(openai_chunk({"index": 0, "delta": {}, "finish_reason": reason}))
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     return [*chunks, openai_chunk(None, usage=usage), b"data: [DONE]\n\n"]
@@ -136,7 +138,7 @@ def anthropic_events(reply: Reply) -> list[bytes]:
         events.append({"type": "content_block_start", "index": index, "content_block": block})
         events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
         events.append({"type": "content_block_stop", "index": index})
-    reason = "tool_use" if reply.calls else "end_turn"
+    reason = reply.reason or ("tool_use" if reply.calls else "end_turn")
     ended = {"stop_reason": reason, "stop_sequence": None}
     events.append({"type": "message_delta", "delta": ended, "usage": {"output_tokens": 5}})
     events.append({"type": "message_stop"})

@@ -368,6 +368,79 @@ async def test_stream_that_breaks_off_keeps_what_was_said(open_talk, provider, t
     assert text_of(after) == "Again."
 
 
+ANTHROPIC_ERRORS = [
+    (401, "authentication_error", "invalid x-api-key sk-test-secret", "provider_unauthorized"),
+    (429, "rate_limit_error", "slow down", "provider_rate_limited"),
+    (500, "api_error", "oops", "provider_failed"),
+    (529, "overloaded_error", "overloaded", "provider_failed"),
+    (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", "context_too_long"),
+]
+
+
+@pytest.mark.spec("C5")
+@pytest.mark.parametrize(("status", "kind", "message", "error_type"), ANTHROPIC_ERRORS)
+async def test_refusal_of_anthropic_is_what_it_is_and_the_session_is_intact(
+    open_talk, provider, text_of, status, kind, message, error_type
+):
+    provider.say(status=status, error={"type": "error", "error": {"type": kind, "message": message}})
+    provider.say("Here again.")
+    async with open_talk(model={"provider": "anthropic"}) as talk:
+        events = await talk.post("one")
+        after = await talk.post("two")
+    assert events[0]["error"]["type"] == error_type
+    assert "sk-test-secret" not in json.dumps(events)
+    assert text_of(after) == "Here again."
+
+
+@pytest.mark.spec("C5")
+@pytest.mark.parametrize(
+    ("provider_name", "reason", "error_type"),
+    [
+        ("openai", "content_filter", "provider_refused"),
+        ("anthropic", "refusal", "provider_refused"),
+        ("openai", "length", "answer_cut"),
+        ("anthropic", "max_tokens", "answer_cut"),
+    ],
+)
+async def test_answer_that_the_provider_stops_is_kept_and_said_to_be_cut(
+    open_talk, provider, text_of, provider_name, reason, error_type
+):
+    provider.say("Once upon a", reason=reason)
+    provider.say("Again.")
+    async with open_talk(model={"provider": provider_name}) as talk:
+        events = await talk.post("tell")
+        after = await talk.post("go on")
+    assert [event["error"]["type"] for event in events if "error" in event] == [error_type]
+    assert "Once upon a" in provider.sent
+    assert text_of(after) == "Again."
+
+
+@pytest.mark.spec("C5")
+@pytest.mark.parametrize("provider_name", ["openai", "anthropic"])
+async def test_provider_that_falls_silent_is_given_up(open_talk, provider, text_of, provider_name):
+    provider.say("Slowly.", gate=asyncio.Event())
+    provider.say("Here again.")
+    async with open_talk(model={"provider": provider_name, "timeout_s": 0.5}) as talk:
+        events = await talk.post("one")
+    async with open_talk(model={"provider": provider_name}) as talk:
+        after = await talk.post("two")
+    assert [event["error"]["type"] for event in events if "error" in event] == ["provider_timeout"]
+    assert text_of(after) == "Here again."
+
+
+async def test_defect_of_the_turn_is_an_event_and_the_next_message_goes_on(open_talk, provider, calls_of, text_of):
+    provider.say("", ("a", "note_add", '{"text": "a"}'))
+    provider.say("Here again.")
+    async with open_talk(Notes(), **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("add"))
+        await talk.host.store.chats.change("s1", page="{what no client can send")
+        events = await talk.approve(call["toolId"])
+        after = await talk.post("go on")
+    assert [event["error"]["type"] for event in events if "error" in event] == ["internal_error"]
+    assert events[-1]["message"]
+    assert text_of(after) == "Here again."
+
+
 @pytest.mark.spec("C5")
 async def test_provider_that_is_not_there(open_talk, provider):
     async with open_talk(model={"base_url": "http://127.0.0.1:9/v1"}) as talk:
@@ -522,13 +595,19 @@ async def test_expired_call_is_not_approved(open_talk, provider, calls_of):
 
 
 async def test_call_is_not_approved_for_a_tool_that_changed_meanwhile(open_talk, provider, calls_of):
-    """The approval is given before a restart, after which the tool is another one."""
-    notes = Notes()
+    """It waits over a restart, after which the tool is another one."""
+
+    class OtherNotes(Notes):
+        @tool(effects=["write"])
+        async def note_add(self, ctx: ToolContext, text: str) -> dict[str, str]:
+            """Send a note to everybody."""
+            return await super().note_add(ctx, text)
+
+    notes = OtherNotes()
     provider.say("", ("a", "note_add", '{"text": "a"}'))
     provider.say("Denied.")
     async with open_talk(Notes(), **TOKEN) as talk:
         (call,) = calls_of(await talk.post("add"))
-        await talk.host.store.chats.move("s1", call["toolId"], "waiting", "waiting", definition_digest="other")
     async with open_talk(notes, **TOKEN) as talk:
         events = await talk.approve(call["toolId"])
     assert events[0]["tool_result"]["error"]["type"] == "approval_denied"

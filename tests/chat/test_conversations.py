@@ -369,3 +369,30 @@ async def test_without_a_model_a_message_is_refused_with_what_is_missing(open_ta
         refused = await talk.ask("POST", f"/api/sessions/{session_id}/messages", {"text": "hi"}, status=400)
         assert await talk.items(session_id) == []
     assert refused["error"]["type"] == "model_not_configured"
+
+
+@pytest.mark.spec("K2")
+async def test_of_two_clients_that_answer_one_call_at_once_one_counts(open_talk, provider):
+    """A program approves while a page rejects, many times over: the call runs once, or not at all."""
+    shelf = Shelf()
+    rounds = 6
+    for number in range(rounds):
+        provider.say("", (f"c{number}", "shelf_add", f'{{"text": "{number}"}}'))
+        provider.say("So be it.")
+    ran = []
+    async with open_talk(shelf, approvals={"api_token": True}) as talk:
+        for number in range(rounds):
+            asked = await talk.post(f"add {number}")
+            tool_id = asked[-1]["waiting"][0]
+            async with talk.events("s1") as events:
+                answers = [talk.approve(tool_id), talk.client.post("/api/sessions/s1/reject", json={"toolId": tool_id})]
+                if number % 2:
+                    answers.reverse()
+                await asyncio.gather(*answers)
+                seen = await events.next()
+                while not (seen["type"] == "session.finished" and not seen["waiting"] and seen["usage"]["requests"]):
+                    seen = await events.next()
+            state = (await talk.items("s1"))[-2]["calls"][0]["state"]
+            assert state in {"done", "rejected"}
+            ran += [str(number)] if state == "done" else []
+    assert shelf.added == ran

@@ -22,6 +22,13 @@ class Ledger(Module):
     """Writes a line, then waits for a file that lets it go."""
 
     @tool(effects=["write"])
+    async def ledger_add(self, ctx: ToolContext, line: str) -> str:
+        """Add a line."""
+        with (Path(FOLDER) / "ledger").open("a") as file:
+            file.write(line)
+        return "added " + line
+
+    @tool(effects=["write"])
     async def ledger_write(self, ctx: ToolContext) -> str:
         """Write a line."""
         folder = Path(FOLDER)
@@ -139,3 +146,101 @@ async def test_answer_that_streams_when_the_process_is_killed_is_asked_for_again
         while not any("content" in event for event in events):
             events = await post(address, "and?")
     assert [message["content"] for message in provider.requests[-1]["messages"]] == ["tell", "The whole.", "and?"]
+
+
+def approval(tool_id):
+    return json.dumps({"toolId": tool_id, "approved": True})
+
+
+async def test_call_that_was_approved_and_had_not_begun_runs_once_after_the_kill(folder, provider):
+    """One of two calls is approved; the other one waits, so that neither begins before the kill."""
+    provider.say("", ("a", "ledger_add", '{"line": "one "}'), ("b", "ledger_add", '{"line": "two"}'))
+    provider.say("Both.")
+    async with served(folder) as (process, address):
+        one, two = (await post(address, "write"))[-1]["waiting"]
+        assert (await post(address, approval(one), "function"))[-1]["waiting"] == [two]
+        process.send_signal(signal.SIGKILL)
+    assert not (folder / "ledger").exists()
+    async with served(folder) as (_, address):
+        again = await post(address, approval(one), "function")
+        events = await post(address, approval(two), "function")
+    assert again[0]["error"]["type"] == "tool_call_answered"
+    assert [event["tool_result"]["ok"] for event in events if "tool_result" in event] == [True, True]
+    assert (folder / "ledger").read_text() == "one two"
+
+
+async def test_result_that_was_known_at_the_kill_is_told_and_its_call_is_not_run_again(folder, provider):
+    """The first call has ended and the second runs when the process is killed."""
+    provider.say("", ("a", "ledger_add", '{"line": "one "}'), ("b", "ledger_write", "{}"))
+    provider.say("I look first.")
+    async with served(folder) as (process, address):
+        one, two = (await post(address, "write"))[-1]["waiting"]
+        await post(address, approval(one), "function")
+        posted = asyncio.create_task(post(address, approval(two), "function"))
+        await until(lambda: (folder / "ledger").exists() and (folder / "ledger").read_text() == "one line")
+        process.send_signal(signal.SIGKILL)
+        await asyncio.wait({posted})
+        assert isinstance(posted.exception(), aiohttp.ClientError)
+    (folder / "go").touch()
+    async with served(folder) as (_, address):
+        await until(lambda: len(provider.requests) == 2)
+        items = await shown(address)
+    told = [message["content"] for message in provider.requests[-1]["messages"] if message["role"] == "tool"]
+    assert "added one" in told[0]
+    assert "interrupted" in told[1]
+    assert [call["state"] for call in items[1]["calls"]] == ["done", "interrupted"]
+    assert (folder / "ledger").read_text() == "one line"
+
+
+async def test_model_that_was_told_at_the_kill_is_asked_again_and_the_call_is_not_run_again(folder, provider):
+    gate = asyncio.Event()
+    provider.say("", ("a", "ledger_add", '{"line": "one"}'))
+    provider.say("Half of it", gate=gate)
+    provider.say("The whole.")
+    async with served(folder) as (process, address):
+        (one,) = (await post(address, "write"))[-1]["waiting"]
+        posted = asyncio.create_task(post(address, approval(one), "function"))
+        await until(lambda: len(provider.requests) == 2)
+        process.send_signal(signal.SIGKILL)
+        await asyncio.wait({posted})
+        assert isinstance(posted.exception(), aiohttp.ClientError)
+    gate.set()
+    async with served(folder) as (_, address):
+        await until(lambda: len(provider.requests) == 3)
+        async with asyncio.timeout(30):
+            while (items := await shown(address))[-1]["text"] != "The whole.":
+                await asyncio.sleep(0.05)
+    assert provider.requests[2]["messages"] == provider.requests[1]["messages"]
+    assert [item["text"] for item in items] == ["write", "", "The whole."]
+    assert (folder / "ledger").read_text() == "one"
+
+
+async def test_call_of_a_person_s_own_that_ran_at_the_kill_is_shown_as_interrupted_and_not_run_again(folder, provider):
+    async with served(folder) as (process, address):
+        session_id = (await request(address, "POST", "/api/sessions", {}))["sessionId"]
+        body = {"tool": "ledger_write", "arguments": {}}
+        await request(address, "POST", f"/api/sessions/{session_id}/command", body)
+        await until((folder / "ledger").exists)
+        process.send_signal(signal.SIGKILL)
+    (folder / "go").touch()
+    async with served(folder) as (_, address):
+        (item,) = await shown(address, session_id)
+    assert item["calls"][0]["state"] == "interrupted"
+    assert (folder / "ledger").read_text() == "line"
+
+
+async def shown(address, session_id="s1"):
+    """The messages of a session, as a page gets them."""
+    return (await request(address, "GET", f"/api/sessions/{session_id}/messages"))["items"]
+
+
+async def request(address, method, path, body=None):
+    headers = {"Authorization": "Bearer " + "t" * 43}
+    async with (
+        asyncio.timeout(60),
+        aiohttp.ClientSession(address, headers=headers) as client,
+        client.request(method, path, json=body) as response,
+    ):
+        document = await response.json()
+    assert response.ok, document
+    return document

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from agentcore.api import CallPreview, Module, ToolContext, ToolError, tool
+from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
-from agentcore.host.approvals import ApprovalDesk, Verdict
+from agentcore.host.approval_request import ApprovalRequest, Verdict
+from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.events import EventBus
 from agentcore.host.limits import APPROVALS_WAITING
 
@@ -74,8 +75,17 @@ async def test_protected_write_waits_for_a_person_and_runs_once(host, writer):
 async def test_approval_does_not_hold_for_changed_arguments(host, writer):
     call_id = await required(host)
     await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
-    outcome = await host.call(CallRequest("write", {"path": "other"}, Principal("chat"), call_id=call_id))
+    outcome = await host.call(request(path="other", call_id=call_id))
     assert outcome.error.type == "approval_denied"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2")
+async def test_approval_of_somebody_else_s_call_is_of_no_use(host, writer):
+    call_id = await required(host, principal=Principal("chat", "s"), session_id="s")
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    outcome = await host.call(request(call_id=call_id, session_id="s"))
+    assert outcome.error.type == "approval_not_found"
     assert writer.ran == 0
 
 
@@ -190,11 +200,8 @@ async def test_approval_is_in_the_record_before_the_tool_runs(host):
 
 
 @pytest.mark.spec("S2")
-async def test_unanswered_call_expires():
-    from agentcore.api import ToolDefinition
-    from agentcore.host.approvals import ApprovalRequest
-
-    desk = ApprovalDesk(EventBus(), wait_s=0.01)
+async def test_unanswered_call_expires(host):
+    desk = ApprovalDesk(EventBus(), host.store, host.policy, wait_s=0.01)
     waiting = ApprovalRequest(
         call_id="c1",
         session_id="s",

@@ -1,47 +1,43 @@
-"""Which calls need a person."""
+"""Who may do what, in one function."""
 
 import pytest
 
-from agentcore.api import CallPreview, ToolDefinition
+from agentcore.api import ToolError
 from agentcore.api.context import Principal
-from agentcore.host.policy import decide
+from agentcore.host.policy import authorise, check_mode_change
 
 pytestmark = pytest.mark.spec("S2", "K3")
-MODEL, PERSON = Principal("chat", "s1"), Principal("page", "p1")
 
 
-def tool(*effects):
-    return ToolDefinition("t", "Does it.", {"type": "object"}, effects=frozenset(effects))
+@pytest.mark.parametrize("kind", ["page", "token", "chat", "mcp", "host", "module"])
+def test_nobody_but_a_person_at_the_terminal_or_a_paired_client_approves(kind):
+    with pytest.raises(ToolError) as raised:
+        authorise(Principal(kind), "approve")
+    assert raised.value.type == "forbidden"
+    assert raised.value.context["allowed"] == ["approver", "cli"]
 
 
-@pytest.mark.parametrize(
-    ("mode", "effects", "kind"),
-    [
-        ("ask", ["read"], "ask"),
-        ("ask_writes", ["read"], "allow"),
-        ("ask_writes", ["read", "write"], "ask"),
-        ("ask_writes", ["egress"], "ask"),
-        ("ask_writes", [], "ask"),
-        ("allow", ["execute"], "allow"),
-        ("deny", ["read"], "deny"),
-    ],
-)
-def test_mode_decides_on_calls_of_a_model(mode, effects, kind):
-    assert decide(MODEL, tool(*effects), None, mode).kind == kind
+@pytest.mark.parametrize("kind", ["page", "token"])
+def test_change_of_the_policy_from_the_page_or_with_the_token_has_to_be_confirmed(kind):
+    with pytest.raises(ToolError) as raised:
+        authorise(Principal(kind), "change_policy")
+    assert raised.value.type == "confirmation_required"
 
 
-@pytest.mark.parametrize("mode", ["ask", "ask_writes", "allow", "deny"])
-def test_mode_does_not_concern_a_person_s_own_call(mode):
-    assert decide(PERSON, tool("execute"), None, mode).kind == "allow"
+@pytest.mark.parametrize("action", ["read", "approve", "change_policy", "stop"])
+def test_approver_reads_approves_changes_the_policy_and_stops(action):
+    authorise(Principal("approver", "phone"), action)
 
 
-@pytest.mark.parametrize(
-    ("principal", "mode", "kind"), [(MODEL, "allow", "ask"), (PERSON, "deny", "ask"), (MODEL, "deny", "deny")]
-)
-def test_protected_files_are_asked_about_in_every_mode_that_does_not_refuse(principal, mode, kind):
-    assert decide(principal, tool("read"), CallPreview(is_protected=True), mode).kind == kind
+@pytest.mark.parametrize("action", ["call", "manage_modules", "change_settings"])
+def test_approver_does_nothing_else(action):
+    with pytest.raises(ToolError):
+        authorise(Principal("approver", "phone"), action)
 
 
-def test_preview_makes_the_effects_exact():
-    assert decide(MODEL, tool("read", "write"), CallPreview(effects=frozenset(("read",))), "ask_writes").kind == "allow"
-    assert decide(MODEL, tool("read"), CallPreview(effects=frozenset(("write",))), "ask_writes").kind == "ask"
+def test_stricter_mode_is_free_and_a_looser_one_changes_the_policy():
+    check_mode_change(Principal("token"), "allow", "ask")
+    check_mode_change(Principal("cli"), "ask", "allow")
+    with pytest.raises(ToolError) as raised:
+        check_mode_change(Principal("token"), "ask", "ask_writes")
+    assert raised.value.type == "confirmation_required"

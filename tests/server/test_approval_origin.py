@@ -178,3 +178,33 @@ async def test_person_resumes_after_an_emergency_stop_and_token_and_page_do_not(
 async def test_log_out_ends_the_session(server, person):
     assert (await person.ask("DELETE", "/api/session"))[0] == 200
     assert (await person.ask("GET", "/api/approvals"))[0] == 401
+
+
+@pytest.mark.spec("S1", "K4")
+async def test_declared_names_of_page_and_approval_view_belong_together(agentcore_client):
+    """As behind a proxy, or where SSH forwards the two ports to others."""
+    names = {"hosts": ["agent.example.com", "127.0.0.1:9000"], "approval_hosts": ["ask.example.com", "127.0.0.1:9001"]}
+    server = await agentcore_client([Notes], config={"server": names})
+    for host, origin, counterpart in (
+        ("agent.example.com", "https://agent.example.com", "https://ask.example.com"),
+        ("127.0.0.1:9000", "http://127.0.0.1:9000", "http://127.0.0.1:9001"),
+    ):
+        document = await server.get("/", headers={"Host": host})
+        assert counterpart in document.headers["Content-Security-Policy"]
+        assert f'name="agentcore-approval-origin" content="{counterpart}"' in await document.text()
+        framed = Browser(server.approval_address)
+        async with (
+            aiohttp.ClientSession() as client,
+            client.get(framed.address, headers={"Host": counterpart.partition("//")[2]}) as response,
+        ):
+            assert origin in response.headers["Content-Security-Policy"]
+            assert f'content="{origin}"' in await response.text()
+
+
+async def test_chat_call_is_answered_with_an_approver_key_and_not_with_the_token(server):
+    """The rest of the way, with a model, is the chat's own; here who may answer is seen."""
+    key = await server.running.host.store.approver_keys.add("panel")
+    body = {"role": "function", "session_id": "nobody", "message": '{"toolId": "x", "approved": true}'}
+    response = await server.post("/api/v1/agent/chat", json=body, headers={"Authorization": f"Bearer {key}"})
+    assert response.status == 200
+    assert "session_not_found" in await response.text()

@@ -49,10 +49,10 @@ async def decide(asker, change_id, *, approved=True, **headers):
 
 async def test_change_is_shown_with_its_diff_and_applied_when_confirmed(server, person):
     status, answer = await ask_for(await page(server))
-    assert status == 202
+    assert (status, answer["error"]["type"]) == (403, "confirmation_required")
     assert "approvals" not in app_json(server)
     (change,) = (await person.ask("GET", "/api/approvals"))[1]["changes"]
-    assert change["changeId"] == answer["confirmation"]["changeId"]
+    assert change["changeId"] == answer["error"]["context"]["changeId"]
     assert (change["kind"], change["subject"], change["paths"]) == ("settings", "app.json", ["/approvals/mode"])
     assert change["askedBy"]["kind"] == "page"
     assert any(line.startswith("+") and "allow" in line for line in change["diff"][0]["text"].splitlines())
@@ -63,7 +63,7 @@ async def test_change_is_shown_with_its_diff_and_applied_when_confirmed(server, 
 
 
 async def test_refused_change_is_never_applied(server, person):
-    change_id = (await ask_for(await page(server)))[1]["confirmation"]["changeId"]
+    change_id = (await ask_for(await page(server)))[1]["error"]["context"]["changeId"]
     assert (await decide(person, change_id, approved=False))[0] == 200
     assert (await decide(person, change_id))[0] == 404
     assert "approvals" not in app_json(server)
@@ -71,7 +71,7 @@ async def test_refused_change_is_never_applied(server, person):
 
 async def test_neither_page_nor_token_confirms(server):
     of_page = await page(server)
-    change_id = (await ask_for(of_page))[1]["confirmation"]["changeId"]
+    change_id = (await ask_for(of_page))[1]["error"]["context"]["changeId"]
     token = {"Authorization": f"Bearer {server.running.host.state.token.get_secret_value()}"}
     for headers in ({}, token):
         status, _ = await decide(of_page, change_id, headers=headers)
@@ -81,7 +81,7 @@ async def test_neither_page_nor_token_confirms(server):
 
 
 async def test_change_of_a_file_that_changed_meanwhile_is_not_applied(server, person):
-    change_id = (await ask_for(await page(server)))[1]["confirmation"]["changeId"]
+    change_id = (await ask_for(await page(server)))[1]["error"]["context"]["changeId"]
     file = server.running.host.config.file
     file.write_text(json.dumps({**app_json(server), "locale": "zh"}))
     status, answer = await decide(person, change_id)
@@ -97,7 +97,7 @@ async def test_approver_changes_the_policy_without_a_further_question(server, pe
 
 
 async def test_decisions_are_recorded_with_who_asked_and_who_decided(server, person):
-    first = (await ask_for(await page(server)))[1]["confirmation"]["changeId"]
+    first = (await ask_for(await page(server)))[1]["error"]["context"]["changeId"]
     await decide(person, first, approved=False)
     rows = (await (await server.get("/api/calls?kind=notice")).json())["calls"]
     assert (rows[0]["outcome"], rows[0]["principal_kind"]) == ("policy_refused", "page")
@@ -110,13 +110,13 @@ async def test_module_that_the_page_enables_waits_and_with_the_token_it_does_not
     modules.mkdir()
     (modules / "clock.py").write_text(CLOCK)
     status, answer = await (await page(server)).ask("POST", "/api/modules/clock/enable", {})
-    assert status == 202
+    assert (status, answer["error"]["type"]) == (403, "confirmation_required")
     assert "clock" not in server.running.host.modules.records
     person = await approver(server)
     (change,) = (await person.ask("GET", "/api/approvals"))[1]["changes"]
     assert (change["kind"], change["subject"]) == ("module", "clock")
     assert '"clock"' in change["diff"][0]["text"]
-    assert (await decide(person, answer["confirmation"]["changeId"]))[0] == 200
+    assert (await decide(person, answer["error"]["context"]["changeId"]))[0] == 200
     assert server.running.host.modules.get("clock").state == "ready"
     assert app_json(server)["modules"] == ["clock"]
     assert (await server.post("/api/modules/clock/disable", json={})).status == 200
@@ -131,7 +131,7 @@ async def test_page_cannot_ask_for_a_module_that_is_not_installed(server):
 async def test_so_many_changes_wait_and_no_more(server):
     of_page = await page(server)
     for _ in range(20):
-        assert (await ask_for(of_page))[0] == 202
+        assert (await ask_for(of_page))[1]["error"]["type"] == "confirmation_required"
     status, answer = await ask_for(of_page)
     assert (status, answer["error"]["type"]) == (400, "too_many_waiting")
 

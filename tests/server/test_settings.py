@@ -186,7 +186,8 @@ async def test_secrets_and_what_is_allowed_wait_for_a_person(server, path, chang
     assert (status, answer["needsConfirmation"]) == (200, True)
     status, answer = await put(server, path, [change])
     (waiting,) = server.host.policy_changes.waiting
-    assert (status, answer["confirmation"]["changeId"]) == (202, waiting.change_id)
+    assert (status, answer["error"]["type"]) == (403, "confirmation_required")
+    assert answer["error"]["context"]["changeId"] == waiting.change_id
     assert waiting.proposal.paths == (change["path"],)
     assert (server.folder / "app.json").read_text() == APP
     assert (await server.get(path))[1]["waitsForConfirmation"] == [change["path"]]

@@ -35,7 +35,7 @@ export class AcApprovalChange extends Localized(LitElement) {
           <div><dt>${t('approval.askedBy')}</dt><dd>${askerText(change.askedBy)}</dd></div>
           ${change.paths.length ? html`<div><dt>${t('approval.changes')}</dt><dd>${change.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)}</dd></div>` : nothing}
         </dl>
-        ${change.diff.map(({text}) => html`<ac-diff .text=${visibleText(text)}></ac-diff>`)}
+        ${change.diff.map(({text}) => (text.startsWith('--- ') ? html`<ac-diff .text=${visibleText(text)}></ac-diff>` : plainDiff(text)))}
         <ac-approval-actions .yes=${t('approval.apply')} .no=${t('approval.refuse')} .subject=${heading} .isBusy=${this._isBusy} @ac-decide=${this._decide}></ac-approval-actions>
       </article>`;
   }
@@ -52,6 +52,11 @@ export class AcApprovalChange extends Localized(LitElement) {
       this._isBusy = false;
     }
   }
+}
+
+/** Lines that begin with a sign, of something that is no file. @param {string} text */
+function plainDiff(text) {
+  return html`<pre class="lines">${text.trimEnd().split('\n').map((line) => html`<span class=${{'+': 'added', '-': 'removed'}[line[0]] ?? ''}>${visible(line)}\n</span>`)}</pre>`;
 }
 
 customElements.define('ac-approval-change', AcApprovalChange);

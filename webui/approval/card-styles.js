@@ -26,5 +26,8 @@ export const cardStyles = css`
   .note ac-icon { margin-top: 0.1875rem; }
   .note.warn { background: var(--ac-warn-soft); } .note.warn ac-icon { color: var(--ac-warn); }
   .note.danger { background: var(--ac-danger-soft); } .note.danger ac-icon { color: var(--ac-danger); }
+  .lines { overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
+  .lines span { display: block; padding-inline: var(--ac-space-3); white-space: pre-wrap; overflow-wrap: anywhere; }
+  .lines .added { background: var(--ac-code-added); } .lines .removed { background: var(--ac-code-removed); }
   mark { background: var(--ac-danger-soft); color: var(--ac-danger); font-weight: var(--ac-weight-bold); border-radius: var(--ac-radius-s); }
 `;

@@ -58,13 +58,14 @@ export class AcModuleActions extends Localized(LitElement) {
     try {
       if (action !== 'enable' && !(await this._agreed(action, name))) return;
       const after = await client.post(`/api/modules/${encodeURIComponent(name)}/${action}`);
-      if (after.confirmation) return toast(t('approval.waits'), {detail: t('approval.waitsText')});
       moduleList.put(after);
       const isWell = action === 'disable' || after.state === 'ready';
       if (isWell) toast(t(`modules.${action}Done`, {name: title}));
       else toast(t('modules.notReady', {name: title}), {kind: 'danger', detail: after.reason});
     } catch (error) {
-      toastError(t(`modules.${action}Failed`, {name: title}), error);
+      const waits = /** @type {import('../client.js').ApiError} */ (error).type === 'confirmation_required';
+      if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
+      else toastError(t(`modules.${action}Failed`, {name: title}), error);
     } finally {
       this._running = '';
     }

@@ -90,11 +90,17 @@ export class SettingsEdit extends EventTarget {
     /** @type {Outcome} */
     let outcome = '';
     await this._busily(async () => {
-      const answer = await this._put('');
-      this.changes = new Map();
-      if (answer.confirmation) await this.load();
-      else this._take(answer);
-      outcome = answer.confirmation ? 'waits' : 'saved';
+      try {
+        const document = await this._put('');
+        this.changes = new Map();
+        this._take(document);
+        outcome = 'saved';
+      } catch (error) {
+        if (/** @type {import('../client.js').ApiError} */ (error).type !== 'confirmation_required') throw error;
+        this.changes = new Map();
+        await this.load();
+        outcome = 'waits';
+      }
     });
     return outcome;
   }

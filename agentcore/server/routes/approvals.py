@@ -16,7 +16,7 @@ from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
-class Decision(BaseModel):
+class Decision(BaseModel, defer_build=True):
     """The person's word on one call. To approve it takes the `digest` of the call as it was shown.
 
     `arguments` are what it runs with instead, as the person edited them; `offer` is the place of one of its offers.
@@ -30,7 +30,7 @@ class Decision(BaseModel):
     offer: Annotated[int | None, Field(ge=0, le=100)] = None
 
 
-class ChangeDecision(BaseModel):
+class ChangeDecision(BaseModel, defer_build=True):
     """The person's word on one change of what is allowed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,7 +38,7 @@ class ChangeDecision(BaseModel):
     approved: bool
 
 
-class Decided(BaseModel):
+class Decided(BaseModel, defer_build=True):
     """The word was taken."""
 
     ok: bool

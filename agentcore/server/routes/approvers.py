@@ -14,7 +14,7 @@ from agentcore.store.call_row import notice
 from agentcore.store.page_codes import CODE_SECONDS
 
 
-class ApproverView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class ApproverView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """A paired client; times in milliseconds since 1970."""
 
     name: str
@@ -22,20 +22,20 @@ class ApproverView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     last_used_at: int
 
 
-class Approvers(BaseModel):
+class Approvers(BaseModel, defer_build=True):
     """All paired clients, the last used first."""
 
     approvers: list[ApproverView]
 
 
-class PairingCode(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class PairingCode(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """A short code to type into the client that is to be paired."""
 
     code: str
     expires_in_s: int
 
 
-class PairBody(BaseModel):
+class PairBody(BaseModel, defer_build=True):
     """What the client shows: the code that a person typed into it, and the name it wants to be known by."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -44,7 +44,7 @@ class PairBody(BaseModel):
     name: Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class ApproverKey(BaseModel):
+class ApproverKey(BaseModel, defer_build=True):
     """The client's key, shown this once; it is sent as `Authorization: Bearer`."""
 
     name: str

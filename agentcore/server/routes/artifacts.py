@@ -21,7 +21,7 @@ from agentcore.store.text_search import QUERY_CHARS
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")
 
 
-class SearchQuery(BaseModel):
+class SearchQuery(BaseModel, defer_build=True):
     """What is looked for in a text, literally."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -31,7 +31,7 @@ class SearchQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=MATCHES)] = 100
 
 
-class Matches(BaseModel):
+class Matches(BaseModel, defer_build=True):
     """Lines that hold the query: `{line, offset, text}`, offset in bytes; `isCut` when there may be more."""
 
     matches: list[dict[str, Any]]

@@ -12,7 +12,7 @@ from agentcore.server.route_table import ServerRoute
 from agentcore.store import RecordFilter
 
 
-class CallsQuery(BaseModel):
+class CallsQuery(BaseModel, defer_build=True):
     """Which rows of the record are wanted; newest first, `before` is the `next` of the page before.
 
     With `before` and `skip` together, a list can show any part of the record while rows are added at its top.
@@ -37,7 +37,7 @@ class CallsQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class CallsPage(BaseModel):
+class CallsPage(BaseModel, defer_build=True):
     """A page of the record; `next` is null on the last one, `total` where it was not asked for."""
 
     calls: list[dict[str, Any]]
@@ -45,7 +45,7 @@ class CallsPage(BaseModel):
     total: int | None = None
 
 
-class CallsOnTheWay(BaseModel):
+class CallsOnTheWay(BaseModel, defer_build=True):
     """Calls that have not ended, the newest first; `state` is `waiting` while a person is asked about one."""
 
     calls: list[dict[str, Any]]

@@ -6,6 +6,7 @@ from typing import Any
 from aiohttp import hdrs
 
 from agentcore.chat import ChatBody
+from agentcore.host.policy import authorise
 from agentcore.server.answer import Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import EVENT_STREAM, RawStream
@@ -15,6 +16,8 @@ from agentcore.server.route_table import ServerRoute
 
 async def chat(exchange: Exchange) -> Sent:
     """Take a message and send the events of the turn; a client that goes away does not end it."""
+    if not (exchange.principal.kind == "approver" and exchange.body.role == "function"):
+        authorise(exchange.principal, "call")
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
 
     def send(event_id: str, payload: Mapping[str, Any]) -> None:
@@ -32,8 +35,9 @@ ROUTES = (
         chat,
         "Send a message, the result of a client tool, or the answer to a call. The answer is a stream of `data:` "
         "events: `content`, `tool_call`, `tool_result`, `error`, and at last `message` with `usage` and `waiting`. "
-        "Their ids are those of `GET /api/events`, where a client that went away resumes.",
-        action="call",
+        "Their ids are those of `GET /api/events`, where a client that went away resumes. An approver key "
+        "answers calls (role `function`) and says nothing else.",
+        action="read",
         body=ChatBody,
         content_type=EVENT_STREAM,
     ),

@@ -17,7 +17,7 @@ _LAST_EVENT_ID = istr("Last-Event-ID")
 _PATTERNS = 32
 
 
-class EventsQuery(BaseModel):
+class EventsQuery(BaseModel, defer_build=True):
     """Which events are wanted, and from where on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
-from agentcore.server.confirming import lay
+from agentcore.server.confirmation import laid_before_person
 from agentcore.server.exchange import Exchange
 from agentcore.server.module_view import ModuleView, list_modules, show_module
 from agentcore.server.page_document import page_version
@@ -14,7 +14,7 @@ from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
-class ModuleList(BaseModel):
+class ModuleList(BaseModel, defer_build=True):
     """All modules that are listed or installed, the listed ones first.
 
     `pageVersion` names the scripts and the policy that the page was opened with; a page of another version reloads.
@@ -43,7 +43,7 @@ async def enable_module(exchange: Exchange) -> Answer:
     switch, name = exchange.parts.switch, exchange.path_values["name"]
     if exchange.principal.kind == "page":
         diff = await switch.check(name)
-        return lay(exchange, Proposal("module", name, ("/modules",), diff), partial(switch.enable, name))
+        raise laid_before_person(exchange, Proposal("module", name, ("/modules",), diff), partial(switch.enable, name))
     await switch.enable(name)
     return await _show(exchange)
 
@@ -74,7 +74,7 @@ ROUTES = (
         f"{_BASE}/enable",
         enable_module,
         "List a module in app.json and start it; its state says whether it is ready. Asked for by the page, it waits "
-        "for a person, in the approval view: the answer has status 202 and `confirmation`.",
+        "for a person, in the approval view: the answer is `confirmation_required`.",
         action="manage_modules",
         answer=ModuleView,
     ),

@@ -11,7 +11,7 @@ from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
-class ResourcesQuery(BaseModel):
+class ResourcesQuery(BaseModel, defer_build=True):
     """Which resources are wanted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)

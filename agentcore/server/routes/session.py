@@ -16,7 +16,7 @@ from agentcore.store.page_sessions import IDLE_DAYS
 _COOKIE = "{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}"
 
 
-class LoginBody(BaseModel):
+class LoginBody(BaseModel, defer_build=True):
     """The one-time code from the address that the server printed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -24,13 +24,13 @@ class LoginBody(BaseModel):
     code: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Login(BaseModel):
+class Login(BaseModel, defer_build=True):
     """The half of the session that the page keeps and sends as `X-Agentcore-Session`."""
 
     session: str
 
 
-class WhoIs(BaseModel):
+class WhoIs(BaseModel, defer_build=True):
     """Who asks: `page`, `token` or `approver`, and the id of the session, or the name of the paired client."""
 
     kind: str
@@ -92,7 +92,7 @@ def _cookie(exchange: Exchange, value: str, days: int) -> str:
     )
 
 
-class Code(BaseModel):
+class Code(BaseModel, defer_build=True):
     """A code that logs one browser in, once, within ten minutes: open `ADDRESS/#code=CODE`."""
 
     code: str

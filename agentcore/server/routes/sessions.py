@@ -10,7 +10,8 @@ from agentcore.api.errors import ToolError
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
 from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
-from agentcore.host.policy import ApprovalMode, check_mode_change
+from agentcore.host.call_facts import ApprovalMode
+from agentcore.host.policy import check_mode_change
 from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy

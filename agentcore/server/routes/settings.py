@@ -18,7 +18,7 @@ from agentcore.host.settings_document import SettingsDocument, SettingsSubject
 from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
 from agentcore.host.settings_shown import diff_of, pointer, shown
 from agentcore.server.answer import Answer
-from agentcore.server.confirming import lay, needs_confirmation
+from agentcore.server.confirmation import laid_before_person, needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal, to_json
 from agentcore.server.route_table import ServerRoute
@@ -28,7 +28,7 @@ _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"
 
 
-class OriginView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """Where a value comes from: a place in a file, or an environment variable, which no file can overrule."""
 
     kind: str
@@ -39,7 +39,7 @@ class OriginView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     is_read_only: bool = False
 
 
-class ProblemView(BaseModel):
+class ProblemView(BaseModel, defer_build=True):
     """What is wrong with the settings, and where it says so."""
 
     path: str
@@ -50,14 +50,14 @@ class ProblemView(BaseModel):
     variable: str | None = None
 
 
-class DiffView(BaseModel):
+class DiffView(BaseModel, defer_build=True):
     """What changes in one file: a unified diff in which secrets are masked."""
 
     file: str
     text: str
 
 
-class SettingsView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """Settings as a form needs them. Places in them are JSON Pointers; what is not in `origins` is a default.
 
     `withheld` names values that are set and not shown, because they are secrets or might be; `policy` names what says
@@ -83,7 +83,7 @@ class SettingsView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     waits_for_reload: bool
 
 
-class ChangeView(BaseModel, alias_generator=to_camel, populate_by_name=True):
+class ChangeView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """What would change in the files, and what would be wrong still; and whether a person has to confirm it first."""
 
     diff: list[DiffView]
@@ -91,7 +91,7 @@ class ChangeView(BaseModel, alias_generator=to_camel, populate_by_name=True):
     needs_confirmation: bool
 
 
-class ChangeEntry(BaseModel):
+class ChangeEntry(BaseModel, defer_build=True):
     """One setting: its new value, or `remove` to go back to what counts without it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -112,7 +112,7 @@ class ChangeEntry(BaseModel):
         return SettingChange(tuple(steps), self.value, self.remove)
 
 
-class ChangeBody(BaseModel):
+class ChangeBody(BaseModel, defer_build=True):
     """Changes to settings; `expected` is the digest of the settings that were looked at."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -121,7 +121,7 @@ class ChangeBody(BaseModel):
     changes: Annotated[list[ChangeEntry], Field(min_length=1, max_length=_CHANGES)]
 
 
-class ChangeQuery(BaseModel):
+class ChangeQuery(BaseModel, defer_build=True):
     """`preview=diff` shows what would change and writes nothing."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -150,9 +150,8 @@ async def change_settings(exchange: Exchange) -> Answer:
         if exchange.query.preview is not None:
             return Answer(to_json(await asyncio.to_thread(_preview, plan, needs_confirmation=must_wait)))
         if must_wait:
-            return lay(
-                exchange, await asyncio.to_thread(_proposal, plan, changes), partial(_save, exchange, plan, changes)
-            )
+            proposal = await asyncio.to_thread(_proposal, plan, changes)
+            raise laid_before_person(exchange, proposal, partial(_save, exchange, plan, changes))
     except ConfigError as exc:
         raise _not_written(exc) from exc
     return await _show(exchange, await _save(exchange, plan, changes))
@@ -296,7 +295,7 @@ def _change_route(path: str, summary: str) -> ServerRoute:
         path,
         change_settings,
         f"{summary} With `preview=diff` nothing is written, and the answer is the diff. What says what "
-        "is allowed waits for a person, in the approval view: the answer has status 202 and `confirmation`.",
+        "is allowed waits for a person, in the approval view: the answer is `confirmation_required`.",
         action="change_settings",
         query=ChangeQuery,
         body=ChangeBody,

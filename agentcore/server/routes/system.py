@@ -11,13 +11,13 @@ from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
-class Health(BaseModel):
+class Health(BaseModel, defer_build=True):
     """The server answers."""
 
     status: Literal["ok"]
 
 
-class Stopped(BaseModel):
+class Stopped(BaseModel, defer_build=True):
     """What the emergency stop ended."""
 
     calls: int
@@ -25,7 +25,7 @@ class Stopped(BaseModel):
     rejected: int
 
 
-class StopState(BaseModel):
+class StopState(BaseModel, defer_build=True):
     """Whether calls are refused since an emergency stop."""
 
     stopped: bool

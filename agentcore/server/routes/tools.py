@@ -16,7 +16,7 @@ from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
-class ToolsQuery(BaseModel):
+class ToolsQuery(BaseModel, defer_build=True):
     """The form in which tools are wanted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -24,7 +24,7 @@ class ToolsQuery(BaseModel):
     format: ToolFormat = "agentcore"
 
 
-class CallBody(BaseModel):
+class CallBody(BaseModel, defer_build=True):
     """One call of a tool."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -38,7 +38,7 @@ class CallBody(BaseModel):
     ] = None
 
 
-class ErrorObject(BaseModel):
+class ErrorObject(BaseModel, defer_build=True):
     """Why something failed, and what to do."""
 
     type: str
@@ -47,7 +47,7 @@ class ErrorObject(BaseModel):
     retryable: bool
 
 
-class CallEnvelope(BaseModel):
+class CallEnvelope(BaseModel, defer_build=True):
     """How a call ended: `content` and `data` of a success, `error` of a failure."""
 
     ok: bool

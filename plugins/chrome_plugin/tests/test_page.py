@@ -47,7 +47,7 @@ async def test_management_page_follows_by_itself(server, page, site):
     browser_id = (await server.running.call("chrome_launch")).data["browserId"]
     await expect(page.get_by_role("heading", name=browser_id, exact=True)).to_be_visible()
     await page.get_by_role("button", name=f"New tab: {browser_id}").click()
-    address = page.locator("chrome-panel .view > form input")
+    address = page.locator("chrome-tab-view form input")
     await address.fill(site.url("/second"))
     await address.press("Enter")
     await expect(page.locator("chrome-panel .tab p").first).to_have_text("Second")

@@ -33,7 +33,7 @@ def sending_on(status: int, location: str):
     return answer
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_redirects_are_followed_and_shown(serve, fetch, text, status) -> None:
     site = await serve({"/a": sending_on(status, "b/c?x=1#y"), "/b/c": answering(PAGE)})
@@ -66,7 +66,7 @@ async def test_cookie_of_a_redirect_is_kept_for_this_exchange_alone(serve, start
     assert seen == [None, "pass=1", None, "pass=1"]
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 @pytest.mark.parametrize(
     ("encoding", "compress"),
     [("gzip", gzip.compress), ("deflate", zlib.compress), ("br", brotli.compress), ("zstd", zstd.compress)],
@@ -100,7 +100,7 @@ async def test_compression_that_nobody_knows_and_one_that_is_broken_are_said_so(
     assert (await failure(f"{site}/broken")).type == "invalid_response"
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 @pytest.mark.parametrize(
     ("header", "encoded_as", "content"),
     [
@@ -260,7 +260,7 @@ async def test_json_and_plain_text_come_as_they_are(serve, fetch) -> None:
     assert (await fetch(site)).data["text"] == body
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_long_page_comes_in_parts_that_join_without_a_gap(serve, start) -> None:
     whole = "\n".join(f"line {number}" for number in range(1_000))
     site = await serve({"/": answering(whole, **{"Content-Type": "text/plain"})})

@@ -17,7 +17,7 @@ def read(site, fetch, text):
     return run
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_news_article_keeps_its_story_and_loses_its_frame(read, site) -> None:
     page = await read("news_article.html")
     assert page.startswith("# Harbour shut as storm Eira makes landfall")
@@ -51,7 +51,7 @@ async def test_characters_that_show_nothing_are_left_out(serve, fetch) -> None:
     assert result.data["text"] == "Plain words here"
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_page_of_documentation_keeps_code_tables_and_links(read, site) -> None:
     page = await read("docs_page.html")
     assert page.startswith("# Connection pools\n")
@@ -66,7 +66,7 @@ async def test_page_of_documentation_keeps_code_tables_and_links(read, site) -> 
     assert "Installation" not in page
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_wiki_page_keeps_its_tables_and_loses_its_navigation(read) -> None:
     page = await read("wiki_page.html")
     assert "| Country | Length (km) |" in page
@@ -76,7 +76,7 @@ async def test_wiki_page_keeps_its_tables_and_loses_its_navigation(read) -> None
         assert noise not in page
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_forum_thread_keeps_every_post_in_order_and_in_its_old_charset(read) -> None:
     page = await read("forum_thread.html")
     posts = [
@@ -93,7 +93,7 @@ async def test_forum_thread_keeps_every_post_in_order_and_in_its_old_charset(rea
     assert "| --- |" not in page
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_page_in_gbk_that_calls_itself_gb2312_is_read(read, fetch, site) -> None:
     page = await read("gbk_page.html")
     assert "# 秋天的茶园" in page
@@ -103,7 +103,7 @@ async def test_page_in_gbk_that_calls_itself_gb2312_is_read(read, fetch, site) -
     assert (result.data["title"], result.data["charset"]) == ("秋天的茶园－江南日报", "gb18030")
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_tables_with_spans_become_regular_and_nested_ones_are_taken_apart(read) -> None:
     page = await read("price_tables.html")
     assert "| Zone | Price Adult | Price Child |\n| --- | --- | --- |\n| 1 | € 2.40 | € 1.20 |" in page

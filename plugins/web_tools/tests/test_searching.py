@@ -63,7 +63,7 @@ def searxng(start, provider):
     return make
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_searxng_gives_results_as_text_and_data(searxng, provider, text) -> None:
     provider.body = SEARXNG
     result = await (await searxng()).call("web_search", query="narrow gauge & co", count=2)
@@ -77,7 +77,7 @@ async def test_searxng_gives_results_as_text_and_data(searxng, provider, text) -
     assert result.untrusted
 
 
-@pytest.mark.spec("T4")
+@pytest.mark.spec("T6")
 async def test_brave_gets_its_key_in_a_header_and_gives_the_same_shape(start, provider) -> None:
     provider.body = BRAVE
     host = await start(search_provider="brave", search_url=f"{provider.url}/search", search_key="k-123")

@@ -116,6 +116,7 @@ class Preview:
         dialog = tab.dialogs.open
         return {
             "type": "state",
+            "tabId": tab.tab_id,
             "url": tab.page.url,
             "title": tab.title,
             "driver": None if holder is None else "you" if holder == self._viewer.viewer_id else "other",

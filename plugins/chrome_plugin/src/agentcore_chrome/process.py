@@ -257,7 +257,7 @@ class BrowserProcess:
         target = told["targetInfo"]
         tab.target_id = target["targetId"]
         self._by_target[tab.target_id] = tab
-        tab.title = target["title"] or tab.title
+        self._on_target(told)
 
     def look_again(self, tab: Tab) -> None:
         """Ask for a tab's title soon: a browser does not tell of every change by itself."""
@@ -280,9 +280,14 @@ class BrowserProcess:
         if tab is None or tab.gone.done():
             self._by_target.pop(target["targetId"], None)
             return
-        title = target["title"] if target["title"] != target["url"] else ""
-        if (title, target["url"]) != (tab.title, tab.heard_url):
-            tab.title, tab.heard_url = title, target["url"]
+        # before a page says its title, a browser gives the address as one, without its scheme
+        title = "" if target["url"].endswith(target["title"]) else target["title"]
+        self.heard(tab, title, target["url"])
+
+    def heard(self, tab: Tab, title: str, url: str) -> None:
+        """A tab's title and address, as somebody has just learnt them."""
+        if (title, url) != (tab.title, tab.heard_url):
+            tab.title, tab.heard_url = title, url
             tab.screencast.notify()
             self.changed(tab)
 

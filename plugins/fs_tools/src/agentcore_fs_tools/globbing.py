@@ -1,5 +1,6 @@
 """`glob`: files by the shape of their path, newest first."""
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Literal
@@ -58,11 +59,10 @@ class Globbing:
         except TreeTooLargeError:
             return self._by_ripgrep()
 
-    def newest_first(self, paths: list[str]) -> list[str]:
-        """Sort by time of the last change; what is not there as a file is left out."""
+    def newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
+        """How many of the paths are files, and the `limit` that changed last, the newest first."""
         timed = [(-time_ns, path) for path, time_ns in self._times(paths)]
-        timed.sort()
-        return [path for _, path in timed]
+        return len(timed), [path for _, path in heapq.nsmallest(limit, timed)]
 
     def existing(self, paths: list[str]) -> list[str]:
         """Those that are files beneath the root, in the given order."""
@@ -152,8 +152,7 @@ def glob(
     found = globbing.paths()
     count = len(found)
     if order == "modified":
-        found = globbing.newest_first(found)
-        count, given = len(found), found[:PATH_LIMIT]
+        count, given = globbing.newest(found, PATH_LIMIT)
     else:
         given = globbing.existing(sorted(found)[:PATH_LIMIT] if order == "path" else found[:PATH_LIMIT])
     above = workspace.show(place)

@@ -115,10 +115,9 @@ def give_text(reply: Reply, mime: str, wish: Wish, read: Read) -> ToolResult:
         "chars_total": len(reading.text),
         "next_offset": following,
     }
-    head = _head(reply, reading.title, notices)
-    return ToolResult(
-        f"{head}\n\n{part}", data=data, truncated=bool(reply.cut or following is not None), untrusted=True
-    )
+    # apart: what we say is no part of the page's Markdown
+    blocks = [Text(_head(reply, reading.title, notices)), *([Text(part)] if part else [])]
+    return ToolResult(blocks, data=data, truncated=bool(reply.cut or following is not None), untrusted=True)
 
 
 def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> tuple[str, ...]:

@@ -5,7 +5,15 @@ import {LivePage} from './live-page.js';
 import {textsFor} from './texts.js';
 
 /** The live picture of one tab. */
-class ChromeTabView extends LivePage {}
+class ChromeTabView extends LivePage {
+  static properties = {tab: {attribute: false}};
+
+  /** @param {string} url @returns {[string, Record<string, unknown>]} */
+  visit(url) {
+    if (this.tab && this.tab.owner !== 'chrome') return ['browser_navigate', {resourceId: this.tab.resourceId, url}];
+    return ['chrome_navigate', {tabId: this.tab?.tabId ?? this._state?.tabId, url}];
+  }
+}
 
 class ChromePanel extends LitElement {
   static properties = {client: {attribute: false}, _browsers: {state: true}, _chosen: {state: true}, _busy: {state: true}};
@@ -13,7 +21,7 @@ class ChromePanel extends LitElement {
   static styles = [base, buttons, badges, cards, fields, views, css`
     :host { max-width: none; }
     .columns { display: grid; grid-template-columns: minmax(16rem, 24rem) minmax(0, 1fr); gap: var(--ac-space-4); align-items: start; }
-    .browsers { display: grid; gap: var(--ac-space-4); }
+    .browsers { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); }
     .head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-3) var(--ac-space-4); }
     .head .names { flex: 1; min-width: 8rem; }
     .tab { display: flex; align-items: center; gap: var(--ac-space-1); padding: 0 var(--ac-space-2); border-top: 1px solid var(--ac-border); }
@@ -23,8 +31,6 @@ class ChromePanel extends LitElement {
     .tab.chosen { background: var(--ac-accent-soft); }
     .note { padding: var(--ac-space-2) var(--ac-space-4) var(--ac-space-3); border-top: 1px solid var(--ac-border); }
     .view { overflow: hidden; height: min(46rem, 75dvh); display: flex; flex-direction: column; }
-    .view > form { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-bottom: 1px solid var(--ac-border); background: var(--ac-surface); }
-    .view > form input { flex: 1; min-width: 0; }
     chrome-tab-view { flex: 1; }
     .none { padding: var(--ac-space-7) var(--ac-space-4); text-align: center; }
     @media (max-width: 60rem) { .columns { grid-template-columns: minmax(0, 1fr); } }
@@ -93,12 +99,7 @@ class ChromePanel extends LitElement {
       <div class="columns">
         <div class="browsers">${browsers.map((browser) => this._browser(texts, browser))}</div>
         <div class="card view">
-          ${chosen ? html`
-            <form @submit=${this._navigate}>
-              <input name="url" aria-label=${texts.address} autocomplete="off" spellcheck="false" placeholder="https://" .value=${chosen.url === 'about:blank' ? '' : chosen.url}>
-              <button>${texts.go}</button>
-            </form>
-            <chrome-tab-view .client=${this.client} .target=${chosen.tabId}></chrome-tab-view>` : html`<p class="none muted">${texts.chooseTab}</p>`}
+          ${chosen ? html`<chrome-tab-view .client=${this.client} .target=${chosen.tabId} .tab=${chosen}></chrome-tab-view>` : html`<p class="none muted">${texts.chooseTab}</p>`}
         </div>
       </div>`;
   }
@@ -145,16 +146,6 @@ class ChromePanel extends LitElement {
   async _close({tabId, owner, resourceId}) {
     if (owner === 'chrome') await this._call('chrome_close_tab', {tabId});
     else await this.client.fetch(`/api/resources/${encodeURIComponent(resourceId)}`, {method: 'DELETE'});
-  }
-
-  /** @param {SubmitEvent} event */
-  async _navigate(event) {
-    event.preventDefault();
-    const url = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('url') ?? '').trim();
-    const chosen = this._tabs.find(({tabId}) => tabId === this._chosen);
-    if (!url || !chosen) return;
-    if (chosen.owner === 'chrome') await this._call('chrome_navigate', {tabId: chosen.tabId, url});
-    else await this._call('browser_navigate', {resourceId: chosen.resourceId, url});
   }
 
   /** @param {string} tool @param {Record<string, unknown>} args */

@@ -17,7 +17,7 @@ export class LivePage extends LitElement {
     }
     form { flex: 1 1 14rem; display: flex; gap: var(--ac-space-2); min-width: 0; }
     input { flex: 1; min-width: 0; }
-    input[readonly] { border-color: var(--ac-border); color: var(--ac-text-muted); text-overflow: ellipsis; }
+    form input { text-overflow: ellipsis; }
     .dialog { background: var(--ac-warn-soft); }
     .dialog p { flex: 1 1 12rem; overflow-wrap: anywhere; }
     .stage { flex: 1; min-height: 12rem; position: relative; display: grid; place-items: center; padding: var(--ac-space-3); overflow: auto; }
@@ -98,7 +98,8 @@ export class LivePage extends LitElement {
       <div class="bar">
         ${button('back', 'arrow-left', texts.back)} ${button('forward', 'arrow-right', texts.forward)} ${button('reload', 'refresh-cw', texts.reload)}
         <form @submit=${this._navigate}>
-          <input name="url" aria-label=${texts.address} autocomplete="off" spellcheck="false" .value=${this._state?.url ?? ''} ?readonly=${!this._drives}>
+          <input name="url" aria-label=${texts.address} autocomplete="off" spellcheck="false" placeholder="https://"
+            .value=${this._state && this._state.url !== 'about:blank' ? this._state.url : ''}>
         </form>
         <span class="badge ${this._drives ? 'accent' : ''}" role="status">${who}</span>
         <button class=${this._drives ? 'primary' : ''} ?disabled=${this._status !== 'live' || this._state?.driver === 'other'}
@@ -166,7 +167,20 @@ export class LivePage extends LitElement {
   _navigate(event) {
     event.preventDefault();
     const url = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('url') ?? '').trim();
-    if (url && this._drives) this._send({type: 'navigate', url});
+    if (!url) return;
+    if (this._drives) this._send({type: 'navigate', url});
+    else void this._visit(url);
+  }
+
+  /** Go to an address as any caller does. @param {string} url */
+  async _visit(url) {
+    const result = await this.client.call(...this.visit(url));
+    if (!result.ok) this.client.toast(textsFor(this.client).failed, result.error);
+  }
+
+  /** The tool that goes to an address, and its arguments. @param {string} url @returns {[string, Record<string, unknown>]} */
+  visit(url) {
+    return ['browser_navigate', {resourceId: this.resourceId, url}];
   }
 
   /** @param {object} message */

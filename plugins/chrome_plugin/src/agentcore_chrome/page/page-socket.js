@@ -1,6 +1,6 @@
 /** The WebSocket of one page's live picture. */
 
-/** @typedef {{url: string, title: string, driver: null | 'you' | 'other', dialog: null | {type: string, message: string}}} PageState */
+/** @typedef {{tabId: string, url: string, title: string, driver: null | 'you' | 'other', dialog: null | {type: string, message: string}}} PageState */
 /**
  * @typedef {object} Listener
  * @property {(state: PageState) => void} onState

@@ -1,0 +1,83 @@
+"""What the policy looks at: one call, whose arguments are valid, and what it would touch."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentcore.api.context import Principal
+from agentcore.api.definition import CallPreview, Effect, ToolDefinition
+
+ApprovalMode = Literal["ask", "ask_writes", "allow", "deny"]
+"""What becomes of a call that a model wants; the default asks about every one."""
+
+_CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """One call as the policy sees it.
+
+    Args:
+        principal: Who wants it.
+        definition: The tool.
+        arguments: What it would run with, defaults included.
+        preview: What it would touch; None: the tool cannot say.
+        session_id: The session.
+        agent_id: The agent whose call it is; empty: none's.
+        mode: What becomes of calls that no rule and no grant says anything about.
+        named_paths: Where the arguments of a tool without a preview lead, links followed.
+    """
+
+    principal: Principal
+    definition: ToolDefinition
+    arguments: dict[str, Any]
+    preview: CallPreview | None
+    session_id: str = ""
+    agent_id: str = ""
+    mode: ApprovalMode = "ask"
+    named_paths: tuple[str, ...] = ()
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        """What it may do."""
+        return effects_of(self.definition, self.preview)
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether it touches what always needs a person."""
+        return self.preview is not None and self.preview.is_protected
+
+    @property
+    def is_previewed(self) -> bool:
+        """Whether the tool itself says what the call would touch."""
+        return self.preview is not None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that it touches, as far as they are known."""
+        return self.named_paths if self.preview is None else self.preview.paths
+
+    @property
+    def are_paths_certain(self) -> bool:
+        """Whether these are all of its paths: the tool says so, or it only reads and writes files that it was given."""
+        return self.is_previewed or self.effects <= _CHANGES_NOTHING_OUTSIDE
+
+    @property
+    def command(self) -> str | None:
+        """The shell command that it runs, if it runs one."""
+        command = self.arguments.get("command")
+        return command if isinstance(command, str) else None
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses that it contacts, as far as they are known."""
+        if self.preview is not None:
+            return self.preview.urls
+        url = self.arguments.get("url")
+        return (url,) if isinstance(url, str) else ()
+
+
+def effects_of(definition: ToolDefinition, preview: CallPreview | None) -> frozenset[Effect]:
+    """What a call may do: what its preview says of these very arguments, else what the tool may do at all."""
+    exact = None if preview is None else preview.effects
+    # nothing said is not nothing done
+    return exact or definition.effects or frozenset(("execute",))

@@ -1,0 +1,122 @@
+"""Patterns of shell commands in rules. A shell has endless spellings: what allows takes the plain ones only, and what
+asks or denies looks at each part of a command, as far as it can be seen."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+_SPECIAL = frozenset(";&|<>$`(){}\\!#\n\r")
+_SPECIAL_IN_DOUBLE_QUOTES = frozenset("$`\\!\n\r")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_BORDER = re.compile(r"[;&|\n\r(){}`<>]|\$\(")
+_QUOTES = str.maketrans("", "", "'\"\\")
+WRAPPERS = frozenset(
+    (
+        *("!", "builtin", "command", "do", "doas", "elif", "else", "env", "eval", "exec", "if", "ionice", "nice"),
+        *("nohup", "setsid", "stdbuf", "sudo", "then", "time", "timeout", "until", "while", "xargs"),
+    )
+)
+"""Programs that run the program behind them."""
+
+_CLASS_OF_ONE = re.compile(r"\[([^\]])\]")
+
+
+class CommandPattern:
+    """One pattern, in which `*` stands for anything; ` *` at the end also for nothing.
+
+    Args:
+        pattern: Such as `git status *`.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = " ".join(pattern.split())
+        self._literal = _literal(pattern)
+
+    def matches(self, command: str, *, surely: bool) -> bool:
+        """Whether a command is meant.
+
+        Args:
+            command: What a shell would run.
+            surely: Only one plain command, without operators, expansions of variables or redirections, is meant, or
+                exactly the text of a pattern without wildcards; else any part of the command that looks like it.
+        """
+        if not surely:
+            return any(self._fits(text, is_folded=True) for text in _visible_parts(command))
+        if self._literal is not None and command == self._literal:
+            return True
+        words = plain_words(command)
+        if words is None or (_climbs(words) and ".." not in self._pattern):
+            return False
+        if self._literal is not None:
+            return tuple(words) == _words_or_none(self._literal)
+        return self._fits(canonical(command, words), is_folded=False)
+
+    def _fits(self, text: str, *, is_folded: bool) -> bool:
+        pattern = self._pattern
+        if is_folded:
+            text, pattern = text.casefold(), pattern.casefold()
+        return fnmatchcase(text, pattern) or (pattern.endswith(" *") and fnmatchcase(text, pattern[:-2]))
+
+
+def plain_words(command: str) -> list[str] | None:
+    """The words of a command that is one plain command; None: it is more, or its words are not known before it runs."""
+    quote = ""
+    for character in command:
+        if character < " " and character not in "\t\n\r":
+            return None
+        if quote == "'":
+            quote = "" if character == "'" else quote
+        elif character in (_SPECIAL_IN_DOUBLE_QUOTES if quote else _SPECIAL):
+            return None
+        elif character in "'\"" and quote in ("", character):
+            quote = "" if quote else character
+    if quote:
+        return None
+    words = shlex.split(command)
+    return None if not words or _ASSIGNMENT.match(words[0]) else words
+
+
+def canonical(command: str, words: list[str]) -> str:
+    """A plain command with one space between its words, quoted where it was quoted at all."""
+    return shlex.join(words) if "'" in command or '"' in command else " ".join(words)
+
+
+def escaped(text: str) -> str:
+    """The pattern that means exactly this text."""
+    return re.sub(r"([*?\[])", r"[\1]", text)
+
+
+def _visible_parts(command: str) -> Iterator[str]:
+    """Whatever in a command may be a command of its own, without quotes, folders of programs and assignments."""
+    yield " ".join(command.split())
+    for part in _BORDER.split(command):
+        words = part.translate(_QUOTES).split()
+        while words and _ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        if not words:
+            continue
+        yield " ".join(_named(words))
+        if words[0].rpartition("/")[2] in WRAPPERS:
+            yield from (" ".join(_named(words[start:])) for start in range(1, len(words)))
+
+
+def _named(words: list[str]) -> list[str]:
+    return [words[0].rpartition("/")[2] or words[0], *words[1:]]
+
+
+def _climbs(words: list[str]) -> bool:
+    return any(".." in word.split("/") for word in words)
+
+
+def _literal(pattern: str) -> str | None:
+    """The one text that a pattern means; None: it has wildcards."""
+    without = _CLASS_OF_ONE.sub("", pattern)
+    if any(character in without for character in "*?["):
+        return None
+    return _CLASS_OF_ONE.sub(r"\1", pattern)
+
+
+def _words_or_none(text: str) -> tuple[str, ...] | None:
+    words = plain_words(text)
+    return None if words is None else tuple(words)

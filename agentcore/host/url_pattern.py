@@ -1,0 +1,93 @@
+"""Patterns of addresses in rules: a host, or scheme, host and path, held against addresses as a browser reads them."""
+
+import re
+from fnmatch import fnmatchcase
+
+from pydantic_core import Url, ValidationError
+
+_DEFAULT_PORT = {"http": 80, "https": 443}
+_HOST = re.compile(r"[a-z0-9.*_-]+|\[[0-9a-f:.]+\]")
+_ENCODED_STEP = re.compile(r"%(2e|2f|5c)", re.IGNORECASE)
+"""A dot or a slash that the address hides from us and a server may see."""
+
+
+class UrlPattern:
+    """One pattern.
+
+    Args:
+        pattern: `example.com`, `*.example.com` (what lies below it), `https://example.com:8443/docs/*`. Without a
+            scheme http and https are meant, without a path all of them. A `*` in the host does not reach beyond it.
+    Raises:
+        ValueError: It is none of these.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        scheme, mark, rest = pattern.strip().lower().partition("://") if "://" in pattern else ("", "", pattern.lower())
+        original = pattern.strip()[len(scheme) + len(mark) :]
+        authority, slash, _ = rest.strip().partition("/")
+        path = original[len(authority) :]
+        host, colon, port = authority.rpartition(":") if re.search(r":(\d+|\*)$", authority) else (authority, "", "")
+        if not _HOST.fullmatch(host) or (mark and not re.fullmatch(r"[a-z][a-z0-9+.-]*|\*", scheme)):
+            raise ValueError(
+                f"{pattern!r} is no pattern of addresses; write a host such as '*.example.com' or "
+                "'https://example.com/docs/*', names of other alphabets in their xn-- form"
+            )
+        self._schemes = (scheme,) if mark else ("http", "https")
+        self._host, self._port = host, port if colon else None
+        self._path = path if slash and path not in ("/**", "/*") else None
+
+    def matches(self, url: str, *, surely: bool) -> bool:
+        """Whether an address is meant.
+
+        Args:
+            url: Absolute.
+            surely: What could be read in two ways is not meant; else it is. A pattern without a port means the
+                scheme's own, or else any.
+        """
+        try:
+            parsed = Url(url)
+        except ValidationError:
+            return not surely
+        host = (parsed.host or "").rstrip(".")
+        if surely and (parsed.username or parsed.password or _ENCODED_STEP.search(parsed.path or "")):
+            return False
+        return (
+            any(fnmatchcase(parsed.scheme, scheme) for scheme in self._schemes)
+            and (host == self._host or (not self._host.startswith("[") and fnmatchcase(host, self._host)))
+            and self._means_port(parsed, surely=surely)
+            and self._means_path(parsed)
+        )
+
+    def _means_port(self, parsed: Url, *, surely: bool) -> bool:
+        port = parsed.port or _DEFAULT_PORT.get(parsed.scheme)
+        if self._port is None:
+            return not surely or port == _DEFAULT_PORT.get(parsed.scheme)
+        return self._port == "*" or self._port == str(port)
+
+    def _means_path(self, parsed: Url) -> bool:
+        if self._path is None:
+            return True
+        path = parsed.path or "/"
+        asked = path if parsed.query is None else f"{path}?{parsed.query}"
+        return fnmatchcase(asked, self._path) or fnmatchcase(path, self._path)
+
+
+def origin_of(url: str) -> str | None:
+    """Scheme, host and port of an address as a pattern that means exactly these; None: it has no host."""
+    try:
+        parsed = Url(url)
+    except ValidationError:
+        return None
+    if not parsed.host:
+        return None
+    port = parsed.port
+    shown = "" if port is None or port == _DEFAULT_PORT.get(parsed.scheme) else f":{port}"
+    return f"{parsed.scheme}://{parsed.host}{shown}"
+
+
+def host_of(url: str) -> str | None:
+    """The host of an address; None: it has none."""
+    try:
+        return Url(url).host
+    except ValidationError:
+        return None

@@ -1,0 +1,156 @@
+"""What agents keep over sessions: short texts under keys, found again by any word in them."""
+
+import re
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentcore.api import ToolError
+
+MEMORIES = 10_000
+"""Memories that are kept; then some have to be deleted."""
+
+CONTENT_CHARS = 50_000
+"""Length of one memory."""
+
+_TRIGRAM_CHARS = 3
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS memories (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    content TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE VIRTUAL TABLE IF NOT EXISTS memory_words USING fts5(
+    key, content, content='memories', content_rowid='id', tokenize='trigram'
+);
+CREATE TRIGGER IF NOT EXISTS memory_added AFTER INSERT ON memories BEGIN
+    INSERT INTO memory_words (rowid, key, content) VALUES (new.id, new.key, new.content);
+END;
+CREATE TRIGGER IF NOT EXISTS memory_deleted AFTER DELETE ON memories BEGIN
+    INSERT INTO memory_words (memory_words, rowid, key, content) VALUES ('delete', old.id, old.key, old.content);
+END;
+CREATE TRIGGER IF NOT EXISTS memory_changed AFTER UPDATE ON memories BEGIN
+    INSERT INTO memory_words (memory_words, rowid, key, content) VALUES ('delete', old.id, old.key, old.content);
+    INSERT INTO memory_words (rowid, key, content) VALUES (new.id, new.key, new.content);
+END;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One memory.
+
+    Args:
+        key: Its name.
+        content: What is remembered.
+        updated_at_ms: When it was last saved, in milliseconds since 1970.
+    """
+
+    key: str
+    content: str
+    updated_at_ms: int
+
+    def to_json(self) -> dict[str, Any]:
+        """`{key, content, updatedAt}`."""
+        return {"key": self.key, "content": self.content, "updatedAt": self.updated_at_ms}
+
+
+class MemoryStore:
+    """The memories of one installation, in one SQLite file. Safe from several threads; a kill loses nothing saved."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.executescript(_SCHEMA)
+
+    def save(self, key: str | None, content: str) -> Memory:
+        """Keep a text; one that is there under the key is replaced.
+
+        Args:
+            key: Its name; None: one made from its first words.
+            content: What to remember.
+        Raises:
+            ToolError: `memory_full`.
+        """
+        now = time.time_ns() // 1_000_000
+        with self._lock, self._connection as connection:
+            name = key if key is not None else _free_key(connection, content)
+            (count,) = connection.execute("SELECT count(*) FROM memories WHERE key <> ?", (name,)).fetchone()
+            if count >= MEMORIES:
+                message = f"{MEMORIES:,} memories are kept at most; delete some that are not needed any more"
+                raise ToolError("memory_full", message, limit=MEMORIES)
+            connection.execute(
+                "INSERT INTO memories (key, content, created_at_ms, updated_at_ms) VALUES (?1, ?2, ?3, ?3)"
+                " ON CONFLICT (key) DO UPDATE SET content = ?2, updated_at_ms = ?3",
+                (name, content, now),
+            )
+        return Memory(name, content, now)
+
+    def search(self, query: str, limit: int) -> list[Memory]:
+        """Memories in which every word of the query stands, in any language, the best match first."""
+        words = query.split()
+        long = [word for word in words if len(word) >= _TRIGRAM_CHARS]
+        short = [word for word in words if len(word) < _TRIGRAM_CHARS]  # these have no trigram, as 天气 has none
+        conditions = [r"(m.key LIKE ? ESCAPE '\' OR m.content LIKE ? ESCAPE '\')"] * len(short)
+        values: list[object] = [pattern for word in short for pattern in [_like(word)] * 2]
+        if long:
+            table = "memory_words JOIN memories m ON m.id = memory_words.rowid"
+            conditions.insert(0, "memory_words MATCH ?")
+            values.insert(0, " AND ".join('"' + word.replace('"', '""') + '"' for word in long))
+            order = "rank"
+        else:
+            table, order = "memories m", "m.updated_at_ms DESC"
+        where = " AND ".join(conditions) or "1"
+        return self._found(f"FROM {table} WHERE {where} ORDER BY {order} LIMIT ?", [*values, limit])
+
+    def newest(self, limit: int) -> list[Memory]:
+        """The memories that were saved last."""
+        return self._found("FROM memories m ORDER BY m.updated_at_ms DESC, m.id DESC LIMIT ?", [limit])
+
+    def delete(self, key: str) -> None:
+        """Forget a memory.
+
+        Raises:
+            ToolError: `memory_not_found`.
+        """
+        with self._lock, self._connection as connection:
+            if connection.execute("DELETE FROM memories WHERE key = ?", (key,)).rowcount == 0:
+                raise ToolError("memory_not_found", f"there is no memory {key!r}; list or search them", key=key)
+
+    def count(self) -> int:
+        """How many there are."""
+        with self._lock:
+            (count,) = self._connection.execute("SELECT count(*) FROM memories").fetchone()
+        return int(count)
+
+    def close(self) -> None:
+        """Let the file go."""
+        with self._lock:
+            self._connection.close()
+
+    def _found(self, query: str, values: list[object]) -> list[Memory]:
+        with self._lock, closing(self._connection.cursor()) as cursor:
+            rows = cursor.execute(f"SELECT m.key, m.content, m.updated_at_ms {query}", values).fetchall()
+        return [Memory(*row) for row in rows]
+
+
+def _like(word: str) -> str:
+    escaped = word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{escaped}%"
+
+
+def _free_key(connection: sqlite3.Connection, content: str) -> str:
+    words = re.findall(r"\w+", content.lower())[:6]
+    stem = "_".join(words)[:60] or "memory"
+    for number in range(MEMORIES + 1):
+        key = stem if number == 0 else f"{stem}_{number + 1}"
+        if connection.execute("SELECT 1 FROM memories WHERE key = ?", (key,)).fetchone() is None:
+            return key
+    raise AssertionError("more keys are taken than there can be memories")

@@ -1,0 +1,224 @@
+"""`AgentTools`: the five tools, their arguments and what they say about themselves."""
+
+from collections import Counter
+from typing import Annotated, Any, Literal
+
+from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
+from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
+from agentcore_agent_tools.summary import prompt_for
+
+_WORK_S = 600.0
+"""Time limit of a sub-agent: the longest that the host allows unless its settings say otherwise."""
+
+_ASK_MS_MAX = 3_600_000
+_PREVIEW_CHARS = 300
+_MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
+
+Key = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=200,
+        description="The memory's name; needed to delete, made up when left out on saving.",
+    ),
+]
+
+
+class Todo(BaseModel, extra="forbid"):
+    """One thing to do."""
+
+    id: Annotated[str, Field(min_length=1, max_length=64, description="Names it within the list.")]
+    content: Annotated[str, Field(min_length=1, max_length=1000, description="What is to be done.")]
+    status: Literal["pending", "in_progress", "completed"] = "pending"
+
+
+class AgentTools(Module):
+    """For agents at work: things to do, a memory, questions to the person, sub-agents, shorter histories."""
+
+    title = "Agent"
+
+    class Settings(Module.Settings):
+        """Settings of the agent's tools."""
+
+        task_steps: Annotated[
+            int, Field(ge=1, le=1000, description="Requests to the model that a sub-agent may make.")
+        ] = 50
+        task_tokens: Annotated[int, Field(ge=1000, description="Tokens that a sub-agent may use.")] = 500_000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._memories: MemoryStore | None = None
+
+    def init(self, runtime: Runtime) -> None:
+        """Open the memory."""
+        self._memories = MemoryStore(runtime.data_dir / "memories.sqlite3")
+
+    def shutdown(self) -> None:
+        """Close the memory."""
+        if self._memories is not None:
+            self._memories.close()
+            self._memories = None
+
+    # -- things to do ------------------------------------------------------------------------------------------
+
+    @tool(read_only=True, idempotent=True, open_world=False)
+    async def todo_write(self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=100)]) -> ToolResult:
+        """Write down the whole list of things to do in this session; the person sees it live.
+
+        Use it for work of several steps: write the list first, have one thing in progress at a time, and mark each as
+        completed as soon as it is.
+
+        Args:
+            todos: The whole list, in order; it replaces the one before.
+        Raises:
+            ToolError: `no_session`, `invalid_arguments` (an id stands twice).
+        """
+        twice = [todo_id for todo_id, count in Counter(todo.id for todo in todos).items() if count > 1]
+        if twice:
+            raise ToolError(
+                "invalid_arguments", f"each id may stand once; twice: {', '.join(map(repr, twice))}", ids=twice
+            )
+        kept = [todo.model_dump() for todo in todos]
+        await ctx.session.set_todos(kept)
+        done = sum(todo.status == "completed" for todo in todos)
+        lines = [f"{done} of {len(todos)} done"] + [f"{_MARKS[todo.status]} {todo.content}" for todo in todos]
+        return ToolResult("\n".join(lines), {"todos": kept, "completed": done, "total": len(kept)})
+
+    # -- memory ------------------------------------------------------------------------------------------------
+
+    def _preview_memory(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        changes = arguments["action"] in ("save", "delete")
+        return CallPreview(effects=frozenset(("write",)) if changes else frozenset(("read",)))
+
+    @tool(effects=("read", "write"), destructive=True, open_world=False, preview=_preview_memory)
+    def memory(
+        self,
+        ctx: ToolContext,
+        action: Literal["save", "search", "list", "delete"],
+        key: Key = None,
+        *,
+        content: Annotated[
+            str | None, Field(min_length=1, max_length=CONTENT_CHARS, description="What to save.")
+        ] = None,
+        query: Annotated[
+            str | None, Field(min_length=1, max_length=1000, description="Words to search for; all must occur.")
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=200, description="How many to give at most.")] = 20,
+    ) -> ToolResult:
+        """Remember things over sessions: save a text, search, list the newest, or delete one.
+
+        Save what will be needed again, such as the person's preferences or facts about a project; search before asking
+        for something that may be known. Never save passwords or keys.
+
+        Args:
+            action: What to do.
+        Raises:
+            ToolError: `invalid_arguments`, `memory_not_found`, `memory_full`.
+        """
+        store = self._store()
+        if action == "save":
+            saved = store.save(key, _needed(content, "content", action))
+            return ToolResult(f"saved as {saved.key!r}", {"memory": saved.to_json()})
+        if action == "delete":
+            name = _needed(key, "key", action)
+            store.delete(name)
+            return ToolResult(f"deleted {name!r}", {"deleted": name})
+        found = store.newest(limit) if action == "list" else store.search(_needed(query, "query", action), limit)
+        return _shown(found, store.count())
+
+    # -- the person --------------------------------------------------------------------------------------------
+
+    @tool(read_only=True, open_world=False, timeout_s=_WORK_S)
+    async def ask_user(
+        self,
+        ctx: ToolContext,
+        question: Annotated[str, Field(min_length=1, max_length=5000)],
+        options: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)]
+        | None = None,
+        timeoutMs: Annotated[int, Field(ge=1000, le=_ASK_MS_MAX)] = 300_000,  # noqa: N803 - spelled as on the wire
+    ) -> ToolResult:
+        """Ask the person a question and wait for the answer.
+
+        For what only they can decide or know. One question at a time; offer options where there are some.
+
+        Args:
+            question: The question, complete in itself.
+            options: Answers to choose from; the person may write another one.
+            timeoutMs: How long to wait, in milliseconds.
+        Raises:
+            ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
+        """
+        answer = await ctx.ask(question, options, timeout_s=timeoutMs / 1000)
+        return ToolResult(answer, {"answer": answer, "isOption": answer in (options or ())})
+
+    # -- sub-agents --------------------------------------------------------------------------------------------
+
+    @tool(effects=("execute",), destructive=True, open_world=True, timeout_s=_WORK_S)
+    async def task(
+        self,
+        ctx: ToolContext,
+        prompt: Annotated[str, Field(min_length=1, max_length=200_000)],
+        tools: Annotated[list[str], Field(max_length=200)] | None = None,
+        model: Annotated[str | None, Field(max_length=200)] = None,
+    ) -> ToolResult:
+        """Give a piece of work to a sub-agent with a context of its own, and get its report.
+
+        For work that reads much and reports little. The sub-agent knows nothing but the prompt: say all that it
+        needs, and what the report has to contain. Its calls are approved like all others.
+
+        Args:
+            prompt: The work, complete in itself.
+            tools: Patterns of the tools that it may use, such as `read_file` or `browser_*`; left out: all.
+            model: The model to use; left out: the one of this session.
+        Raises:
+            ToolError: `no_session`, `nesting_too_deep`, `budget_exceeded`, `model_not_found`, or what went wrong at the
+                model's provider.
+        """
+        budget = {"steps": self.settings.task_steps, "tokens": self.settings.task_tokens}
+        report = await ctx.run_agent(prompt, tools, model, budget)
+        return ToolResult(report, {"report": report}, untrusted=True)
+
+    @tool(read_only=True, open_world=False, timeout_s=_WORK_S)
+    async def compact(
+        self,
+        ctx: ToolContext,
+        summary: Annotated[str | None, Field(min_length=1, max_length=200_000)] = None,
+        keep_turns: Annotated[int, Field(ge=0, le=50)] = 2,
+    ) -> ToolResult:
+        """Put a summary in the place of this session's history, to have room again for what comes.
+
+        The last turns and calls that wait stay as they are; the person goes on seeing everything.
+
+        Args:
+            summary: What of the history has to stay known; left out, it is written from the history.
+            keep_turns: How many of the last turns stay, the present one included.
+        Raises:
+            ToolError: `no_session`, or what went wrong when the summary was written.
+        """
+        session = ctx.session
+        if summary is None:
+            ctx.progress(None, "summing up")
+            prompt = prompt_for(await session.history(), self.runtime.locale)
+            summary = await ctx.run_agent(prompt, [], None, {"steps": 1, "tokens": self.settings.task_tokens})
+        replaced = await session.replace_with_summary(summary, keep_turns=keep_turns)
+        data = {"replacedMessages": replaced, "keptTurns": keep_turns, "summary": summary}
+        said = f"{replaced} messages are replaced by a summary" if replaced else "there was nothing to replace yet"
+        return ToolResult(said, data)
+
+    def _store(self) -> MemoryStore:
+        assert self._memories is not None  # noqa: S101 - init has opened it
+        return self._memories
+
+
+def _needed(value: str | None, name: str, action: str) -> str:
+    if value is None:
+        raise ToolError("invalid_arguments", f"{action!r} needs {name!r}", missing=name)
+    return value
+
+
+def _shown(found: list[Memory], count: int) -> ToolResult:
+    lines = [f"{len(found)} of {count} memories"]
+    for memory in found:
+        text = memory.content if len(memory.content) <= _PREVIEW_CHARS else f"{memory.content[:_PREVIEW_CHARS]}…"
+        lines.append(f"{memory.key}: {text}")
+    return ToolResult("\n".join(lines), {"memories": [memory.to_json() for memory in found], "total": count})

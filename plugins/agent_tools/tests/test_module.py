@@ -1,0 +1,121 @@
+"""The tools in a chat: what the model calls, what the session keeps, what the person sees and answers."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from agentcore.testing import HostFactory
+
+pytestmark = pytest.mark.spec("P2")
+
+Start = Callable[..., Awaitable[Any]]
+LIST = [
+    {"id": "1", "content": "look", "status": "completed"},
+    {"id": "2", "content": "write", "status": "in_progress"},
+]
+
+
+async def test_list_of_things_to_do_is_kept_and_shown(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += [("todo_write", {"todos": LIST}), "Planned."]
+    (result,) = await talk.say("plan")
+    assert result["data"] == {"todos": LIST, "completed": 1, "total": 2}
+    assert (await talk.until("session.todos"))["todos"] == LIST
+    async with talk.server.get(f"/api/sessions/{talk.session_id}") as answer:
+        assert (await answer.json())["todos"] == LIST
+
+
+async def test_id_that_stands_twice_is_refused(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += [("todo_write", {"todos": [LIST[0], LIST[0]]}), "Sorry."]
+    (result,) = await talk.say("plan")
+    assert result["error"]["type"] == "invalid_arguments"
+
+
+async def test_person_answers_a_question(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += [("ask_user", {"question": "Which?", "options": ["red", "blue"]}), "Red it is."]
+    saying = asyncio.create_task(talk.say("paint"))
+    question = (await talk.until("session.question"))["question"]
+    assert (question["text"], question["options"]) == ("Which?", ["red", "blue"])
+    body = {"questionId": question["questionId"], "text": "red"}
+    async with talk.server.post(f"/api/sessions/{talk.session_id}/answer", json=body) as answer:
+        assert answer.status == 202
+    (result,) = await saying
+    assert result["data"] == {"answer": "red", "isOption": True}
+
+
+async def test_question_that_nobody_answers_ends(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += [("ask_user", {"question": "Which?", "timeoutMs": 1000}), "Nobody is there."]
+    (result,) = await talk.say("paint")
+    assert result["error"]["type"] == "no_person"
+
+
+async def test_sub_agent_works_with_a_context_of_its_own_and_reports(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += [
+        ("task", {"prompt": "Remember tea", "tools": ["memory"]}),
+        ("memory", {"action": "save", "key": "drink", "content": "tea"}),
+        "It is saved.",
+        "All done.",
+    ]
+    results = await talk.say("a secret of the session")
+    task = next(result for result in results if result["tool_name"] == "task")
+    assert task["data"] == {"report": "It is saved."}
+    inner = provider.requests[1]
+    assert "a secret of the session" not in json.dumps(inner)
+    assert [tool["function"]["name"] for tool in inner["tools"]] == ["memory"]
+    nested = [event for event in talk.events if event.get("thread")]
+    assert nested
+
+
+async def test_sub_agent_that_goes_on_too_long_ends(start: Start, provider: Any) -> None:
+    talk = await start(task_steps=2)
+    look = ("memory", {"action": "list"})
+    provider.answers += [("task", {"prompt": "Look for ever"}), look, look, "It did not end."]
+    results = await talk.say("look")
+    task = next(result for result in results if result["tool_name"] == "task")
+    assert task["error"]["type"] == "budget_exceeded"
+
+
+async def test_summary_takes_the_place_of_the_history(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += ["One.", "Two."]
+    await talk.say("first words")
+    await talk.say("second words")
+    provider.answers += [("compact", {"summary": "They said things.", "keep_turns": 1}), "Shorter now."]
+    (result,) = await talk.say("make it short")
+    assert result["data"]["replacedMessages"] == 4
+    sent = json.dumps(provider.requests[-1])
+    assert "They said things." in sent
+    assert "first words" not in sent
+    assert "make it short" in sent
+
+
+async def test_summary_is_written_from_the_history_when_none_is_given(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += ["One."]
+    await talk.say("first words")
+    provider.answers += [("compact", {"keep_turns": 1}), "A written summary.", "Shorter now."]
+    (result,) = [result for result in await talk.say("make it short") if result["tool_name"] == "compact"]
+    assert result["data"]["summary"] == "A written summary."
+    assert "first words" in json.dumps(provider.requests[2])
+    assert not provider.requests[2].get("tools")
+    assert "first words" not in json.dumps(provider.requests[-1])
+
+
+async def test_without_a_chat_the_tools_say_so(agentcore_host: HostFactory) -> None:
+    host = await agentcore_host(modules=["agent_tools"])
+    for tool, arguments, error_type in (
+        ("todo_write", {"todos": []}, "no_session"),
+        ("ask_user", {"question": "?"}, "no_person"),
+        ("task", {"prompt": "x"}, "no_session"),
+        ("compact", {}, "no_session"),
+    ):
+        outcome = await host.outcome(tool, arguments)
+        assert outcome.error is not None
+        assert outcome.error.type in {error_type, "no_session"}, tool

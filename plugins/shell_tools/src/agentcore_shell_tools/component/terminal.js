@@ -1,0 +1,168 @@
+import {LitElement, css, html, nothing, unsafeCSS} from 'lit';
+import {badges, base, buttons} from 'agentcore/styles.js';
+import {Connection} from './connection.js';
+import {oneLine, stateOf} from './process-state.js';
+import './sheet.js';
+import {onThemeChange, themeOf} from './theme.js';
+import {FitAddon, Terminal, styles as xtermStyles} from './vendor/xterm.js';
+import {word} from './words.js';
+
+const SCROLLBACK_LINES = 5000;
+
+/** One process in the background: its output as it comes, and a place to type. */
+export class ShellToolsTerminal extends LitElement {
+  static properties = {
+    client: {attribute: false}, resourceId: {attribute: false}, _process: {state: true}, _notice: {state: true},
+  };
+
+  static styles = [base, buttons, badges, unsafeCSS(xtermStyles), css`
+    :host { position: absolute; inset: 0; display: flex; flex-direction: column; background: var(--ac-surface); }
+    header {
+      display: flex; align-items: center; gap: var(--ac-space-3); min-height: 2.75rem; padding: var(--ac-space-1) var(--ac-space-4);
+      border-bottom: 1px solid var(--ac-border);
+    }
+    h1 {
+      flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+      font: var(--ac-weight-medium) var(--ac-text-m) / var(--ac-line-tight) var(--ac-font-mono); letter-spacing: 0;
+    }
+    .folder { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+    .notice { padding: var(--ac-space-2) var(--ac-space-4); background: var(--ac-warn-soft); color: var(--ac-warn); }
+    .screen { flex: 1; min-height: 0; padding: var(--ac-space-2) 0 var(--ac-space-2) var(--ac-space-4); overflow: hidden; }
+    .screen:focus-within { box-shadow: inset 2px 0 0 var(--ac-focus); }
+    .mount { width: 100%; height: 100%; }
+    .xterm { height: 100%; }
+    @media (max-width: 40rem) { .folder { display: none; } header { padding-inline: var(--ac-space-3); } }
+  `];
+
+  constructor() {
+    super();
+    /** @type {any} */
+    this.client = null;
+    this.resourceId = '';
+    /** @type {import('./process-state.js').Process | null} */
+    this._process = null;
+    this._notice = '';
+    /** @type {Terminal | null} */
+    this._terminal = null;
+    /** @type {Connection | null} */
+    this._connection = null;
+    /** @type {(() => void)[]} */
+    this._ends = [];
+  }
+
+  firstUpdated() {
+    this._start();
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    if (this.hasUpdated) this._start();
+  }
+
+  disconnectedCallback() {
+    for (const end of this._ends.splice(0)) end();
+    this._connection?.close();
+    this._terminal?.dispose();
+    this._terminal = this._connection = null;
+    super.disconnectedCallback();
+  }
+
+  render() {
+    const locale = this.client?.locale ?? 'en';
+    const process = this._process;
+    const command = process ? oneLine(process.command) : '';
+    const state = process && stateOf(process, locale);
+    return html`
+      <header>
+        <h1 title=${process?.command ?? nothing}>${command || word(locale, 'connecting')}</h1>
+        ${process ? html`<span class="folder muted small" title=${process.cwd}>${process.cwd}</span>` : nothing}
+        ${state ? html`<span class="badge ${state.kind}" role="status">${state.text}</span>` : nothing}
+        ${process?.isRunning ? html`<button class="small danger" title=${word(locale, 'leave')} @click=${this._end}>${word(locale, 'end')}</button>` : nothing}
+      </header>
+      ${this._notice ? html`<p class="notice" role="alert">${this._notice}</p>` : nothing}
+      <div class="screen"><div class="mount"></div></div>`;
+  }
+
+  updated() {
+    const input = this.renderRoot.querySelector('textarea');
+    const locale = this.client?.locale ?? 'en';
+    input?.setAttribute('aria-label', word(locale, 'terminal', {command: this._process ? oneLine(this._process.command) : ''}));
+  }
+
+  _start() {
+    const mount = /** @type {HTMLElement} */ (this.renderRoot.querySelector('.mount'));
+    const terminal = new Terminal({
+      theme: themeOf(mount), fontFamily: getComputedStyle(this).getPropertyValue('--ac-font-mono'), fontSize: 13,
+      lineHeight: 1.2, scrollback: SCROLLBACK_LINES, cursorBlink: false, minimumContrastRatio: 4.5, screenReaderMode: true,
+    });
+    this._terminal = terminal;
+    const fit = new FitAddon();
+    terminal.loadAddon(fit);
+    terminal.open(mount);
+    terminal.attachCustomKeyEventHandler((event) => this._isForProcess(event));
+    terminal.onData((text) => this._connection?.send({type: 'input', text}));
+    terminal.onResize(({cols, rows}) => this._connection?.send({type: 'resize', columns: cols, rows}));
+    const observer = new ResizeObserver(() => fit.fit());
+    observer.observe(mount);
+    this._ends.push(
+      () => observer.disconnect(),
+      onThemeChange(() => { terminal.options.theme = themeOf(mount); }),
+      this.client.on('locale', () => this.requestUpdate()),
+    );
+    fit.fit();
+    this._connect(terminal);
+  }
+
+  /** @param {Terminal} terminal */
+  _connect(terminal) {
+    const path = `terminals/${encodeURIComponent(this.resourceId)}`;
+    this._connection = new Connection(this.client, path, {
+      onOpen: () => {
+        this._notice = '';
+        terminal.reset();
+        this._connection?.send({type: 'resize', columns: terminal.cols, rows: terminal.rows});
+      },
+      onOutput: (data, drawn) => terminal.write(data, drawn),
+      onMessage: (message) => this._take(terminal, message),
+      onLost: (isOver) => { this._notice = word(this.client.locale, isOver ? 'gone' : 'lost'); },
+    });
+  }
+
+  /** @param {Terminal} terminal @param {any} message */
+  _take(terminal, {type, bytes, error, ...process}) {
+    const {locale} = this.client;
+    if (type === 'skipped') {
+      terminal.write(`\x1b[0m\r\n\x1b[2m[${word(locale, 'skipped', {size: Math.round(bytes / 1000)})}]\x1b[0m\r\n`);
+    } else if (type === 'error') {
+      this.client.toast(error.message, new Error(error.message));
+    } else if (type === 'state') {
+      this._process = process;
+      terminal.options.convertEol = !process.hasTerminal;
+      terminal.options.disableStdin = !process.isRunning;
+      if (process.isRunning) terminal.focus();
+      else this._connection?.finish();
+    }
+  }
+
+  /** Whether a key is for the process. F6 leaves the terminal, and so does Tab when nothing runs. @param {KeyboardEvent} event */
+  _isForProcess(event) {
+    if (event.key === 'Tab') return Boolean(this._process?.isRunning);
+    if (event.key !== 'F6') return true;
+    if (event.type === 'keydown') /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('header button'))?.focus();
+    event.preventDefault();
+    return false;
+  }
+
+  async _end() {
+    const {locale} = this.client;
+    const command = oneLine(this._process?.command ?? '');
+    try {
+      const {ok, error} = await this.client.call('bash_kill', {process_id: this.resourceId});
+      if (!ok) throw new Error(error.message);
+    } catch (error) {
+      this.client.toast(word(locale, 'endFailed', {command}), error);
+    }
+  }
+}
+
+customElements.define('shell-tools-terminal', ShellToolsTerminal);

@@ -1,0 +1,37 @@
+/** The texts of the module's elements. */
+
+const WORDS = {
+  en: {
+    title: 'Terminals', about: 'Commands that run in the background, started by you or by an agent.',
+    command: 'Command', placeholder: 'npm run dev', run: 'Run', newTerminal: 'New terminal',
+    none: 'Nothing runs', noneText: 'Start a command or a terminal above. What agents start in the background shows up here, too.',
+    running: 'running', ended: 'ended', exit: 'exit {code}', end: 'End', endNamed: 'End {command}', open: 'Open {command}',
+    folder: 'in {folder}', started: 'since {time}', failed: '{command} could not be started', endFailed: '{command} could not be ended',
+    listFailed: 'The list could not be loaded', sandboxed: 'sandboxed', unconfined: 'not sandboxed: {reason}',
+    terminal: 'Terminal of {command}. F6 leaves it.', connecting: 'Connecting …', lost: 'The connection is lost; connecting again …',
+    gone: 'This process is not there any more.', skipped: '{size} kB of output came too fast to be shown', leave: 'F6 leaves the terminal',
+    processes: 'Processes', waits: 'The call waits for your approval',
+  },
+  zh: {
+    title: '终端', about: '在后台运行的命令，由您或智能体启动。',
+    command: '命令', placeholder: 'npm run dev', run: '运行', newTerminal: '新建终端',
+    none: '没有正在运行的命令', noneText: '在上方启动命令或终端。智能体在后台启动的命令也会显示在这里。',
+    running: '运行中', ended: '已结束', exit: '退出码 {code}', end: '结束', endNamed: '结束 {command}', open: '打开 {command}',
+    folder: '位于 {folder}', started: '始于 {time}', failed: '无法启动 {command}', endFailed: '无法结束 {command}',
+    listFailed: '无法加载列表', sandboxed: '沙箱中', unconfined: '未使用沙箱：{reason}',
+    terminal: '{command} 的终端。按 F6 离开。', connecting: '正在连接…', lost: '连接已断开，正在重新连接…',
+    gone: '此进程已不存在。', skipped: '输出过快，有 {size} kB 未显示', leave: '按 F6 离开终端',
+    processes: '进程', waits: '此调用正在等待您的批准',
+  },
+};
+
+/**
+ * A text in the page's language.
+ * @param {string} locale  `en` or `zh`
+ * @param {keyof typeof WORDS.en} key
+ * @param {Record<string, string | number>} [values]  for `{placeholders}`
+ */
+export function word(locale, key, values = {}) {
+  const text = (locale === 'zh' ? WORDS.zh : WORDS.en)[key];
+  return text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+}

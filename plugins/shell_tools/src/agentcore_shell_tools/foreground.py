@@ -1,0 +1,125 @@
+"""A command in the foreground: run to its end, or to its limit."""
+
+import asyncio
+import signal
+import time
+from typing import Any
+
+from agentcore.api import ArtifactLink, SupervisedProcess, Text, ToolContext, ToolError, ToolResult
+from agentcore_shell_tools.limits import DATA_BYTES, GRACE_S, SETTLE_S, TEXT_BYTES
+from agentcore_shell_tools.output import Output
+from agentcore_shell_tools.shell import Shell, Wish
+from agentcore_shell_tools.text import decode, shorten, tail
+
+_TELL_SECONDS = 0.5
+_PROGRESS_CHARS = 200
+# what the end of a command and of its output may take within the call's own deadline
+_RESERVE_S = GRACE_S + 3.0
+
+
+async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms: int) -> ToolResult:
+    """Run a command and give what it wrote.
+
+    Raises:
+        ToolError: `timeout`, with what was written until then; and what starting says.
+    """
+    loop = asyncio.get_running_loop()
+    began = time.monotonic()
+    limit_s = max(0.01, min(timeout_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
+    process, output = await shell.run(wish, ctx.workspace)
+    is_late = False
+    try:
+        async with asyncio.timeout(limit_s):
+            await _follow(ctx, process, output)
+    except TimeoutError:
+        is_late = True
+        process.end(GRACE_S)
+        await process.wait()
+    except BaseException:
+        process.end(0)
+        raise
+    try:
+        async with asyncio.timeout(SETTLE_S):
+            await output.complete()
+    except TimeoutError:
+        pass  # somebody outside of our reach holds the pipe: what is there is what there is
+    ran = _Ran(wish, process.exit_code, round((time.monotonic() - began) * 1000), output)
+    if is_late:
+        raise ran.too_late(limit_s)
+    return await ran.result(ctx)
+
+
+async def _follow(ctx: ToolContext, process: SupervisedProcess, output: Output) -> None:
+    """Wait for the end, and tell the newest line meanwhile."""
+    over = asyncio.ensure_future(process.wait())
+    seen = 0
+    try:
+        while not (await asyncio.wait((over,), timeout=_TELL_SECONDS))[0]:
+            if output.stdout.end.offset != seen:
+                seen = output.stdout.end.offset
+                ctx.progress(None, _newest_line(output))
+    finally:
+        over.cancel()
+
+
+def _newest_line(output: Output) -> str:
+    text = output.screen.since().data[-4 * _PROGRESS_CHARS :].decode(errors="replace")
+    lines = text.split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")[-_PROGRESS_CHARS:]
+
+
+class _Ran:
+    """A command that has ended."""
+
+    def __init__(self, wish: Wish, status: int | None, duration_ms: int, output: Output) -> None:
+        self._wish, self._duration_ms = wish, duration_ms
+        self._excerpt = output.stdout.since()
+        self._text = decode(self._excerpt, is_complete=True)[0]
+        status = -signal.SIGKILL if status is None else status
+        self._exit_code = status if status >= 0 else None
+        self._signal = signal_name(-status) if status < 0 else None
+
+    async def result(self, ctx: ToolContext) -> ToolResult:
+        shown, cut = shorten(self._text, TEXT_BYTES)
+        text = "".join((self._notice(), shown, "" if shown.endswith("\n") or not shown else "\n", self._ending()))
+        blocks: list[Text | ArtifactLink] = [Text(text)]
+        if cut:
+            blocks.append(await ctx.artifacts.save(self._text.encode(), mime="text/plain", name="output.txt"))
+        return ToolResult(blocks, self._data(), truncated=bool(cut or self._excerpt.dropped_lines))
+
+    def too_late(self, limit_s: float) -> ToolError:
+        shown, _ = shorten(self._text, TEXT_BYTES // 4)
+        message = (
+            f"The command was ended after {limit_s:g} s, its time limit; give a longer timeoutMs, or run it with "
+            f"background: true. It wrote:\n{self._notice()}{shown}"
+        )
+        data = self._data()
+        data["output"] = tail(self._text, TEXT_BYTES // 4)[0]
+        return ToolError("timeout", message, timeout_ms=round(limit_s * 1000), **data)
+
+    def _data(self) -> dict[str, Any]:
+        output, is_cut = tail(self._text, DATA_BYTES)
+        return {
+            "exit_code": self._exit_code,
+            "signal": self._signal,
+            "duration_ms": self._duration_ms,
+            "output": output,
+            "output_is_cut": is_cut,
+            "dropped_lines": self._excerpt.dropped_lines,
+        }
+
+    def _notice(self) -> str:
+        dropped = self._excerpt.dropped_lines
+        return f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
+
+    def _ending(self) -> str:
+        how = f"exit code {self._exit_code}" if self._signal is None else f"ended by {self._signal}"
+        return f"[{how}, {self._duration_ms / 1000:.2f} s]"
+
+
+def signal_name(number: int) -> str:
+    """Such as `SIGTERM`."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

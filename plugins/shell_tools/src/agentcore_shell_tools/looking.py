@@ -1,0 +1,150 @@
+"""Looking at a process in the background: what it wrote, and whether it has ended."""
+
+import asyncio
+from typing import Any
+
+import re2  # type: ignore[import-untyped]
+
+from agentcore.api import ArtifactLink, Text, ToolContext, ToolError, ToolResult
+from agentcore_shell_tools.limits import DATA_BYTES, TEXT_BYTES
+from agentcore_shell_tools.process import Process
+from agentcore_shell_tools.ring import Mark, Ring
+from agentcore_shell_tools.text import decode, plain, shorten, tail
+
+_RESERVE_S = 2.0
+
+
+def compile_filter(pattern: str | None) -> Any:
+    """The expression that chooses lines, in a dialect whose time is linear.
+
+    Raises:
+        ToolError: `invalid_regex`.
+    """
+    if pattern is None:
+        return None
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options=options)
+    except re2.error as exc:
+        message = f"The filter {pattern!r} is no regular expression: {_reason(exc)}. Escape what is meant literally."
+        raise ToolError("invalid_regex", message, pattern=pattern) from exc
+
+
+async def look(
+    ctx: ToolContext, process: Process, *, block_ms: int | None, chosen: Any, from_start: bool
+) -> ToolResult:
+    """Give what a process wrote.
+
+    Args:
+        ctx: The call.
+        process: The process.
+        block_ms: How long to wait for its end, or for a line that is chosen; None: not at all.
+        chosen: Compiled expression of the lines that are wanted; None: all.
+        from_start: Everything that is kept; else what came since this session looked last.
+    """
+    marks = (Mark(), Mark()) if from_start else process.looks.get(ctx.session_id, (Mark(), Mark()))
+    if block_ms is not None:
+        loop = asyncio.get_running_loop()
+        limit_s = max(0.0, min(block_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
+        await _wait(process, limit_s, marks, chosen)
+    is_running = process.is_running
+    if not is_running:
+        await process.settle()
+    rings = (process.output.stdout, process.output.stderr)
+    # a flood is cut into lines in a thread: it is up to 8 MB
+    parts = await asyncio.to_thread(
+        lambda: [
+            _Part.read(ring, mark, chosen, is_complete=not is_running, has_terminal=process.has_terminal)
+            for ring, mark in zip(rings, marks, strict=True)
+        ]
+    )
+    process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
+    return await _result(ctx, process, parts, is_running=is_running)
+
+
+async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chosen: Any) -> None:
+    seen = marks
+    try:
+        async with asyncio.timeout(limit_s):
+            while process.is_running:
+                change = process.output.bell.next()
+                try:
+                    if chosen is not None:
+                        found, seen = _has_chosen(process, seen, chosen)
+                        if found:
+                            return
+                    await change
+                finally:
+                    change.cancel()
+    except TimeoutError:
+        pass  # what there is until then is the answer
+
+
+def _has_chosen(process: Process, seen: tuple[Mark, Mark], chosen: Any) -> tuple[bool, tuple[Mark, Mark]]:
+    marks = []
+    for ring, mark in zip((process.output.stdout, process.output.stderr), seen, strict=True):
+        part = _Part.read(ring, mark, chosen, is_complete=False, has_terminal=process.has_terminal)
+        if part.text:
+            return True, seen
+        marks.append(part.end)
+    return False, (marks[0], marks[1])
+
+
+class _Part:
+    """Text of one stream since a mark."""
+
+    def __init__(self, text: str, end: Mark, dropped_lines: int) -> None:
+        self.text, self.end, self.dropped_lines = text, end, dropped_lines
+
+    @classmethod
+    def read(cls, ring: Ring, mark: Mark, chosen: Any, *, is_complete: bool, has_terminal: bool) -> "_Part":
+        excerpt = ring.since(mark)
+        text, waiting = decode(excerpt, is_complete=is_complete)
+        if chosen is not None and not is_complete:
+            # whether a line is wanted shows when it is whole
+            whole = text[: text.rfind("\n") + 1]
+            waiting += len(text[len(whole) :].encode())
+            text = whole
+        end = Mark(excerpt.end.offset - waiting, excerpt.end.lines)
+        if has_terminal:
+            text = plain(text)
+        if chosen is not None:
+            text = "".join(line for line in text.splitlines(keepends=True) if chosen.search(line.rstrip("\r\n")))
+        return cls(text, end, excerpt.dropped_lines)
+
+
+async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_running: bool) -> ToolResult:
+    dropped = sum(part.dropped_lines for part in parts)
+    stdout, stderr = (tail(part.text, DATA_BYTES) for part in parts)
+    data = {
+        "process_id": process.process_id,
+        "exited": not is_running,
+        "exit_code": process.exit_code,
+        "signal": process.signal,
+        "stdout": stdout[0],
+        "stderr": stderr[0],
+        "dropped_lines": dropped,
+    }
+    said = parts[0].text
+    if parts[1].text:
+        said += f"{'' if not said or said.endswith(chr(10)) else chr(10)}[stderr]\n{parts[1].text}"
+    shown, cut = shorten(said, TEXT_BYTES)
+    notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
+    ending = f"{'' if not shown or shown.endswith(chr(10)) else chr(10)}[{_state(process, is_running=is_running)}]"
+    blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}")]
+    if cut:
+        blocks.append(await ctx.artifacts.save(said.encode(), mime="text/plain", name="output.txt"))
+    return ToolResult(blocks, data, truncated=bool(cut or dropped or stdout[1] or stderr[1]))
+
+
+def _state(process: Process, *, is_running: bool) -> str:
+    if is_running:
+        return f"{process.process_id} is running"
+    how = f"exit code {process.exit_code}" if process.signal is None else f"ended by {process.signal}"
+    return f"{process.process_id} has ended: {how}"
+
+
+def _reason(error: Exception) -> str:
+    said = error.args[0] if error.args else error
+    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)

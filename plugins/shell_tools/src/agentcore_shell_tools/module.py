@@ -1,0 +1,214 @@
+"""`ShellTools`: the three tools, their arguments and what they say about themselves."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from agentcore.api import (
+    CallPreview,
+    Field,
+    Module,
+    Request,
+    ResourceUse,
+    Response,
+    Runtime,
+    ToolContext,
+    ToolResult,
+    WebComponent,
+    tool,
+)
+from agentcore_shell_tools.foreground import run_foreground
+from agentcore_shell_tools.limits import BLOCK_MS, TIMEOUT_MS, TIMEOUT_MS_MOST
+from agentcore_shell_tools.looking import compile_filter, look
+from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
+from agentcore_shell_tools.sandbox import Sandbox, SandboxMode
+from agentcore_shell_tools.shell import Shell, Wish
+from agentcore_shell_tools.terminal import TerminalView
+
+_POLICY = {"x-policy": True}
+_LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
+_TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
+
+ProcessId = Annotated[
+    str, Field(min_length=1, max_length=200, description="What bash with background: true gave, `terminal_…`.")
+]
+
+
+class ShellTools(Module):
+    """A shell: commands in the foreground and in the background, supervised, and confined where that is set."""
+
+    title = "Shell"
+
+    class Settings(Module.Settings):
+        """Settings of the shell tools."""
+
+        sandbox: Annotated[
+            SandboxMode,
+            Field(
+                description="Whether commands are confined with bubblewrap: `prefer` where it works, `require` always.",
+                json_schema_extra=_POLICY,
+            ),
+        ] = "off"
+        network: Annotated[
+            bool, Field(description="Whether commands in the sandbox reach the network.", json_schema_extra=_POLICY)
+        ] = True
+        environment: Annotated[
+            tuple[str, ...],
+            Field(
+                description="Names of environment variables that commands get beside the harmless ones.",
+                json_schema_extra=_POLICY,
+            ),
+        ] = ()
+
+    _shell: Shell | None = None
+    _processes: Processes | None = None
+
+    async def init(self, runtime: Runtime) -> None:
+        """See that the sandbox works, if one is asked for."""
+        settings = self.settings
+        sandbox = await Sandbox.find(settings.sandbox, network=settings.network, private=runtime.private_folders)
+        self._shell = Shell(sandbox, settings.environment)
+        self._processes = Processes(runtime, self._shell)
+        runtime.add_route("GET", "processes", self._list)
+        runtime.add_route("GET", "terminals/{id}", self._view, kind="websocket")
+
+    async def shutdown(self) -> None:
+        """End all commands, and wait until nothing of them is left."""
+        if self._shell is not None:
+            await self._shell.close()
+        if self._processes is not None:
+            await self._processes.close()
+
+    def get_web_component(self) -> WebComponent:
+        """The list of processes, and a terminal for each."""
+        return WebComponent(
+            "shell-tools-panel",
+            "panel.js",
+            Path(__file__).parent / "component",
+            {"en": "Terminals", "zh": "终端"},
+            "square-terminal",
+            {RESOURCE_TYPE: "shell-tools-terminal"},
+        )
+
+    def _preview_bash(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        if process_id := arguments.get("process_id"):
+            folder = self._table.get_for(ctx, process_id).folder
+        else:
+            with ctx.workspace.working_folder(arguments.get("cwd")):
+                folder = ctx.workspace.real_path(ctx.workspace.locate(arguments.get("cwd") or "."))
+        return CallPreview(
+            effects=frozenset(("execute",)), paths=(folder,), cwd=folder, is_sandboxed=self._running_shell.sandbox.is_on
+        )
+
+    @tool(
+        effects=("execute",),
+        destructive=True,
+        idempotent=False,
+        open_world=True,
+        timeout_s=_LIMIT_S,
+        preview=_preview_bash,
+    )
+    async def bash(
+        self,
+        ctx: ToolContext,
+        command: Annotated[str, Field(min_length=1, max_length=120_000, description="Text for bash.")],
+        *,
+        background: Annotated[
+            bool, Field(description="Give a process_id at once, and let it run: servers, watchers, long builds.")
+        ] = False,
+        timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
+            int,
+            Field(ge=1, le=TIMEOUT_MS_MOST, description="In the foreground: it is ended after so many milliseconds."),
+        ] = TIMEOUT_MS,
+        cwd: Annotated[
+            str | None,
+            Field(min_length=1, max_length=4096, description="Folder to run in; left out, the first workspace root."),
+        ] = None,
+        terminal: Annotated[
+            bool,
+            Field(description="In the background: with a terminal for its output, for programs that draw or ask."),
+        ] = False,
+        process_id: Annotated[
+            str | None,
+            Field(max_length=200, description="Type `command` and Enter into this running process, instead."),
+        ] = None,
+    ) -> ToolResult:
+        """Run a command with bash, and give its output in order, its exit code, and how long it took.
+
+        Each call is a new shell: folders and variables do not carry over. There is no input in the foreground. What a
+        command leaves running ends with it; use `background` for what shall go on, `bash_output` to look at it,
+        `bash_kill` to end it.
+        """
+        if process_id is not None:
+            process = self._table.get_for(ctx, process_id)
+            await process.type(f"{command}\n")
+            return ToolResult(
+                f"Typed into {process_id}; bash_output shows what comes of it.", {"process_id": process_id}
+            )
+        wish = Wish(command, cwd)
+        if not background:
+            return await run_foreground(ctx, self._running_shell, wish, timeoutMs)
+        process = await self._table.start(ctx, wish, has_terminal=terminal)
+        text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
+        return ToolResult(text, {"process_id": process.process_id})
+
+    @tool(read_only=True, open_world=False, timeout_s=_LIMIT_S, resource=_TERMINAL)
+    async def bash_output(
+        self,
+        ctx: ToolContext,
+        process_id: ProcessId,
+        *,
+        block: Annotated[
+            bool, Field(description="Wait until it has ended or, with `filter`, until a line matches.")
+        ] = False,
+        timeoutMs: Annotated[  # noqa: N803
+            int, Field(ge=0, le=TIMEOUT_MS_MOST, description="With `block`: how long to wait at most.")
+        ] = BLOCK_MS,
+        filter: Annotated[  # noqa: A002
+            str | None,
+            Field(max_length=1000, description="Give only lines that match this regular expression (RE2)."),
+        ] = None,
+        all: Annotated[  # noqa: A002
+            bool, Field(description="All that is kept; false: what came since you looked last.")
+        ] = True,
+    ) -> ToolResult:
+        """Show what a background process wrote, and whether it has ended.
+
+        The last 5,000 lines of each stream are kept; how many were dropped is said.
+        """
+        chosen = compile_filter(filter)
+        process = self._table.get_for(ctx, process_id)
+        return await look(ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all)
+
+    @tool(effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
+    async def bash_kill(self, ctx: ToolContext, process_id: ProcessId) -> ToolResult:
+        """End a background process with everything that it started: SIGTERM, and SIGKILL after two seconds.
+
+        Its output stays readable. A process that has ended already is no error.
+        """
+        process = self._table.get_for(ctx, process_id)
+        was_running = process.is_running
+        await process.end()
+        how = f"exit code {process.exit_code}" if process.signal is None else f"by {process.signal}"
+        text = f"{process_id} {'ended' if was_running else 'had ended already'}: {how}."
+        data = {"process_id": process_id, "was_running": was_running, "exit_code": process.exit_code}
+        return ToolResult(text, {**data, "signal": process.signal})
+
+    async def _list(self, request: Request) -> Response:
+        sandbox = self._running_shell.sandbox
+        processes = [process.to_json() for process in self._table.list()]
+        return Response({"processes": processes, "isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason})
+
+    async def _view(self, request: Request) -> Response | None:
+        return await TerminalView.serve(self._table.get(request.path_values["id"]), request)
+
+    @property
+    def _running_shell(self) -> Shell:
+        if self._shell is None:
+            raise RuntimeError("the module has not started")
+        return self._shell
+
+    @property
+    def _table(self) -> Processes:
+        if self._processes is None:
+            raise RuntimeError("the module has not started")
+        return self._processes

@@ -1,0 +1,154 @@
+"""`Process`: one command in the background."""
+
+import asyncio
+import os
+import select
+import time
+from typing import Any
+
+from agentcore.api import SupervisedProcess, ToolError
+from agentcore_shell_tools.foreground import signal_name
+from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, SETTLE_S
+from agentcore_shell_tools.output import Output
+from agentcore_shell_tools.ring import Mark
+from agentcore_shell_tools.shell import set_size
+
+
+class Process:
+    """A command in the background, running or finished.
+
+    Attributes:
+        process_id: Its name in our table, and its resource's id; never the system's.
+        session_id: Whose it is.
+        command: What was asked for.
+        folder: Where it runs.
+        has_terminal: Whether its output goes to its terminal, and not to streams of their own.
+        output: What it wrote.
+        looks: Where each session's last look at it ended: of its output and of its errors.
+        is_killed: Whether somebody ended it.
+    """
+
+    def __init__(
+        self,
+        process_id: str,
+        session_id: str,
+        command: str,
+        folder: str,
+        running: tuple[SupervisedProcess, Output, int],
+        *,
+        has_terminal: bool,
+    ) -> None:
+        self._supervised, self.output, self._typing = running
+        self.process_id, self.session_id, self.command, self.folder = process_id, session_id, command, folder
+        self.has_terminal = has_terminal
+        self.looks: dict[str, tuple[Mark, Mark]] = {}
+        self.is_killed = False
+        self.started_at_ms = time.time_ns() // 1_000_000
+        self.ended_at_ms: int | None = None
+        self._writing = asyncio.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something of it is left."""
+        return not self._supervised.is_over
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code; None while it runs, and when a signal ended it."""
+        status = self._supervised.exit_code
+        return status if status is not None and status >= 0 and not self.is_running else None
+
+    @property
+    def signal(self) -> str | None:
+        """The signal that ended it, such as `SIGKILL`."""
+        if self.is_running:
+            return None
+        status = self._supervised.exit_code
+        if status is None:
+            return "SIGKILL"
+        return signal_name(-status) if status < 0 else None
+
+    def finish(self) -> None:
+        """Take note that it is over."""
+        if self.ended_at_ms is None:
+            self.ended_at_ms = time.time_ns() // 1_000_000
+            self.close()
+            self.output.bell.ring()
+
+    def close(self) -> None:
+        """Let go of its terminal."""
+        typing, self._typing = self._typing, -1
+        if typing >= 0:
+            os.close(typing)
+
+    async def end(self, grace_s: float = GRACE_S) -> None:
+        """End it with all that came of it, and wait until that is so."""
+        if self.is_running:
+            self.is_killed = True
+            self._supervised.end(grace_s)
+            await self._supervised.wait()
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Wait for the last output of an ended process."""
+        try:
+            async with asyncio.timeout(SETTLE_S):
+                await self.output.complete()
+        except TimeoutError:
+            pass  # somebody outside of our reach holds its output open; what is there is what there is
+
+    async def type(self, text: str) -> None:
+        """Type at its terminal.
+
+        Raises:
+            ToolError: `process_ended`; `input_full`: it does not read what it was given already.
+        """
+        async with self._writing:
+            if self._typing < 0:
+                message = f"The process {self.process_id!r} has ended and takes no more input."
+                raise ToolError("process_ended", message, process_id=self.process_id)
+            # a descriptor of its own: the process may end while a thread writes
+            typing = os.dup(self._typing)
+            try:
+                await asyncio.to_thread(_write_all, typing, text.encode())
+            except TimeoutError as exc:
+                message = f"The process {self.process_id!r} does not read its input; try again later."
+                raise ToolError("input_full", message, retryable=True, process_id=self.process_id) from exc
+            except OSError:
+                pass  # it ended meanwhile
+            finally:
+                os.close(typing)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give its terminal another size."""
+        if self._typing >= 0:
+            set_size(self._typing, columns, rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """The process for the page."""
+        return {
+            "processId": self.process_id,
+            "sessionId": self.session_id,
+            "command": self.command,
+            "cwd": self.folder,
+            "hasTerminal": self.has_terminal,
+            "isRunning": self.is_running,
+            "exitCode": self.exit_code,
+            "signal": self.signal,
+            "startedAt": self.started_at_ms,
+            "endedAt": self.ended_at_ms,
+        }
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    until = time.monotonic() + INPUT_SECONDS
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(fd, rest) :]
+        except BlockingIOError:
+            left_ms = (until - time.monotonic()) * 1000
+            if left_ms <= 0 or not poll.poll(left_ms):
+                raise TimeoutError from None

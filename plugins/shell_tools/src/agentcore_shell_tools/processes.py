@@ -1,0 +1,138 @@
+"""`Processes`: the table of commands in the background; each is a resource of its session."""
+
+import asyncio
+import os
+from contextlib import suppress
+
+from agentcore.api import Resource, Runtime, ToolContext, ToolError
+from agentcore_shell_tools.limits import FINISHED_KEPT, PROCESSES, PROCESSES_PER_SESSION
+from agentcore_shell_tools.process import Process
+from agentcore_shell_tools.shell import Shell, Wish
+
+RESOURCE_TYPE = "terminal"
+_TITLE_CHARS = 60
+_PERSONS = ("page", "token", "cli")
+
+
+class Processes:
+    """Starts, finds and forgets processes. What is finished stays readable, the newest thirty of them."""
+
+    def __init__(self, runtime: Runtime, shell: Shell) -> None:
+        self._runtime, self._shell = runtime, shell
+        self._table: dict[str, Process] = {}
+        self._starting: dict[str, int] = {}
+        self._has_finished = asyncio.Event()
+        self._forgetting = asyncio.create_task(self._forget(), name="shell_tools:forget")
+
+    def list(self) -> list[Process]:
+        """All of them, in the order they were started."""
+        return list(self._table.values())
+
+    def get(self, process_id: str) -> Process:
+        """The process.
+
+        Raises:
+            ToolError: `process_not_found`.
+        """
+        process = self._table.get(process_id)
+        if process is None:
+            raise _not_found(process_id)
+        return process
+
+    def get_for(self, ctx: ToolContext, process_id: str) -> Process:
+        """The process, if the caller may use it: a person any, others those of their session.
+
+        Raises:
+            ToolError: `process_not_found`.
+        """
+        process = self.get(process_id)
+        if ctx.principal.kind not in _PERSONS and process.session_id != ctx.session_id:
+            raise _not_found(process_id)
+        return process
+
+    async def start(self, ctx: ToolContext, wish: Wish, *, has_terminal: bool) -> Process:
+        """Start a command in the background of the caller's session.
+
+        Raises:
+            ToolError: `too_many_processes`; and what starting says.
+        """
+        session_id = ctx.session_id
+        self._refuse_too_many(session_id)
+        self._starting[session_id] = self._starting.get(session_id, 0) + 1
+        try:
+            running = await self._shell.open(wish, ctx.workspace, has_terminal=has_terminal)
+        finally:
+            self._starting[session_id] -= 1
+            if not self._starting[session_id]:
+                del self._starting[session_id]
+        supervised, _, typing = running
+        try:
+            resource = self._runtime.resources.create(
+                RESOURCE_TYPE,
+                session_id,
+                adapter_type="pty" if has_terminal else "pipe",
+                on_release=self._release,
+            )
+        except BaseException:
+            supervised.end(0)
+            os.close(typing)
+            raise
+        folder = ctx.workspace.real_path(ctx.workspace.locate(wish.folder or "."))
+        process = Process(resource.resource_id, session_id, wish.command, folder, running, has_terminal=has_terminal)
+        self._table[process.process_id] = process
+        self._runtime.resources.update(process.process_id, status="busy", title=_title(wish.command))
+        supervised.on_over(lambda: self._finish(process))
+        return process
+
+    async def close(self) -> None:
+        """End all of them; safe to call twice."""
+        self._forgetting.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._forgetting
+        for process in self.list():
+            process.close()
+
+    def _refuse_too_many(self, session_id: str) -> None:
+        running = [process.session_id for process in self._table.values() if process.is_running]
+        here = running.count(session_id) + self._starting.get(session_id, 0)
+        everywhere = len(running) + sum(self._starting.values())
+        if here >= PROCESSES_PER_SESSION or everywhere >= PROCESSES:
+            count, limit = (here, PROCESSES_PER_SESSION) if here >= PROCESSES_PER_SESSION else (everywhere, PROCESSES)
+            message = (
+                f"{count} processes run in the background already, and {limit} is the bound; end some with bash_kill."
+            )
+            raise ToolError("too_many_processes", message, retryable=True, running=count, limit=limit)
+
+    def _finish(self, process: Process) -> None:
+        process.finish()
+        if process.process_id in self._table:
+            with suppress(ToolError):  # its resource is being released at this moment
+                is_well = process.exit_code == 0 or process.is_killed
+                self._runtime.resources.update(process.process_id, status="ready" if is_well else "failed")
+        self._has_finished.set()
+
+    async def _forget(self) -> None:
+        """Release the oldest of too many finished processes, whenever one has finished."""
+        while True:
+            await self._has_finished.wait()
+            self._has_finished.clear()
+            finished = [process for process in self.list() if not process.is_running]
+            finished.sort(key=lambda process: process.ended_at_ms or 0)
+            for process in finished[: max(0, len(finished) - FINISHED_KEPT)]:
+                await self._runtime.resources.release(process.process_id)
+
+    async def _release(self, resource: Resource) -> None:
+        process = self._table.pop(resource.resource_id, None)
+        if process is not None:
+            await process.end()
+            process.finish()
+
+
+def _title(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= _TITLE_CHARS else f"{line[: _TITLE_CHARS - 1]}…"
+
+
+def _not_found(process_id: str) -> ToolError:
+    message = f"There is no process {process_id!r}: it was ended long ago, or is another session's; start it again."
+    return ToolError("process_not_found", message, process_id=process_id)

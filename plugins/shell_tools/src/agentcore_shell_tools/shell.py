@@ -1,0 +1,181 @@
+"""`Shell`: how a command of the shell is started, for the foreground and for the background."""
+
+import fcntl
+import os
+import shutil
+import struct
+import termios
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self
+
+from agentcore.api import SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
+from agentcore_shell_tools.limits import COMMAND_BYTES
+from agentcore_shell_tools.output import Output
+from agentcore_shell_tools.pump import Pump
+from agentcore_shell_tools.sandbox import Sandbox
+
+COLUMNS, ROWS = 120, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A command that is wanted.
+
+    Args:
+        command: Text for bash.
+        folder: The caller's path of its working folder; None: the first root.
+    """
+
+    command: str
+    folder: str | None = None
+
+
+class Shell:
+    """Starts bash under the supervisor, confined as the settings say."""
+
+    def __init__(self, sandbox: Sandbox, environment: Sequence[str]) -> None:
+        self.sandbox = sandbox
+        self.supervisor = Supervisor()
+        self._also = environment
+        self._program = shutil.which("bash")
+        self._pump: Pump | None = None
+
+    async def close(self) -> None:
+        """End everything; safe to call twice."""
+        await self.supervisor.close()
+        if self._pump is not None:
+            self._pump.close()
+            self._pump = None
+
+    async def run(self, wish: Wish, workspace: Workspace) -> tuple[SupervisedProcess, Output]:
+        """Start a command whose two streams are one, in the order of writing; its input is empty.
+
+        Raises:
+            ToolError: `cannot_start`, `command_too_long`, and what the folder says.
+        """
+        output = self._output()
+        with _Ends() as ends:
+            reading, writing = ends.pipe()
+            process = await self._start(wish, workspace, (None, writing, writing), {"TERM": "dumb"})
+            output.read(ends.keep(reading), output.stdout)
+        return process, output
+
+    async def open(
+        self, wish: Wish, workspace: Workspace, *, has_terminal: bool
+    ) -> tuple[SupervisedProcess, Output, int]:
+        """Start a command whose input is a terminal.
+
+        Args:
+            wish: The command.
+            workspace: Where it runs.
+            has_terminal: Whether its output is that terminal, too; else each stream is read on its own.
+        Returns:
+            The process, its output, and a descriptor of the terminal to type at, which the caller closes.
+        Raises:
+            ToolError: `cannot_start`, `command_too_long`, and what the folder says.
+        """
+        output = self._output()
+        with _Ends() as ends:
+            master, slave = ends.terminal()
+            streams = []
+            out = err = slave
+            if not has_terminal:
+                (out_reading, out), (err_reading, err) = ends.pipe(), ends.pipe()
+                streams = [(out_reading, output.stdout), (err_reading, output.stderr)]
+            term = {"TERM": "xterm-256color", "COLORTERM": "truecolor"} if has_terminal else {"TERM": "dumb"}
+            process = await self._start(wish, workspace, (slave, out, err), term, is_terminal=True)
+            typing = os.dup(master)
+            output.read(ends.keep(master), output.stdout if has_terminal else None)
+            for fd, stream in streams:
+                output.read(ends.keep(fd), stream)
+        return process, output, typing
+
+    def _output(self) -> Output:
+        if self._pump is None:
+            try:
+                self._pump = Pump()
+            except OSError as exc:
+                raise _no_more(exc) from exc
+        return Output(self._pump)
+
+    async def _start(
+        self,
+        wish: Wish,
+        workspace: Workspace,
+        stdio: tuple[int | None, int, int],
+        term: dict[str, str],
+        *,
+        is_terminal: bool = False,
+    ) -> SupervisedProcess:
+        if len(wish.command.encode()) > COMMAND_BYTES:
+            message = f"The command has more than {COMMAND_BYTES} bytes; write it to a file and run that."
+            raise ToolError("command_too_long", message, limit=COMMAND_BYTES)
+        if self._program is None:
+            raise ToolError("cannot_start", "There is no `bash` on PATH; install it.", program="bash")
+        argv = [self._program, "--noprofile", "--norc", "-c", wish.command]
+        stdin, stdout, stderr = stdio
+        with workspace.working_folder(wish.folder) as folder:
+            path = os.fsdecode(folder.real_path())
+            environment = {**self.supervisor.environment(self._also), **term, "PWD": path}
+            try:
+                return await self.supervisor.start(
+                    self.sandbox.wrap(argv, workspace, path),
+                    folder=folder,
+                    environment=environment,
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    has_terminal=is_terminal,
+                )
+            except SupervisorError as exc:
+                message = f"bash could not be started: {exc}; try again, or end some processes first."
+                raise ToolError("cannot_start", message, retryable=True, reason=str(exc)) from exc
+
+
+def set_size(terminal: int, columns: int, rows: int) -> None:
+    """Give a terminal its size; the programs on it are told."""
+    with suppress(OSError):  # it has ended
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+class _Ends:
+    """Descriptors of pipes and terminals that are closed unless they are kept."""
+
+    def __init__(self) -> None:
+        self._fds: set[int] = set()
+
+    def pipe(self) -> tuple[int, int]:
+        return self._hold(*self._opened(os.pipe))
+
+    def terminal(self) -> tuple[int, int]:
+        master, slave = self._hold(*self._opened(os.openpty))
+        set_size(slave, COLUMNS, ROWS)
+        return master, slave
+
+    def keep(self, fd: int) -> int:
+        self._fds.discard(fd)
+        return fd
+
+    def _opened(self, function: Callable[[], tuple[int, int]]) -> tuple[int, int]:
+        try:
+            return function()
+        except OSError as exc:
+            raise _no_more(exc) from exc
+
+    def _hold(self, *fds: int) -> tuple[int, int]:
+        self._fds.update(fds)
+        return fds[0], fds[1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fd in self._fds:
+            os.close(fd)
+
+
+def _no_more(error: OSError) -> ToolError:
+    message = f"The command could not be started: {error.strerror}; end some processes first."
+    return ToolError("cannot_start", message, retryable=True, reason=error.strerror)

@@ -1,0 +1,126 @@
+"""The WebSocket behind a terminal view: output in binary messages, everything else in JSON."""
+
+import asyncio
+import json
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from agentcore.api import Request, Response, ToolError
+from agentcore_shell_tools.process import Process
+from agentcore_shell_tools.ring import Mark
+
+_PIECE_BYTES = 64 * 1024
+_UNSEEN_BYTES = 512 * 1024
+"""What a view may have been sent without having drawn it; a slow one misses output instead of filling its memory."""
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Typed(_Message):
+    """What a person typed."""
+
+    type: Literal["input"]
+    text: Annotated[str, Field(max_length=64 * 1024)]
+
+
+class Resized(_Message):
+    """The view has another size, in characters."""
+
+    type: Literal["resize"]
+    columns: Annotated[int, Field(ge=2, le=1000)]
+    rows: Annotated[int, Field(ge=1, le=1000)]
+
+
+class Seen(_Message):
+    """The view has drawn this many bytes in all."""
+
+    type: Literal["seen"]
+    bytes: Annotated[int, Field(ge=0)]
+
+
+_MESSAGES: TypeAdapter[Typed | Resized | Seen] = TypeAdapter(
+    Annotated[Typed | Resized | Seen, Field(discriminator="type")]
+)
+
+
+class TerminalView:
+    """One view of one process, as long as its connection lasts."""
+
+    def __init__(self, process: Process, request: Request) -> None:
+        if request.socket is None:
+            raise TypeError("a terminal view needs a WebSocket")
+        self._process, self._socket = process, request.socket
+        self._sent = self._seen = 0
+
+    @classmethod
+    async def serve(cls, process: Process, request: Request) -> Response | None:
+        """Show a process to whoever is connected, and let them type."""
+        view = cls(process, request)
+        showing = asyncio.create_task(view._show(), name=f"show:{process.process_id}")
+        try:
+            await view._listen()
+        finally:
+            showing.cancel()
+            await asyncio.wait((showing,))
+        if not showing.cancelled() and (failure := showing.exception()) is not None:
+            raise failure
+        return None
+
+    async def _listen(self) -> None:
+        async for message in self._socket:
+            try:
+                said = _MESSAGES.validate_json(message)
+                await self._take(said)
+            except ValidationError as exc:
+                await self._tell("error", error={"type": "invalid_message", "message": str(exc.errors()[0]["msg"])})
+            except ToolError as exc:
+                await self._tell("error", error=exc.to_json())
+
+    async def _take(self, said: Typed | Resized | Seen) -> None:
+        if isinstance(said, Typed):
+            await self._process.type(said.text)
+        elif isinstance(said, Resized):
+            self._process.resize(said.columns, said.rows)
+        else:
+            self._seen = said.bytes
+            self._process.output.bell.ring()
+
+    async def _show(self) -> None:
+        await self._tell("state", **self._process.to_json())
+        place = Mark()
+        while True:
+            change = self._process.output.bell.next()
+            try:
+                # before it is looked at: what is written in between is sent in the next round
+                is_over = not self._process.is_running and self._process.output.is_complete
+                place, is_all_sent = await self._send_since(place)
+                if is_over and is_all_sent:
+                    break
+                if not is_all_sent and self._sent - self._seen < _UNSEEN_BYTES:
+                    continue
+                await change
+            finally:
+                change.cancel()
+        await self._tell("state", **self._process.to_json())
+
+    async def _send_since(self, place: Mark) -> tuple[Mark, bool]:
+        """Send the next piece; gives where it ends, and whether that is all for now."""
+        screen = self._process.output.screen
+        if place.offset == screen.end.offset:
+            return place, True
+        if self._sent - self._seen >= _UNSEEN_BYTES:
+            return place, False
+        excerpt = screen.since(place)
+        if missed := excerpt.start.offset - place.offset:
+            await self._tell("skipped", bytes=missed)
+        data = excerpt.data[:_PIECE_BYTES]
+        await self._socket.send(data)
+        self._sent += len(data)
+        end = Mark(excerpt.start.offset + len(data), excerpt.start.lines)
+        return end, end.offset == screen.end.offset
+
+    async def _tell(self, kind: str, **values: object) -> None:
+        await self._socket.send(json.dumps({"type": kind, **values}))

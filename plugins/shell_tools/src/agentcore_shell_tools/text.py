@@ -1,0 +1,63 @@
+"""From bytes of a process to text for a model or a program."""
+
+import codecs
+import re
+
+from agentcore_shell_tools.ring import Excerpt
+
+# CSI and OSC sequences, single escapes, and what a terminal does not print (ECMA-48)
+_CONTROLS = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+)
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
+_CONTINUATION = (0x80, 0xC0)
+_LONGEST_CHARACTER = 4
+
+
+def decode(excerpt: Excerpt, *, is_complete: bool) -> tuple[str, int]:
+    """The text of a part of a stream; what is not UTF-8 becomes U+FFFD.
+
+    Args:
+        excerpt: The part.
+        is_complete: Whether the stream has ended, so that a cut character at the end stays cut.
+    Returns:
+        The text, and how many bytes at the end wait for the rest of a character.
+    """
+    data = excerpt.data
+    head = 0
+    if excerpt.start.offset:  # it may begin in the middle of a character
+        while head < min(len(data), _LONGEST_CHARACTER) and _CONTINUATION[0] <= data[head] < _CONTINUATION[1]:
+            head += 1
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    text = decoder.decode(data[head:], final=is_complete)
+    return text, len(decoder.getstate()[0])
+
+
+def plain(text: str) -> str:
+    """What a terminal would show of a text: without colours, movements and what a line was overwritten with."""
+    return _OVERWRITTEN.sub("", _CONTROLS.sub("", text.replace("\r\n", "\n")))
+
+
+def shorten(text: str, limit_bytes: int) -> tuple[str, int]:
+    """The beginning and the end of a long text, cut at line ends where there are some.
+
+    Returns:
+        The text, and how many characters are left out (0: nothing was cut).
+    """
+    if len(text) <= limit_bytes // _LONGEST_CHARACTER or len(text.encode()) <= limit_bytes:
+        return text, 0
+    raw = text.encode()
+    head = raw[: limit_bytes // 4].decode(errors="ignore")
+    tail = raw[-limit_bytes * 3 // 4 :].decode(errors="ignore")
+    head = head[: head.rfind("\n") + 1] or head
+    tail = tail[tail.find("\n") + 1 :] or tail
+    cut = len(text) - len(head) - len(tail)
+    return f"{head}\n[… {cut} characters are left out here …]\n\n{tail}", cut
+
+
+def tail(text: str, limit_bytes: int) -> tuple[str, bool]:
+    """The end of a text, and whether something is missing."""
+    raw = text.encode()
+    if len(raw) <= limit_bytes:
+        return text, False
+    return raw[-limit_bytes:].decode(errors="ignore"), True

@@ -1,0 +1,238 @@
+"""Commands in the background: started, looked at, typed into, ended."""
+
+import asyncio
+import gc
+import re
+import signal
+
+import psutil
+import pytest
+
+from agentcore.api import ToolError
+from agentcore.api.context import Principal
+
+pytestmark = pytest.mark.spec("T4")
+
+
+async def test_background_process_gives_its_id_at_once_and_its_streams_later(call, spawn, text):
+    process_id = await spawn("echo out; echo err >&2; exit 7")
+    assert re.fullmatch(r"terminal_[A-Za-z0-9_-]+_0", process_id)
+    result = await call("bash_output", process_id=process_id, block=True)
+    assert result.data == {
+        "process_id": process_id,
+        "exited": True,
+        "exit_code": 7,
+        "signal": None,
+        "stdout": "out\n",
+        "stderr": "err\n",
+        "dropped_lines": 0,
+    }
+    assert text(result) == f"out\n[stderr]\nerr\n[{process_id} has ended: exit code 7]"
+
+
+async def test_unknown_process_is_an_error_of_its_own(failure):
+    for tool in ("bash_output", "bash_kill"):
+        error = await failure(tool, process_id="terminal_nobody_0")
+        assert error.type == "process_not_found"
+        assert "terminal_nobody_0" in error.message
+    assert (await failure("bash", command="ls", process_id="terminal_nobody_0")).type == "process_not_found"
+
+
+async def test_last_look_counts_for_each_session(host, spawn, call):
+    process_id = await spawn("echo one; read; echo two; read")
+    await call("bash_output", process_id=process_id, block=True, filter="one")
+    assert (await call("bash_output", process_id=process_id, all=False)).data["stdout"] == ""
+    other = await host.outcome("bash_output", {"process_id": process_id, "all": False}, session_id="other")
+    assert other.unwrap().data["stdout"] == "one\n"
+    await call("bash", command="go", process_id=process_id)
+    news = await call("bash_output", process_id=process_id, block=True, filter="two", all=False)
+    assert news.data["stdout"] == "two\n"
+    assert (await call("bash_output", process_id=process_id)).data["stdout"] == "one\ntwo\n"
+
+
+async def test_character_that_is_written_in_two_parts_is_read_as_one(call, spawn, root, until):
+    process_id = await spawn(r"printf '\xe4\xbd'; touch written; read; printf '\xa0'; sleep 600")
+    await until((root / "written").exists)
+    first = await call("bash_output", process_id=process_id, all=False)
+    assert first.data["stdout"] == ""
+    await call("bash", command="go", process_id=process_id)
+
+    async def is_whole():
+        return (await call("bash_output", process_id=process_id)).data["stdout"] == "你"
+
+    await until(is_whole)
+    assert (await call("bash_output", process_id=process_id, all=False)).data["stdout"] == ""
+
+
+async def test_filter_gives_matching_lines_and_waits_for_one(call, spawn, failure):
+    process_id = await spawn("echo starting; echo listening on 80 >&2; sleep 600")
+    result = await call("bash_output", process_id=process_id, block=True, filter=r"listening on \d+", timeoutMs=60000)
+    assert (result.data["stdout"], result.data["stderr"]) == ("", "listening on 80\n")
+    assert not result.data["exited"]
+    error = await failure("bash_output", process_id=process_id, filter="(")
+    assert error.type == "invalid_regex"
+    assert "'('" in error.message
+
+
+async def test_waiting_ends_at_its_limit(call, spawn):
+    process_id = await spawn("sleep 600")
+    result = await call("bash_output", process_id=process_id, block=True, timeoutMs=50)
+    assert (result.data["exited"], result.data["exit_code"]) == (False, None)
+
+
+async def test_input_reaches_a_running_process(call, spawn, failure, host, until):
+    process_id = await spawn('echo "who?"; read name; echo "hello $name"')
+    await call("bash", command="Ada", process_id=process_id)
+    result = await call("bash_output", process_id=process_id, block=True)
+    assert result.data["stdout"] == "who?\nhello Ada\n"
+    error = await failure("bash", command="again", process_id=process_id)
+    assert error.type == "process_ended"
+
+
+async def test_input_that_nobody_reads_is_an_error_and_not_a_hang(failure, spawn, monkeypatch, root, until):
+    monkeypatch.setattr("agentcore_shell_tools.process.INPUT_SECONDS", 0.2)
+    process_id = await spawn("stty raw -echo; touch raw; sleep 600")
+    await until((root / "raw").exists)
+    error = await failure("bash", command="x" * 100_000, process_id=process_id)
+    assert error.type == "input_full"
+    assert error.retryable
+
+
+async def test_process_with_a_terminal_has_one_and_its_text_is_plain(call, spawn):
+    command = r"test -t 1 && test -t 2 && tput cols; printf '\033[31mred\033[0m\nold\rnew\n'; echo err >&2"
+    process_id = await spawn(command, terminal=True)
+    result = await call("bash_output", process_id=process_id, block=True)
+    assert result.data["stdout"] == "120\nred\nnew\nerr\n"
+    assert result.data["stderr"] == ""
+
+
+@pytest.mark.spec("S5")
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("exec -a {mark} sleep 600", 1),
+        ("trap '' TERM HUP; (exec -a {mark} sleep 600); exit", 1),
+        ("setsid -f bash -c 'exec -a {mark} sleep 600'; exec -a {mark} sleep 600", 2),
+    ],
+    ids=["plain", "ignores SIGTERM", "detached"],
+)
+async def test_killed_process_has_ended_with_all_that_it_started(call, spawn, mark, living, until, command, count):
+    process_id = await spawn(command.replace("{mark}", mark))
+    await until(lambda: living() >= count)
+    result = await call("bash_kill", process_id=process_id)
+    assert living() == 0
+    assert result.data["was_running"]
+    after = await call("bash_output", process_id=process_id)
+    assert after.data["exited"]
+    again = await call("bash_kill", process_id=process_id)
+    assert not again.data["was_running"]
+
+
+async def test_process_that_dies_by_a_signal_says_which(call, spawn):
+    process_id = await spawn("kill -KILL $$")
+    result = await call("bash_output", process_id=process_id, block=True)
+    assert (result.data["exit_code"], result.data["signal"]) == (None, "SIGKILL")
+
+
+@pytest.mark.spec("R2", "K7")
+async def test_model_reaches_processes_of_its_own_session_alone(host, spawn):
+    process_id = await spawn("sleep 600")
+    host.answer_approvals(approve=True)
+    for tool, more in (("bash_output", {}), ("bash_kill", {}), ("bash", {"command": "x"})):
+        arguments = {"process_id": process_id, **more}
+        outcome = await host.outcome(tool, arguments, principal=Principal("chat", "a"), session_id="another")
+        assert outcome.error is not None
+        assert outcome.error.type == "process_not_found"
+
+
+@pytest.mark.spec("R2")
+async def test_each_process_is_a_resource_of_its_session(host):
+    for number in range(2):
+        outcome = await host.outcome("bash", {"command": "sleep 600", "background": True}, session_id="s1")
+        assert outcome.unwrap().data["process_id"] == f"terminal_s1_{number}"
+    first, second = host.host.resources.list(resource_type="terminal")
+    assert (first.status, first.title, first.session_id) == ("busy", "sleep 600", "s1")
+    await host.host.resources.release(first.resource_id)
+    error = (await host.outcome("bash_output", {"process_id": first.resource_id})).error
+    assert error is not None
+    assert error.type == "process_not_found"
+    outcome = await host.outcome("bash_output", {"process_id": second.resource_id})
+    assert outcome.resource_id == second.resource_id
+
+
+async def test_resource_shows_how_a_process_ended(host, spawn):
+    good, bad = await spawn("exit 0"), await spawn("exit 1")
+    await host.events.wait_for("resource.stateChanged", resourceId=good, status="ready", timeout_s=60)
+    await host.events.wait_for("resource.stateChanged", resourceId=bad, status="failed", timeout_s=60)
+
+
+@pytest.mark.spec("S7")
+async def test_background_processes_of_a_session_are_bounded(host, call, spawn, failure, monkeypatch):
+    monkeypatch.setattr("agentcore_shell_tools.processes.PROCESSES_PER_SESSION", 3)
+    ids = await asyncio.gather(*(spawn("sleep 600") for _ in range(3)))
+    error = await failure("bash", command="sleep 600", background=True)
+    assert error.type == "too_many_processes"
+    assert error.context["limit"] == 3
+    await call("bash_kill", process_id=ids[0])
+    await spawn("sleep 600")
+
+
+@pytest.mark.spec("S7")
+async def test_only_the_newest_finished_processes_are_kept(call, failure, spawn, until, host):
+    ids = []
+    for _ in range(33):
+        ids.append(await spawn("exit"))
+        await call("bash_output", process_id=ids[-1], block=True)
+    await until(lambda: len(host.host.resources.list(resource_type="terminal")) == 30)
+    assert (await failure("bash_output", process_id=ids[2])).type == "process_not_found"
+    assert (await call("bash_output", process_id=ids[3])).data["exited"]
+
+
+@pytest.mark.spec("S5")
+async def test_two_hundred_processes_run_at_once(host, mark, living, until):
+    async def one(number):
+        arguments = {"command": f"echo {number}; exec -a {mark} sleep 600", "background": True}
+        outcome = await host.outcome("bash", arguments, session_id=f"s{number % 4}")
+        return outcome.unwrap().data["process_id"]
+
+    ids = await asyncio.gather(*(one(number) for number in range(200)))
+    await until(lambda: living() == 200)
+    looks = await asyncio.gather(*(host.call("bash_output", process_id=process_id) for process_id in ids))
+    assert [look.data["stdout"] for look in looks] == [f"{number}\n" for number in range(200)]
+    await host.host.modules.disable("shell_tools")
+    assert living() == 0
+
+
+@pytest.mark.spec("S5", "S7")
+async def test_emergency_stop_ends_all_processes(host, spawn, mark, living, until):
+    await spawn(f"trap '' TERM; exec -a {mark} sleep 600")
+    await until(lambda: living() == 1)
+    await host.host.emergency_stop(Principal("cli"))
+    await until(lambda: living() == 0)
+
+
+async def test_flood_of_output_leaves_memory_flat_and_says_what_was_dropped(call, spawn):
+    await spawn("exit")
+    gc.collect()
+    own = psutil.Process()
+    before = own.memory_info().rss
+    process_id = await spawn(
+        "yes 'a line of a usual length, which is written many times over' | head -c 200000000; echo end"
+    )
+    result = await call("bash_output", process_id=process_id, block=True, timeoutMs=300_000)
+    assert result.data["exited"]
+    assert result.data["stdout"].endswith("end\n")
+    assert result.data["dropped_lines"] > 3_000_000
+    assert own.memory_info().rss - before < 60_000_000
+
+
+async def test_disabled_module_leaves_nothing_behind(host, spawn, mark, living, until):
+    await spawn(f"exec -a {mark} sleep 600")
+    await until(lambda: living() == 1)
+    await host.host.modules.disable("shell_tools")
+    assert living() == 0
+    assert host.host.resources.list() == []
+    assert not [task for task in asyncio.all_tasks() if "shell_tools" in task.get_name()]
+    with pytest.raises(ToolError):
+        await host.call("bash", command="true")
+    assert signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL

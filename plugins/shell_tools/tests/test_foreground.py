@@ -1,0 +1,164 @@
+"""Commands in the foreground."""
+
+import asyncio
+import contextlib
+import os
+
+import pytest
+
+from agentcore.api import ArtifactLink, ToolError
+
+pytestmark = pytest.mark.spec("T4")
+
+
+async def test_output_of_both_streams_comes_in_the_order_it_was_written(call):
+    script = "for n in $(seq 500); do echo out $n; echo err $n >&2; done"
+    result = await call("bash", command=script)
+    assert result.data["output"].splitlines() == [f"{name} {n}" for n in range(1, 501) for name in ("out", "err")]
+
+
+async def test_result_says_exit_code_and_duration_to_models_and_programs(call, text):
+    result = await call("bash", command="echo hi; exit 3")
+    assert result.data["exit_code"] == 3
+    assert result.data["signal"] is None
+    assert result.data["duration_ms"] >= 0
+    assert text(result).startswith("hi\n[exit code 3, ")
+
+
+async def test_command_that_dies_by_a_signal_says_which(call, text):
+    result = await call("bash", command="kill -SEGV $$")
+    assert (result.data["exit_code"], result.data["signal"]) == (None, "SIGSEGV")
+    assert "ended by SIGSEGV" in text(result)
+
+
+async def test_bytes_that_are_not_utf8_are_replaced(call):
+    result = await call("bash", command=r"printf 'a\xff\xfeb\xe4\xbd\xa0'")
+    assert result.data["output"] == "a��b你"
+
+
+async def test_command_that_waits_for_input_finds_none(call):
+    result = await call("bash", command="read line || echo nothing to read; cat")
+    assert result.data["output"] == "nothing to read\n"
+
+
+async def test_folder_is_one_of_the_workspace_and_no_other(call, failure, root):
+    (root / "sub").mkdir()
+    assert (await call("bash", command="pwd", cwd="sub")).data["output"] == f"{root}/sub\n"
+    assert (await failure("bash", command="pwd", cwd="../")).type == "path_outside_workspace"
+    assert (await failure("bash", command="pwd", cwd="missing")).type == "path_not_found"
+    (root / "link").symlink_to("/")
+    assert (await failure("bash", command="pwd", cwd="link")).type == "path_outside_workspace"
+
+
+async def test_shell_reads_no_start_up_files(call, monkeypatch, tmp_path):
+    (tmp_path / "home").mkdir()
+    for name in (".bashrc", ".bash_profile", ".profile"):
+        (tmp_path / "home" / name).write_text("echo start-up file")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BASH_ENV", str(tmp_path / "home/.bashrc"))
+    assert (await call("bash", command="echo only this")).data["output"] == "only this\n"
+
+
+@pytest.mark.spec("S5")
+async def test_no_key_or_token_is_in_the_environment_of_a_command(start, monkeypatch):
+    for name in ("OPENAI_API_KEY", "AGENTCORE_TOKEN", "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "DATABASE_URL"):
+        monkeypatch.setenv(name, "not-for-commands")
+    monkeypatch.setenv("MY_LEVEL", "3")
+    host = await start(environment=["MY_LEVEL"])
+    result = await host.call("bash", command="env; cat /proc/$PPID/environ; echo level=$MY_LEVEL")
+    assert "not-for-commands" not in result.data["output"]
+    assert "level=3" in result.data["output"]
+
+
+@pytest.mark.spec("S5")
+async def test_command_at_its_limit_ends_with_its_whole_group_and_what_it_wrote_is_told(failure, mark, living):
+    script = (
+        f"trap '' TERM; echo before; (exec -a {mark} sleep 600) & setsid -f bash -c 'exec -a {mark} sleep 600'; wait"
+    )
+    error = await failure("bash", command=script, timeoutMs=500)
+    assert error.type == "timeout"
+    assert error.context["output"] == "before\n"
+    assert "before" in error.message
+    assert "background" in error.message
+    assert living() == 0
+
+
+@pytest.mark.spec("S5")
+async def test_cancelled_command_ends_with_all_that_it_started(host, mark, living, until):
+    script = f"(exec -a {mark} sleep 600) & exec -a {mark} sleep 600"
+    calling = asyncio.create_task(host.call("bash", command=script))
+    await until(lambda: living() == 2)
+    calling.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await calling
+    await until(lambda: living() == 0)
+
+
+@pytest.mark.spec("S5")
+async def test_what_a_command_leaves_running_ends_with_it(call, mark, living):
+    await call("bash", command=f"setsid -f bash -c 'exec -a {mark} sleep 600'; (exec -a {mark} sleep 600) & exit")
+    assert living() == 0
+
+
+async def test_long_output_shows_beginning_and_end_and_is_whole_as_an_artifact(host, text):
+    result = await host.call(
+        "bash", command="for n in $(seq 4000); do echo line $n is here, and it is a long one; done"
+    )
+    shown = text(result)
+    assert shown.startswith("line 1 is here")
+    assert "line 4000 is here" in shown
+    assert "are left out here" in shown
+    assert result.truncated
+    (link,) = [block for block in result.blocks() if isinstance(block, ArtifactLink)]
+    whole = await host.host.store.artifacts.load(link.artifact_id)
+    assert whole.count(b"\n") == 4000
+
+
+async def test_of_a_flood_the_last_lines_are_kept_and_the_rest_is_counted(call, text):
+    result = await call("bash", command="seq 20000")
+    assert result.data["output"].endswith("19999\n20000\n")
+    assert result.data["dropped_lines"] == 15000
+    assert text(result).startswith("[15000 lines in front of this were dropped]\n15001\n")
+
+
+async def test_command_that_is_too_long_is_refused(failure):
+    error = await failure("bash", command="# " + "长" * 60_000)
+    assert error.type == "command_too_long"
+
+
+async def test_newest_line_is_told_while_the_command_runs(host):
+    await host.call("bash", command="echo first; sleep 1; echo second; sleep 0.1")
+    assert (await host.events.wait_for("call.progress"))["message"] == "first"
+
+
+async def test_command_that_cannot_be_started_says_why(failure, monkeypatch):
+    def refuse(*_):
+        raise OSError(24, os.strerror(24))
+
+    await failure("bash", command="true", cwd="missing")
+    monkeypatch.setattr(os, "pipe", refuse)
+    error = await failure("bash", command="true")
+    monkeypatch.undo()
+    assert error.type == "cannot_start"
+    assert error.retryable
+
+
+async def test_calls_leave_no_descriptor_open(call, failure):
+    async def use():
+        await call("bash", command="echo hi")
+        await failure("bash", command="sleep 60", timeoutMs=10)
+        started = await call("bash", command="cat", background=True)
+        await call("bash_kill", process_id=started.data["process_id"])
+
+    await use()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        await use()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+async def test_wrong_arguments_are_refused(failure):
+    assert (await failure("bash", command="")).type == "invalid_arguments"
+    assert (await failure("bash", command="true", timeoutMs=0)).type == "invalid_arguments"
+    assert (await failure("bash", command="true", sandbox="off")).type == "invalid_arguments"
+    assert isinstance(await failure("bash"), ToolError)
