@@ -1,6 +1,6 @@
 """Which calls run, which are asked about, and which are refused: deny beats ask, ask beats allow, unknown asks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentcore.api.context import Principal
@@ -46,12 +46,15 @@ class ApprovalPolicy:
         config: `approvals` of app.json.
         roots: Real paths of the workspace roots.
         store: Where grants and untrusted sources are kept.
+        page_is_scripted: Whether scripts that a model made run in the page now: then its calls may not be a person's.
     """
 
-    def __init__(self, config: ApprovalsConfig, roots: Sequence[str], store: ApprovalStore) -> None:
+    def __init__(
+        self, config: ApprovalsConfig, roots: Sequence[str], store: ApprovalStore, page_is_scripted: Callable[[], bool]
+    ) -> None:
         self.roots = tuple(roots)
         self.grants, self.sources = Grants(self.roots), UntrustedSources()
-        self._store = store
+        self._store, self._page_is_scripted = store, page_is_scripted
         self.version = 0
         self.load(config)
 
@@ -63,7 +66,7 @@ class ApprovalPolicy:
 
     def with_rule(self, rule: ApprovalRule) -> "ApprovalPolicy":
         """The same policy with one more rule, to be tried; this one stays as it is."""
-        other = ApprovalPolicy(self.config, self.roots, self._store)
+        other = ApprovalPolicy(self.config, self.roots, self._store, self._page_is_scripted)
         other.grants, other.sources = self.grants, self.sources
         other.rules = (*self.rules, Rule.compile("the new rule", rule, self.roots))
         other._arrange()
@@ -80,7 +83,11 @@ class ApprovalPolicy:
 
     def lets_own_call_pass(self, principal: Principal, preview: CallPreview | None) -> bool:
         """Whether a call runs because a person makes it, and nothing else needs to be looked at."""
-        return principal.kind in PERSONS and not self.rules and (preview is None or not preview.is_protected)
+        is_own = principal.kind in PERSONS and not self._may_be_a_script(principal)
+        return is_own and not self.rules and (preview is None or not preview.is_protected)
+
+    def _may_be_a_script(self, principal: Principal) -> bool:
+        return principal.kind == "page" and self._page_is_scripted()
 
     async def note_source(self, session_id: str, source: str) -> None:
         """Remember that the model of a session has read content that nobody vouches for.
@@ -143,6 +150,10 @@ class ApprovalPolicy:
             yield Decision("ask", "protected", "it touches files that decide what runs or what is allowed")
         yield from self._rules_that_say(facts, self._asking)
         if is_own:
+            if self._may_be_a_script(facts.principal) and not facts.effects <= _READ:
+                yield Decision(
+                    "ask", "page_scripts", "a module runs scripts of a model in the page, which may call too"
+                )
             yield OWN_CALL
         yield from self._rules_that_say(facts, self._allowing)
         if facts.mode == "allow":

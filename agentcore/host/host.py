@@ -18,6 +18,7 @@ from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.call import CallOutcome, CallRequest, Notify
 from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
+from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.config_workspace import prepare_roots
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
@@ -53,7 +54,7 @@ class Host:
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)
         roots = [str(root) for root in self.workspace.roots]
-        self.policy = ApprovalPolicy(config.approvals, roots, store.approvals)
+        self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
         self.approvals = ApprovalDesk(self.events, store, self.policy)
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.routes = RouteTable()
@@ -159,6 +160,11 @@ class Host:
         authorise(by, "approve")
         self.calls.stopped = None
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
+
+    def apply_approvals(self, approvals: ApprovalsConfig) -> None:
+        """Put saved settings of `approvals` in force now: what a person confirmed is not to wait for a restart."""
+        self.policy.load(approvals)
+        self.config = self.config.model_copy(update={"approvals": approvals})
 
     def describe(self) -> dict[str, Any]:
         """Figures of the host for the metrics: calls by outcome, in flight, waiting, resources, modules by state."""

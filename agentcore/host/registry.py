@@ -79,6 +79,11 @@ class ToolRegistry:
         self.tools, self._encoded = merged, {}
         self.version += 1
 
+    @property
+    def runs_page_scripts(self) -> bool:
+        """Whether a module that is ready runs scripts of a model in agentcore's own page."""
+        return any(record.runs_scripts_in_page and record.state == "ready" for record in self.records.values())
+
     def get(self, name: str) -> RegisteredTool:
         """The tool of this name.
 

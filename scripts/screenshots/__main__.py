@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright
+from provider import open_provider
 from scenes import SCENES, Scene
 
 from agentcore.testing.hosting import HostPlan
@@ -49,7 +50,7 @@ LOOKS = (
 
 
 @asynccontextmanager
-async def _server(modules: Sequence[str]) -> AsyncIterator[ServerClient]:
+async def _server(modules: Sequence[str], provider: str) -> AsyncIterator[ServerClient]:
     with tempfile.TemporaryDirectory(prefix="agentcore-") as name:
         folder = Path(name)
         shutil.copytree(_HERE / "modules", folder / "modules", ignore=shutil.ignore_patterns("__pycache__"))
@@ -57,7 +58,10 @@ async def _server(modules: Sequence[str]) -> AsyncIterator[ServerClient]:
         workspace.mkdir()
         (workspace / "notes.md").write_text("# Notes\n\n- buy bread\n- call the harbour\n", encoding="utf-8")
         (workspace / "hello.py").write_text('def greet(name):\n    return f"hello, {name}"\n', encoding="utf-8")
-        plan = HostPlan(config={"modules": list(modules)}, roots=[workspace], is_failure_expected=True)
+        (workspace / "TODO.md").write_text("# To do\n\n- water the plants\n", encoding="utf-8")
+        models = {"example-model": {"provider": "openai", "base_url": provider}} if modules else {}
+        config = {"modules": list(modules), "models": models, "approvals": {"mode": "ask_writes"}}
+        plan = HostPlan(config=config, roots=[workspace], is_failure_expected=True)
         async with running_server(plan, folder) as server:
             yield server
 
@@ -88,7 +92,7 @@ async def _take_all(browser: Browser, scenes: Sequence[Scene]) -> None:
             continue
         for look in LOOKS:
             # a server for each look: scenes leave calls behind, and one of them stops everything
-            async with _server([] if is_empty else _MODULES) as server:
+            async with open_provider() as provider, _server([] if is_empty else _MODULES, provider) as server:
                 page = await _logged_in(browser, server, look)
                 for scene in chosen:
                     if look.name != "zh" or scene.is_in_chinese:

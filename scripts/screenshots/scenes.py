@@ -89,7 +89,26 @@ async def _open_call(page: Page) -> None:
     await page.locator("ac-view-call").first.wait_for()
 
 
+async def _chat(page: Page) -> None:
+    await page.locator("ac-chat-composer textarea").fill("Collect what is to do here, and add it to TODO.md")
+    await page.locator("ac-chat-composer textarea").press("Enter")
+    await page.locator("ac-call-card .ask").wait_for()
+
+
+async def _complete_a_call(page: Page) -> None:
+    await page.locator("ac-chat-composer textarea").press_sequentially("/weather_now ")
+    await page.get_by_role("listbox").wait_for()
+
+
+async def _wait_for_composer(page: Page) -> None:
+    await page.locator("ac-chat-welcome h1").wait_for()
+
+
 SCENES = (
+    Scene("chat", "#/chats", _chat, is_in_chinese=True),
+    Scene("chat-new", "#/chats", _wait_for_composer),
+    Scene("chat-command", "#/chats", _complete_a_call),
+    Scene("chat-set-up", "#/chats", _wait_for_composer, is_empty=True, is_in_chinese=True),
     Scene("overview", "#/", _make_calls, is_in_chinese=True),
     Scene("modules", "#/modules", _wait_for_heading, is_in_chinese=True),
     Scene("module", "#/modules/weather", _wait_for_heading),

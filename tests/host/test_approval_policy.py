@@ -26,7 +26,7 @@ def facts(*effects, principal=MODEL, preview=None, name="t", mode="ask", **argum
 
 def policy(*rules, mode="ask"):
     said = tuple(ApprovalRule.model_validate(rule) for rule in rules)
-    return ApprovalPolicy(ApprovalsConfig(mode=mode, rules=said), [ROOT], NO_STORE)
+    return ApprovalPolicy(ApprovalsConfig(mode=mode, rules=said), [ROOT], NO_STORE, lambda: False)
 
 
 class _NoStore(ApprovalStore):

@@ -3,7 +3,9 @@
 import aiohttp
 import pytest
 
-from tests.server.approving import Browser, Notes, approver, let_wait, page, send_again
+from agentcore.api import tool
+from agentcore.host.call import CallRequest
+from tests.server.approving import MODEL, Browser, Notes, approver, let_wait, page, send_again
 
 pytestmark = pytest.mark.spec("S2")
 
@@ -208,3 +210,54 @@ async def test_chat_call_is_answered_with_an_approver_key_and_not_with_the_token
     response = await server.post("/api/v1/agent/chat", json=body, headers={"Authorization": f"Bearer {key}"})
     assert response.status == 200
     assert "session_not_found" in await response.text()
+
+
+class Scripts(Notes):
+    """Runs scripts of a model in the page."""
+
+    name = "scripts"
+    runs_scripts_in_page = True
+
+    @tool(read_only=True)
+    async def notes_count(self) -> int:
+        """Count."""
+        return len(self.written)
+
+
+@pytest.mark.spec("K3")
+async def test_calls_of_a_page_in_which_scripts_of_a_model_run_wait_unless_they_only_read(agentcore_client):
+    server = await agentcore_client([Scripts])
+    of_page, person = await page(server), await approver(server)
+    assert (await of_page.ask("POST", "/api/tools/notes_count/call", {"arguments": {}}))[1]["ok"]
+    body = {"arguments": {"text": "mine"}}
+    waiting = (await of_page.ask("POST", "/api/tools/note_write/call", body))[1]
+    assert waiting["error"]["type"] == "approval_required"
+    (call,) = (await person.ask("GET", "/api/approvals"))[1]["calls"]
+    assert (call["askedBy"]["kind"], call["rule"], call["offers"]) == ("page", "page_scripts", [])
+    assert (await approve(server, person, waiting["callId"]))[0] == 200
+    again = await of_page.ask("POST", "/api/tools/note_write/call", {**body, "call_id": waiting["callId"]})
+    assert again[1]["ok"]
+    token = await server.post("/api/tools/note_write/call", json=body)
+    assert (await token.json())["ok"]
+    await server.running.host.modules.disable("scripts")
+
+
+async def test_edited_arguments_run_and_those_that_cannot_run_leave_the_call_waiting(server, person):
+    call_id = await let_wait(server)
+    status, answer = await approve(server, person, call_id, arguments={"txt": "x"})
+    assert (status, answer["error"]["type"]) == (400, "invalid_arguments")
+    assert answer["error"]["context"]["errors"]
+    assert (await approve(server, person, call_id, arguments={"text": "buy bread"}))[0] == 200
+    outcome = await send_again(server, call_id)
+    assert outcome.ok
+    assert server.running.host.modules.get("notes").plugin.written == ["buy bread"]
+
+
+async def test_offer_that_was_made_is_taken_and_the_next_such_call_runs(server, person):
+    call_id = await let_wait(server)
+    (call,) = (await person.ask("GET", "/api/approvals"))[1]["calls"]
+    number = next(n for n, offer in enumerate(call["offers"]) if offer["scope"] == "session")
+    assert (await approve(server, person, call_id, offer=number))[0] == 200
+    assert (await send_again(server, call_id)).ok
+    request = CallRequest("note_write", {"text": "more"}, MODEL, session_id="s1")
+    assert (await server.running.host.call(request)).ok

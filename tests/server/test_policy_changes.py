@@ -5,6 +5,7 @@ import json
 import pytest
 
 from agentcore.api.errors import ToolError
+from agentcore.host.call import CallRequest
 from agentcore.host.policy_changes import PolicyChanges, Proposal
 from tests.server.approving import MODEL, Notes, approver, page
 
@@ -58,6 +59,9 @@ async def test_change_is_shown_with_its_diff_and_applied_when_confirmed(server, 
     assert any(line.startswith("+") and "allow" in line for line in change["diff"][0]["text"].splitlines())
     assert await decide(person, change["changeId"]) == (200, {"ok": True})
     assert app_json(server)["approvals"] == {"mode": "allow"}
+    request = CallRequest("note_write", {"text": "x"}, MODEL, session_id="s1")
+    assert (await server.running.host.call(request)).ok
+    assert (await (await server.get("/api/settings")).json())["waitsForRestart"] == []
     status, answer = await decide(person, change["changeId"])
     assert (status, answer["error"]["type"]) == (404, "change_not_found")
 

@@ -78,3 +78,39 @@ async def test_unknown_session_and_call_are_none(chats):
 async def test_column_that_does_not_change_is_refused(chats, column):
     with pytest.raises(ValueError, match=column):
         await chats.change("s1", **{column: "x"})
+
+
+SAID = 'He said "NEAR(x)" AND left* for 東京駅'
+
+
+async def test_any_text_can_be_looked_for(chats):
+    await chats.append("s1", [NewMessage("m", said=SAID)])
+    for text in (
+        '"',
+        '""" OR',
+        "NEAR(",
+        "left*",
+        "a\0b",
+        "\0\0\0",
+        "駅",
+        "京駅",
+        "AND",
+        "-x",
+        "^he",
+        "%",
+        "東京駅 said",
+    ):
+        found = await chats.sessions(text=text)
+        assert [row.session_id for row in found] == (["s1"] if all(word in SAID for word in text.split()) else [])
+
+
+async def test_going_back_forgets_messages_their_calls_and_what_was_found_of_them(chats):
+    wanted = '[{"parts": [{"part_kind": "tool-call", "tool_call_id": "t1"}]}]'
+    first, _ = await chats.append(
+        "s1", [NewMessage("[]", said="first"), NewMessage(wanted, said="second")], calls=[call()]
+    )
+    await chats.rewind("s1", first + 1)
+    assert [row.number for row in await chats.rows("s1")] == [first]
+    assert await chats.find_call("s1", "t1") is None
+    assert await chats.sessions(text="second") == []
+    assert len(await chats.sessions(text="first")) == 1

@@ -59,8 +59,8 @@ export class AcApprovalView extends Localized(LitElement) {
       ${this._failure ? html`<div class="banner" role="alert"><ac-icon name="circle-alert"></ac-icon><p>${this._failure}</p>
         <button class="small quiet" @click=${() => { this._failure = ''; }}>${t('shell.dismiss')}</button></div>` : nothing}
       <div class="list" role="region" aria-label=${t('approval.queue')} @ac-failed=${this._onFailed}>
-        ${repeat(changes, ({changeId}) => changeId, (change) => html`<ac-approval-change .change=${change}></ac-approval-change>`)}
-        ${repeat(calls, ({callId}) => callId, (call) => html`<ac-approval-call .call=${call}></ac-approval-call>`)}
+        ${repeat(changes, ({changeId}) => changeId, (change) => html`<ac-approval-change ?alone=${waiting.count === 1} .change=${change}></ac-approval-change>`)}
+        ${repeat(calls, ({callId}) => callId, (call) => html`<ac-approval-call ?alone=${waiting.count === 1} .call=${call}></ac-approval-call>`)}
       </div>
       ${waiting.count === 0 && !stopState.isStopped ? html`<ac-empty icon="check" heading=${t('approval.empty')}>${t('approval.emptyHint')}</ac-empty>` : nothing}
       ${isFramed ? nothing : this._footer()}`;

@@ -15,9 +15,8 @@ export const cardStyles = css`
   .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: var(--ac-space-1) var(--ac-space-4); font-size: var(--ac-text-s); }
   .facts > div { display: grid; grid-template-columns: 8.5rem minmax(0, 1fr); gap: var(--ac-space-3); align-items: baseline; }
   .facts dt { color: var(--ac-text-muted); }
-  /* at hand however long the call is */
   ac-approval-actions {
-    position: sticky; bottom: 0; margin: 0 calc(-1 * var(--ac-space-4)) calc(-1 * var(--ac-space-4)); padding: var(--ac-space-3) var(--ac-space-4);
+    margin: 0 calc(-1 * var(--ac-space-4)) calc(-1 * var(--ac-space-4)); padding: var(--ac-space-3) var(--ac-space-4);
     background: var(--ac-surface); border-top: 1px solid var(--ac-border); border-radius: 0 0 var(--ac-radius-l) var(--ac-radius-l);
   }
   .facts dd { overflow-wrap: anywhere; }
@@ -26,6 +25,8 @@ export const cardStyles = css`
   .note ac-icon { margin-top: 0.1875rem; }
   .note.warn { background: var(--ac-warn-soft); } .note.warn ac-icon { color: var(--ac-warn); }
   .note.danger { background: var(--ac-danger-soft); } .note.danger ac-icon { color: var(--ac-danger); }
+  /* at hand however long the call is; of several cards it would stand under a card that is hardly seen */
+  :host([alone]) ac-approval-actions { position: sticky; bottom: 0; }
   .lines { overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
   .lines span { display: block; padding-inline: var(--ac-space-3); white-space: pre-wrap; overflow-wrap: anywhere; }
   .lines .added { background: var(--ac-code-added); } .lines .removed { background: var(--ac-code-removed); }

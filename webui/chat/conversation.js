@@ -262,10 +262,10 @@ export class Conversation extends Store {
     void this._reconcile();
   }
 
-  /** What the host tells of a call; its id there is learned from the first word about it. @param {{callId: string, tool?: string}} event @param {Partial<import('./items.js').ChatCall>} values */
-  _onHostCall({callId, tool}, values) {
-    const call = findCall(this.items, (one) => one.callId === callId) ?? findCall(this.items, (one) => !one.callId && one.toolName === tool && !isOver(one));
-    if (call && !isOver(call)) this._changeCall(call.toolId, (one) => ({...one, callId, ...values}));
+  /** What the host tells of a call, by the id that it has there. @param {{callId: string}} event @param {Partial<import('./items.js').ChatCall>} values */
+  _onHostCall({callId}, values) {
+    const call = findCall(this.items, (one) => one.callId === callId);
+    if (call && !isOver(call)) this._changeCall(call.toolId, (one) => ({...one, ...values}));
   }
 
   /** @param {string} toolId @param {(call: import('./items.js').ChatCall) => import('./items.js').ChatCall} change */

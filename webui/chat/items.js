@@ -38,8 +38,10 @@ export function newItem(values) {
 export function storedItems(stored) {
   /** @type {ChatItem[]} */
   let items = stored.filter(({thread}) => !thread).map(storedItem);
-  for (const one of stored) {
-    if (one.thread) items = withChangedCall(items, one.thread.parentToolId, (call) => ({...call, thread: [...call.thread ?? [], storedItem(one)]}));
+  // an agent's step is stored when it ends, and that of an agent inside of it before
+  const steps = stored.filter(({thread}) => thread).sort((one, other) => one.thread.depth - other.thread.depth || one.number - other.number);
+  for (const one of steps) {
+    items = withChangedCall(items, one.thread.parentToolId, (call) => ({...call, thread: [...call.thread ?? [], storedItem(one)]}));
   }
   return items;
 }
@@ -175,7 +177,7 @@ export function withStored(items, stored) {
 function withLive(call, item) {
   const before = item.calls.find(({toolId}) => toolId === call.toolId);
   if (before?.result && !call.result) return before;
-  return before?.thread ? {...call, thread: before.thread} : call;
+  return before?.thread && !call.thread ? {...call, thread: before.thread} : call;
 }
 
 /** @template T @param {T[]} list @param {(one: T) => boolean} test */

@@ -1,9 +1,11 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../i18n.js';
 import {languageOf} from '../results/recognise.js';
+import {holdsDiff} from '../results/unified-diff.js';
 import {shapeOf} from '../schema/shape.js';
 import {base} from '../styles.js';
 import './ac-code.js';
+import './ac-diff.js';
 import './ac-json-tree.js';
 
 const LINE_CHARS = 100; // a longer text stands in a frame of its own
@@ -45,6 +47,7 @@ export class AcArguments extends Localized(LitElement) {
 
   /** @param {string} name @param {any} value */
   _renderValue(name, value) {
+    if (isLong(value) && holdsDiff(value)) return html`<ac-diff .text=${value}></ac-diff>`;
     if (isLong(value)) return html`<ac-code .text=${value} label=${name} language=${languageOf(this.value.path)} ?wraps=${!value.includes('\n')}></ac-code>`;
     if (value !== null && typeof value === 'object') return isFlat(value) ? value.join(', ') : html`<ac-json-tree .value=${value}></ac-json-tree>`;
     return value === '' ? html`<span class="muted">${t('chat.emptyText')}</span>` : String(value);

@@ -66,8 +66,8 @@ export class AcChatMessage extends Localized(LitElement) {
   }
 
   /** @param {import('../chat/items.js').ChatItem} item */
-  _renderFoot({role, text, time, isLive}) {
-    if (role === 'notice' || !text || isLive) return nothing;
+  _renderFoot({role, text, calls, time, isLive}) {
+    if (role === 'notice' || !text || calls.length || isLive) return nothing;
     return html`
       <div class="foot ${this.isLast ? 'stays' : ''}">
         <ac-copy .value=${text} label=${t('chat.copyAnswer')}></ac-copy>

@@ -11,6 +11,7 @@ import {badges, base, buttons, cards, views} from '../styles.js';
 import {toolList} from '../tool-list.js';
 import '../components/ac-empty.js';
 import '../components/ac-error-card.js';
+import '../components/ac-icon.js';
 import '../components/ac-module-row.js';
 
 /** @typedef {import('../tool-list.js').Tool} Tool */
@@ -87,6 +88,7 @@ export class AcViewWelcome extends Localized(LitElement) {
           <h1>${t('shell.home')}</h1>
           <p class="muted">${isLoaded ? this._summary(ready.length) : t('shell.tagline')}</p>
         </div>
+        <div class="actions"><a class="button primary" href="#/chats"><ac-icon name="message-square"></ac-icon>${t('chat.new')}</a></div>
       </header>
       ${error && !isLoaded ? html`<ac-error-card heading=${t('modules.notLoaded')} .error=${error}></ac-error-card>` : nothing}
       ${isLoaded && !ready.length && !broken.length ? this._nothingRuns() : nothing}

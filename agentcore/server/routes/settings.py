@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api.errors import ToolError
 from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.config_origins import Origin
 from agentcore.host.json_source import JsonPath
 from agentcore.host.policy_changes import Proposal
@@ -163,6 +164,8 @@ async def _save(exchange: Exchange, plan: SettingsPlan, changes: list[SettingCha
         saved = await asyncio.to_thread(plan.write)
     except ConfigError as exc:
         raise _not_written(exc) from exc
+    if saved.subject.module is None and any(change.path[0] == "approvals" for change in changes):
+        exchange.host.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
     _tell(exchange, saved, changes)
     return saved
 
@@ -309,7 +312,10 @@ ROUTES = (
     ServerRoute(
         "GET", "/api/settings", get_settings, "What app.json says, with the origin of each value.", answer=SettingsView
     ),
-    _change_route("/api/settings", "Change settings of app.json; they count from the next start on."),
+    _change_route(
+        "/api/settings",
+        "Change settings of app.json; those of `approvals` count at once, the others from the next start on.",
+    ),
     ServerRoute("GET", _MODULE, get_settings, "The settings of a module that is listed.", answer=SettingsView),
     _change_route(_MODULE, "Change settings of a module; they count once it is reloaded."),
 )

@@ -119,12 +119,17 @@ def open_chat(start_webui: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv(name, raising=False)
 
     async def make(
-        *modules: Any, path: str = "#/chats", has_model: bool = True, config: Any = None, **options: Any
+        *modules: Any,
+        path: str = "#/chats",
+        has_model: bool = True,
+        config: Any = None,
+        roots: Any = (),
+        **options: Any,
     ) -> Chat:
         pantry = Pantry()
         model = {"provider": "openai", "base_url": f"{provider.url}/v1", "max_retries": 0}
         models = {"models": {"test-model": model}} if has_model else {}
-        ui = await start_webui([pantry, *modules], config={**models, **(config or {})})
+        ui = await start_webui([pantry, *modules], config={**models, **(config or {})}, roots=roots)
         page = await ui.page(path, **options)
         page.set_default_timeout(20_000)
         await page.locator("ac-view-chats ac-chat-composer").wait_for()

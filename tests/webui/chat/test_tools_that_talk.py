@@ -1,0 +1,114 @@
+"""What tools do with a chat, as the page shows it: questions, things to do, agents of their own, progress."""
+
+import asyncio
+
+from playwright.async_api import expect
+
+from agentcore.api import Module, ToolContext, tool
+
+ALLOW = {"approvals": {"mode": "allow"}}
+
+
+class Helper(Module):
+    """Uses the chat that it is called from."""
+
+    name = "helper"
+
+    def __init__(self) -> None:
+        self.release = asyncio.Event()
+
+    @tool(effects=["read"])
+    async def helper_ask(self, ctx: ToolContext) -> str:
+        """Ask the person for a colour."""
+        return await ctx.ask("Which colour?", ["red", "blue"])
+
+    @tool(effects=["read"])
+    async def helper_plan(self, ctx: ToolContext, steps: list[str]) -> str:
+        """Lay down what is to do; the first step is done."""
+        states = ["completed", "in_progress", *["pending"] * len(steps)]
+        await ctx.session.set_todos(
+            [{"text": step, "status": state} for step, state in zip(steps, states, strict=False)]
+        )
+        return "planned"
+
+    @tool(effects=["read"])
+    async def helper_work(self, ctx: ToolContext) -> str:
+        """Work until it is let go."""
+        ctx.progress(0.5, "half of it")
+        await self.release.wait()
+        return "worked"
+
+    @tool(effects=["execute"], timeout_s=600)
+    async def helper_delegate(self, ctx: ToolContext, prompt: str) -> str:
+        """Have an agent do it."""
+        return await ctx.run_agent(prompt, ["pantry_*"])
+
+
+async def test_question_of_a_tool_is_answered_in_place_also_after_a_reload(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_ask", "{}"))
+    chat.provider.say("Blue it is.")
+    await chat.say("paint")
+    question = chat.page.get_by_role("region", name="A question for you")
+    await expect(question).to_contain_text("Which colour?")
+    await chat.page.reload()
+    await question.get_by_role("button", name="blue").click()
+    await expect(chat.shown.get_by_text("Blue it is.")).to_be_visible()
+    await expect(question).to_have_count(0)
+    assert "blue" in chat.provider.sent
+
+
+async def test_answer_in_own_words_reaches_the_tool(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_ask", "{}"))
+    chat.provider.say("Fine.")
+    await chat.say("paint")
+    answer = chat.page.get_by_role("textbox", name="Your answer")
+    await answer.fill("a warm green")
+    await answer.press("Enter")
+    await expect(chat.shown.get_by_text("Fine.")).to_be_visible()
+    assert "a warm green" in chat.provider.sent
+
+
+async def test_things_to_do_are_shown_as_they_change_and_after_a_reload(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_plan", '{"steps": ["look", "write", "test"]}'))
+    chat.provider.say("Planned.")
+    await chat.say("plan")
+    todos = chat.page.locator("ac-chat-todos")
+    await expect(todos.locator("summary")).to_contain_text("write")
+    await expect(todos.locator("summary")).to_contain_text("1 of 3")
+    await chat.page.reload()
+    await todos.locator("summary").click()
+    await expect(todos.get_by_role("listitem")).to_have_text(["look", "write", "test"])
+
+
+async def test_call_that_runs_shows_how_far_it_is(open_chat):
+    helper = Helper()
+    chat = await open_chat(helper, config=ALLOW)
+    chat.provider.say("", ("a", "helper_work", "{}"))
+    chat.provider.say("Worked.")
+    await chat.say("work")
+    await expect(chat.card.get_by_text("half of it")).to_be_visible()
+    await expect(chat.card.get_by_role("progressbar")).to_have_js_property("value", 0.5)
+    helper.release.set()
+    await expect(chat.shown.get_by_text("Worked.")).to_be_visible()
+    await expect(chat.card.get_by_role("button", name="helper_work")).to_contain_text("done")
+
+
+async def test_agent_of_a_call_stands_inside_of_its_card_also_after_a_reload(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_delegate", '{"prompt": "stock up"}'))
+    chat.provider.say("I look first.", ("b", "pantry_list", "{}"))
+    chat.provider.say("There is bread.")
+    chat.provider.say("It reports bread.")
+    await chat.say("delegate")
+    await expect(chat.shown.get_by_text("It reports bread.")).to_be_visible()
+    await chat.until_idle()
+    for _ in range(2):
+        outer = chat.page.locator("ac-call-card").first
+        await outer.get_by_text("Its agent: 1 call").click()
+        await expect(outer.get_by_text("I look first.")).to_be_visible()
+        await expect(outer.locator("ac-call-card").get_by_role("button", name="pantry_list")).to_contain_text("done")
+        await expect(chat.messages).to_have_count(3 + 2)
+        await chat.page.reload()
