@@ -15,7 +15,7 @@ from agentcore_chrome.tab import Tab
 
 log = structlog.get_logger(__name__)
 
-_INPUT_SECONDS = 5.0
+_INPUT_SECONDS = 20.0
 _NAVIGATION_SECONDS = 35.0
 _WAITING_INPUT = 200
 _MOVES = 2

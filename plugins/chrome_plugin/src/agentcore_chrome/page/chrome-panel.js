@@ -28,10 +28,9 @@ class ChromePanel extends LitElement {
     .tab > button:first-child { flex: 1; min-width: 0; display: block; height: auto; padding: var(--ac-space-2); text-align: start; line-height: var(--ac-line); }
     .tab button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: normal; }
     .tab button p:first-child { font-weight: var(--ac-weight-medium); }
-    .tab.chosen { background: var(--ac-accent-soft); }
+    .tab.chosen, .tab.chosen > button:first-child { background: var(--ac-accent-soft); }
     .note { padding: var(--ac-space-2) var(--ac-space-4) var(--ac-space-3); border-top: 1px solid var(--ac-border); }
-    .view { overflow: hidden; height: min(46rem, 75dvh); display: flex; flex-direction: column; }
-    chrome-tab-view { flex: 1; }
+    .view { position: relative; overflow: hidden; height: min(46rem, 75dvh); }
     .none { padding: var(--ac-space-7) var(--ac-space-4); text-align: center; }
     @media (max-width: 60rem) { .columns { grid-template-columns: minmax(0, 1fr); } }
   `];

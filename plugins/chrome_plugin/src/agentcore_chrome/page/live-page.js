@@ -10,7 +10,8 @@ export class LivePage extends LitElement {
   static properties = {client: {attribute: false}, target: {}, resourceId: {attribute: false}, _state: {state: true}, _status: {state: true}};
 
   static styles = [base, buttons, fields, badges, css`
-    :host { display: flex; flex-direction: column; min-height: 0; height: 100%; background: var(--ac-surface-sunken); }
+    /* it fills its frame, whose height is known to no percentage */
+    :host { display: flex; flex-direction: column; position: absolute; inset: 0; background: var(--ac-surface-sunken); }
     .bar {
       display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3);
       background: var(--ac-surface); border-bottom: 1px solid var(--ac-border);
