@@ -121,6 +121,10 @@ class Conversations:
             settings.choose(values["model"], agent)
         if values:
             await self._chats.change(session_id, **values)
+        live = self._turns.live.find(session_id)
+        if live is not None and "mode" in values:
+            # what goes on already is bound by it as well
+            live.mode = settings.mode_for(values["mode"], live.agent_id or row.agent_id)
         changed = await self.show(session_id)
         self._publish(session_id, "session.changed", changed.to_json())
         return changed
@@ -232,6 +236,8 @@ class Conversations:
         call = {"toolId": tool_id, "toolName": tool, "arguments": arguments, "kind": "server", "state": "running"}
         stream = self._turns.stream(session_id)
         stream.live.commands.add(tool_id)
+        stream.live.agent_id = row.agent_id
+        stream.live.mode = self._settings().mode_for(row.mode, row.agent_id)
         stream.live.todos = json.loads(row.todos or "[]")
         (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
         stream.message({"number": number, "time": _now_ms(), "role": "notice", "text": "", "calls": [call]})

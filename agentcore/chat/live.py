@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from agentcore.chat.questions import Questions
+from agentcore.host.call_facts import ApprovalMode
 
 
 class LiveSession:
@@ -17,6 +18,8 @@ class LiveSession:
         agents: How deep the sub-agents are that calls run, by the host's names of the calls.
         questions: What tools ask the person.
         todos: The session's list of things to do.
+        agent_id: The session's agent.
+        mode: What becomes of its calls; None: as app.json says.
         must_reload: Whether what the model is told was changed by others than the turn.
         text: The answer that comes just now, as far as it is not stored.
         thinking: What the model thought before it.
@@ -30,6 +33,8 @@ class LiveSession:
         self.agents: dict[str, int] = {}
         self.questions = Questions()
         self.todos: list[dict[str, Any]] = []
+        self.agent_id = ""
+        self.mode: ApprovalMode | None = None
         self.must_reload = False
         self._agent_tokens = 0
         self._text: list[str] = []

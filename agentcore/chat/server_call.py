@@ -13,7 +13,6 @@ from agentcore.chat.told import Told, tell_error, tell_outcome
 from agentcore.host import CallRequest, Host
 from agentcore.host.approval_request import Verdict
 from agentcore.host.call import CallOutcome, Notify
-from agentcore.host.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState
 
 
@@ -27,9 +26,8 @@ class ServerCalls:
         mode: What becomes of them, as the session or its agent says; None: as app.json says.
     """
 
-    def __init__(self, host: Host, stream: Stream, agent_id: str, mode: ApprovalMode | None) -> None:
+    def __init__(self, host: Host, stream: Stream) -> None:
         self._host, self._chats, self._stream = host, host.store.chats, stream
-        self._agent_id, self._mode = agent_id, mode
         self._kept = KeptResults(host.store.artifacts)
 
     async def submit(self, call: ChatCallRow) -> None:
@@ -154,8 +152,8 @@ class ServerCalls:
             session_id=call.session_id,
             call_id=call_id,
             waits_for_approval=waits,
-            agent_id=self._agent_id,
-            mode=self._mode,
+            agent_id=self._stream.live.agent_id,
+            mode=self._stream.live.mode,
         )
 
 

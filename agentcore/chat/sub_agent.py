@@ -167,6 +167,8 @@ class SubAgent:
             session_id=row.session_id,
             parent_call_id=self._call.id,
             waits_for_approval=True,
+            agent_id=self._live.agent_id,
+            mode=self._live.mode,
         )
         outcome = await self._host.call(request, self._notify(row))
         self._live.tool_ids.pop(outcome.call_id, None)

@@ -22,7 +22,6 @@ from agentcore.chat.told import tell_error
 from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
-from agentcore.host.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 
 
@@ -36,7 +35,6 @@ class TurnPlan:
         choice: The model.
         page: The page that the person looks at.
         client_tools: The tools that the client runs.
-        mode: What becomes of its calls; None: as app.json says.
     """
 
     session: ChatSessionRow
@@ -44,7 +42,6 @@ class TurnPlan:
     choice: ModelChoice
     page: PageInfo | None
     client_tools: tuple[ClientTool, ...]
-    mode: ApprovalMode | None = None
 
 
 class Turn:
@@ -53,7 +50,7 @@ class Turn:
     def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream) -> None:
         self._host, self._chats, self._engine, self._plan, self._stream = host, host.store.chats, engine, plan, stream
         self._session_id = plan.session.session_id
-        self._server = ServerCalls(host, stream, plan.session.agent_id, plan.mode)
+        self._server = ServerCalls(host, stream)
         self._offered: dict[str, OfferedTool] = {}
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens

@@ -164,13 +164,13 @@ class Turns:
         turns = importlib.import_module("agentcore.chat.turn")
         settings = self._settings()
         agent = settings.agent(session.agent_id)
+        stream.live.agent_id, stream.live.mode = session.agent_id, settings.mode_for(session.mode, session.agent_id)
         plan = turns.TurnPlan(
             session,
             agent,
             settings.choose(session.model or None, agent),
             PageInfo.model_validate_json(session.page) if session.page else None,
             tuple(ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")),
-            settings.mode_for(session.mode, session.agent_id),
         )
         made: Turn = turns.Turn(self._host, engine, plan, stream)
         return made

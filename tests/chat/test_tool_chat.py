@@ -243,6 +243,43 @@ async def test_sub_agent_works_in_a_thread_of_its_own_and_gives_its_report(open_
     assert inner_items[0]["calls"][0]["state"] == "done"
 
 
+@pytest.mark.spec("K2")
+async def test_sub_agent_has_no_more_rights_than_the_session(open_talk, provider):
+    """app.json lets every call pass, and the session's agent asks: so do the calls of its sub-agent."""
+    helper = Helper()
+    provider.say("", ("a", "helper_delegate", '{"prompt": "Note milk.", "tools": ["helper_note"]}'))
+    provider.say("", ("b", "helper_note", '{"text": "milk"}'))
+    async with open_talk(helper, agents={"default": {"mode": "ask"}}, **ALLOW) as talk:
+        session_id = await talk.begin()
+        await talk.say(session_id, "delegate")
+        async with talk.events(session_id) as events:
+            (outer,) = talk.host.approvals.waiting
+            await talk.host.approvals.decide(outer.call_id, Verdict(approved=True, by="test"))
+            await events.until("approval.requested")
+            (inner,) = talk.host.approvals.waiting
+    assert (inner.definition.name, helper.noted) == ("helper_note", [])
+
+
+@pytest.mark.spec("K3")
+async def test_mode_that_is_made_stricter_binds_the_turn_that_goes_on(open_talk, provider):
+    helper = Helper()
+    provider.say("", ("a", "helper_ask", '{"question": "Go on?"}'))
+    provider.say("", ("b", "helper_note", '{"text": "milk"}'))
+    provider.say("Refused.")
+    async with open_talk(helper, **ALLOW) as talk:
+        session_id = await talk.begin()
+        path = f"/api/sessions/{session_id}"
+        async with talk.events(session_id) as events:
+            await talk.ask("POST", f"{path}/messages", {"text": "note"}, status=202)
+            question = (await events.until("session.question"))[-1]["question"]
+            await talk.ask("PATCH", path, {"mode": "deny"})
+            body = {"questionId": question["questionId"], "text": "yes"}
+            await talk.ask("POST", f"{path}/answer", body, status=202)
+            await events.until("session.finished")
+    assert helper.noted == []
+    assert "approval_denied" in provider.sent
+
+
 async def test_page_rejects_a_call_of_a_sub_agent(open_talk, provider):
     helper = Helper()
     provider.say("", ("a", "helper_delegate", '{"prompt": "Note milk."}'))

@@ -126,6 +126,40 @@ async def test_client_is_paired_by_a_short_code_and_revoked(ui):
     await expect(page.get_by_role("listitem")).to_have_count(0)
 
 
+async def test_browser_that_does_not_see_covers_decides_in_a_window_of_its_own(ui):
+    store = ui.host.store
+    context = await ui.context()
+    await context.add_init_script("delete IntersectionObserverEntry.prototype.isVisible")
+    page = await context.new_page()
+    codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
+    await page.goto(f"{ui.server.approval_address}/{codes}")
+    await page.locator("ac-app nav").first.wait_for(state="attached")
+    call_id = await let_wait(ui.server)
+    frame = page.frame_locator(TRAY)
+    await expect(approve(frame)).to_have_count(0)
+    async with context.expect_page() as opened:
+        await frame.get_by_role("link", name="Decide in a window of its own").click()
+    window = await opened.value
+    await approve(window).and_(window.locator('[aria-disabled="false"]')).click()
+    assert (await verdict(ui, call_id)).approved
+
+
+async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_run(ui):
+    ui.allowed_errors.append("status of 400")
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    await page.get_by_role("button", name="Edit arguments").click()
+    editor = page.get_by_label("Arguments as JSON")
+    await editor.fill('{"txt": "x"}')
+    await page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]')).click()
+    await expect(page.get_by_role("alert").filter(has_text="text")).to_be_visible()
+    assert is_undecided(ui, call_id)
+    await editor.fill('{"text": "buy bread"}')
+    await page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]')).click()
+    assert (await verdict(ui, call_id)).arguments == {"text": "buy bread"}
+
+
 # -- attacks ----------------------------------------------------------------------------------------------------------
 
 
