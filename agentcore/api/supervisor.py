@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -15,8 +16,8 @@ from typing import Self
 
 from agentcore.api.errors import AgentcoreError
 from agentcore.api.folder import Folder
-from agentcore.api.supervisor_process import HEADER
 
+_HEADER = struct.Struct("!I")  # as the program reads it; importing that would bring all that it imports
 _PROGRAM = Path(__file__).with_name("supervisor_process.py")
 _SEND_SECONDS = 10.0
 _START_SECONDS = 30.0
@@ -211,15 +212,18 @@ class Supervisor:
         ours.setblocking(False)
         process = SupervisedProcess(ours, asyncio.get_running_loop())
         self._processes.add(process)
+        fds = _Descriptors(theirs)
         try:
-            fds = _Descriptors(theirs, folder, (stdin, stdout, stderr))
-            await asyncio.to_thread(self._send, HEADER.pack(len(message)) + message, fds)
+            fds.take(folder, (stdin, stdout, stderr))
+            await asyncio.to_thread(self._send, _HEADER.pack(len(message)) + message, fds)
         except OSError as exc:
             process.abandon()
             raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
         except BaseException:
             process.abandon()
             raise
+        finally:
+            fds.close_unless_claimed()  # a cancelled call's thread may never have begun
         await process.wait_for_start()
         return process
 
@@ -250,10 +254,28 @@ class Supervisor:
         await self.close()
 
     def _send(self, message: bytes, fds: "_Descriptors") -> None:
-        with fds, self._lock:
-            requests = self._running_spawner()
-            sent = socket.send_fds(requests, [message], fds.numbers)
-            requests.sendall(message[sent:])
+        if not fds.claim():
+            return
+        try:
+            with self._lock:
+                requests = self._running_spawner()
+                try:
+                    sent = socket.send_fds(requests, [message], fds.numbers)
+                    requests.sendall(message[sent:])
+                except OSError:
+                    self._drop_spawner()  # it has half a request, and can make nothing of the next
+                    raise
+        finally:
+            fds.close()
+
+    def _drop_spawner(self) -> None:
+        if self._requests is not None:
+            self._requests.close()
+            self._requests = None
+        if self._spawner is not None:
+            self._spawner.kill()
+            self._spawner.wait()
+            self._spawner = None
 
     def _running_spawner(self) -> socket.socket:
         if self._is_closed:
@@ -294,18 +316,27 @@ class Supervisor:
 
 
 class _Descriptors:
-    """What goes along with a request, open until it is sent."""
+    """What goes along with a request: open until it is sent, by the thread that claims it, or until nobody will."""
 
-    def __init__(self, control: socket.socket, folder: Folder, stdio: Iterable[int | None]) -> None:
+    def __init__(self, control: socket.socket) -> None:
         self._control = control
+        self._claims = threading.Semaphore(1)
         self.numbers = [control.fileno()]
-        try:
-            self.numbers.append(os.open(folder.path_for_child(), os.O_RDONLY | os.O_DIRECTORY))
-            for fd in stdio:
-                self.numbers.append(os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd))
-        except BaseException:
+
+    def take(self, folder: Folder, stdio: Iterable[int | None]) -> None:
+        """Open the working folder and the three streams anew."""
+        self.numbers.append(os.open(folder.path_for_child(), os.O_RDONLY | os.O_DIRECTORY))
+        for fd in stdio:
+            self.numbers.append(os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd))
+
+    def claim(self) -> bool:
+        """Become the one who sends and closes them; False: somebody is already."""
+        return self._claims.acquire(blocking=False)
+
+    def close_unless_claimed(self) -> None:
+        """Close them if nobody will."""
+        if self.claim():
             self.close()
-            raise
 
     def close(self) -> None:
         """Close what is ours."""
@@ -313,11 +344,3 @@ class _Descriptors:
         for fd in self.numbers[1:]:
             os.close(fd)
         self.numbers.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

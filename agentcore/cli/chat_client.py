@@ -88,6 +88,11 @@ class ChatClient:
         """End the turn of a session."""
         await asyncio.to_thread(self._server.post, _path_of(session_id, "stop"))
 
+    async def answer(self, session_id: str, question_id: str, text: str) -> None:
+        """Answer what a tool asks."""
+        body = {"questionId": question_id, "text": text}
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "answer"), body)
+
     async def command(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         """Make a call of the person's own, which stays in the session; gives its id there."""
         body = {"tool": tool, "arguments": arguments}

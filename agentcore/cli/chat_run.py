@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from agentcore.cli.backend import running_server
@@ -51,19 +53,26 @@ class ChatRun:
     def _run_here(self) -> int:
         from agentcore.cli.local_host import open_local_host
         from agentcore.cli.own_server import open_own_server
+        from agentcore.cli.terminal_approval import TerminalApprover
         from agentcore.host.host import Host
+
+        def ask_in_order(approver: object, session: ChatSession) -> None:
+            if isinstance(approver, TerminalApprover):
+                approver.before = lambda request: session.until_shown(request.call_id)
 
         async def talk(host: Host) -> int:
             async with open_own_server(host) as server:
-                return await self._talk(ChatClient(server, is_own=True))
+                return await self._talk(ChatClient(server, is_own=True), partial(ask_in_order, host.approvals.approver))
 
         with open_local_host(self.config_path) as local:
             local.warn_of_modules()
             return local.run(talk)
 
-    async def _talk(self, client: ChatClient) -> int:
+    async def _talk(self, client: ChatClient, on_session: Callable[[ChatSession], None] | None = None) -> int:
         view: ChatView = JsonView() if self.as_json else TerminalView()
         session = ChatSession(client, view, has_person=has_person())
+        if on_session is not None:
+            on_session(session)
         try:
             await self._open(session, client)
             if self.message is not None:

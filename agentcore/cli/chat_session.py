@@ -105,6 +105,11 @@ class ChatSession:
         """
         await OwnCall(self._client, self._opened(), view).run(self._session["sessionId"], tool, arguments)
 
+    async def until_shown(self, call_id: str) -> None:
+        """Wait until all is shown that came before a call's request for approval."""
+        if self._feed is not None:
+            await self._feed.until_requested(call_id)
+
     async def close(self) -> None:
         """Follow the session no longer; it stays. May be called twice."""
         if self._feed is not None:

@@ -1,8 +1,10 @@
 """One turn of a session as a terminal sees it: sent, shown, stopped, and how it ended."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +14,7 @@ from agentcore.cli.event_feed import EventFeed
 from agentcore.cli.exits import CliError, ExitCode
 from agentcore.cli.interrupts import interrupts
 from agentcore.cli.server_client import ServerError
+from agentcore.cli.terminal import forget_typed, read_line
 
 Send = Callable[[], Awaitable[None]]
 """Sends what begins a turn."""
@@ -66,7 +69,10 @@ class ChatTurn:
         self._client, self._feed, self._view = client, feed, view
         # a server has other places to approve at; a host in this process has this terminal and no other
         self._can_be_approved = has_person or not client.is_own
+        self._has_person = has_person
         self._end = TurnEnd()
+        self._group: asyncio.TaskGroup | None = None
+        self._asking: asyncio.Task[None] | None = None
         self._expires_at_ms = 0
 
     async def run(self, session_id: str, send: Send) -> TurnEnd:
@@ -81,15 +87,17 @@ class ChatTurn:
         try:
             with interrupts() as pressed:
                 async with asyncio.TaskGroup() as group:
-                    showing = group.create_task(self._show(send))
+                    self._group = group
+                    showing = group.create_task(self._show(session_id, send))
                     stopping = group.create_task(self._stop_when(pressed, session_id, showing))
                     await asyncio.wait((showing,))
                     stopping.cancel()
+                    self._take_question(None, session_id)
         except* CliError as exc:
             raise exc.exceptions[0] from None
         return self._end
 
-    async def _show(self, send: Send) -> None:
+    async def _show(self, session_id: str, send: Send) -> None:
         try:
             await send()
         except ServerError as exc:
@@ -102,6 +110,8 @@ class ChatTurn:
             match event["type"]:
                 case "session.error":
                     self._end.error = event["error"]
+                case "session.question":
+                    self._take_question(event["question"], session_id)
                 case "session.toolResult":
                     self._view.wait(_THINKING)
                 case "approval.requested":
@@ -110,6 +120,29 @@ class ChatTurn:
                     self._end.waiting = event["waiting"]
                     if not self._goes_on():
                         return
+
+    def _take_question(self, question: Mapping[str, Any] | None, session_id: str) -> None:
+        """Put what a tool asks to the person; None: it asks nothing any more."""
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+        if question is None:
+            return
+        if self._has_person:
+            forget_typed(sys.stdin.fileno())  # what was typed before the question stood there is no answer to it
+        options = question.get("options") or ()
+        self._view.tell(f"? {question['text']}" + (f" ({' / '.join(options)})" if options else ""))
+        if self._has_person and self._group is not None:
+            self._asking = self._group.create_task(self._answer(question, session_id))
+        else:
+            self._view.tell("  nobody can answer here; Ctrl-C stops the turn")
+
+    async def _answer(self, question: Mapping[str, Any], session_id: str) -> None:
+        while (line := await read_line(sys.stdin.fileno())) is not None:
+            if line.strip():
+                with suppress(ServerError):  # somebody was faster, or it has expired
+                    await self._client.answer(session_id, question["questionId"], line.strip())
+                return
 
     def _goes_on(self) -> bool:
         """Whether a turn that has come to a rest is waited for."""

@@ -3,10 +3,14 @@
 import asyncio
 import json
 import threading
+from collections import defaultdict
+from contextlib import suppress
 from typing import Any, Self
 
 from agentcore.cli.exits import CliError, ExitCode
 from agentcore.cli.server_client import OpenStream, ServerClient
+
+_REQUEST_SECONDS = 5.0
 
 
 class EventFeed:
@@ -21,6 +25,7 @@ class EventFeed:
         self._stream, self._address = stream, address
         self._loop = asyncio.get_running_loop()
         self._taken: asyncio.Queue[dict[str, Any] | CliError] = asyncio.Queue()
+        self._requested: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._reader = threading.Thread(target=self._read, name="agentcore-events", daemon=True)
         self._reader.start()
 
@@ -42,7 +47,16 @@ class EventFeed:
         taken = await self._taken.get()
         if isinstance(taken, CliError):
             raise taken
+        if taken["type"] == "approval.requested":
+            self._requested[taken["callId"]].set()
         return taken
+
+    async def until_requested(self, call_id: str) -> None:
+        """Wait until the request to approve a call was taken, and so all that came before it; not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REQUEST_SECONDS):
+                await self._requested[call_id].wait()
+        self._requested.pop(call_id, None)
 
     def forget(self) -> None:
         """Drop what has come and was not taken."""

@@ -19,6 +19,7 @@ from agentcore.host.config import load_config
 from agentcore.host.config_workspace import prepare_roots
 from agentcore.host.held import Held
 from agentcore.host.host import Host
+from agentcore.host.secrecy import keep_secrets
 from agentcore.store.state_dir import StateDir
 
 T = TypeVar("T")
@@ -35,6 +36,7 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
         StateLockedError: Another process holds the state folder.
         StateDirError: The state folder cannot be used.
     """
+    keep_secrets()
     set_up_log(is_verbose=is_verbose())
     config = load_config(config_path, os.environ)
     for notice in config.notices:

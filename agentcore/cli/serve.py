@@ -72,11 +72,13 @@ def serve(
     with quick_imports(), certificates_later() as load_certificates:
         from agentcore.host.config import load_config
         from agentcore.host.config_workspace import prepare_roots
+        from agentcore.host.secrecy import keep_secrets
         from agentcore.server.logging import configure_logging
         from agentcore.server.serve import log
         from agentcore.server.serve import serve as run_server
         from agentcore.store.state_dir import StateDir
 
+    keep_secrets()
     configure_logging(level="debug" if is_verbose() else "info")
     config = load_config(config_path, os.environ)
     for notice in config.notices:

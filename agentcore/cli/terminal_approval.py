@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from typing import Self
 
 from agentcore.cli.approval_text import approval_text
@@ -11,10 +12,15 @@ from agentcore.host.approvals import ApprovalRequest, Verdict
 
 
 class TerminalApprover:
-    """Shows a call and asks; one at a time, in the order in which they come."""
+    """Shows a call and asks; one at a time, in the order in which they come.
+
+    Attributes:
+        before: Awaited before a call is shown, for whoever has something to show first.
+    """
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
+        self.before: Callable[[ApprovalRequest], Awaitable[None]] | None = None
 
     @classmethod
     def if_there_is_a_terminal(cls) -> Self | None:
@@ -23,6 +29,8 @@ class TerminalApprover:
 
     async def __call__(self, request: ApprovalRequest) -> Verdict:
         """Ask about one call; no answer before it expires is a no."""
+        if self.before is not None:
+            await self.before(request)
         async with self._turn:
             sys.stderr.write(f"\n{approval_text(request, sys.stderr)}\n")
             sys.stderr.flush()

@@ -202,3 +202,22 @@ def test_interrupt_cancels_a_call_of_the_persons_own(place, model, on_terminal):
     terminal.expect("waiting")
     terminal.type("\x03")
     terminal.expect("cancelled")
+
+
+def test_question_of_a_tool_is_answered_in_the_terminal(place, model, on_terminal):
+    source = (place.folder / "modules" / "clock.py").read_text()
+    asking = """
+    @tool(read_only=True)
+    async def clock_ask(self, ctx: ToolContext) -> str:
+        \'\'\'Ask which zone.\'\'\'
+        return "it is " + await ctx.ask("Which zone?", ["Rome", "Bonn"])
+"""
+    place.add_module("clock", source + asking)
+    model.say("", ("clock_ask", {}))
+    model.say("thanks")
+    terminal = on_terminal("chat", "--mode", "allow", "ask me")
+    terminal.expect("? Which zone? (Rome / Bonn)")
+    terminal.type("Bonn\n")
+    code, shown = terminal.end()
+    assert code == 0
+    assert "it is Bonn" in shown

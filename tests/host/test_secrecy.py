@@ -1,0 +1,58 @@
+"""What other processes can see of the keys of this one."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from agentcore.host.secrecy import is_secret
+
+pytestmark = pytest.mark.spec("S5")
+
+SCRIPT = """
+import ctypes, os, pathlib, subprocess
+from agentcore.host.secrecy import keep_secrets
+keep_secrets()
+print(pathlib.Path("/proc/self/environ").read_bytes())
+print(subprocess.run(["env"], capture_output=True).stdout)
+print(os.environ["OPENAI_API_KEY"], ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is no /proc")
+def test_keys_are_wiped_from_what_the_system_shows_and_stay_for_the_process_itself():
+    environ = os.environ | {
+        "OPENAI_API_KEY": "sk-hidden",
+        "AGENTCORE_TOKEN": "hidden-token",
+        "DATABASE_URL": "postgres://user:hidden@example.org/db",
+        "PLAIN_WORD": "shown",
+    }
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environ, capture_output=True, text=True, check=True)
+    shown, inherited, kept = done.stdout.splitlines()
+    assert "hidden" not in shown
+    assert "PLAIN_WORD=shown" in shown
+    assert "PLAIN_WORD=shown" in inherited
+    assert kept == "sk-hidden 0"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("ANTHROPIC_API_KEY", "x", True),
+        ("AWS_SECRET_ACCESS_KEY", "x", True),
+        ("GITHUB_TOKEN", "x", True),
+        ("PGPASSWORD", "x", True),
+        ("SMTP_PASS", "x", True),
+        ("AGENTCORE_CONFIG__WEATHER__WORD", "x", True),
+        ("HTTPS_PROXY", "http://user:word@proxy:3128", True),
+        ("HTTPS_PROXY", "http://proxy:3128", False),
+        ("AGENTCORE_STATE_DIR", "/state", False),
+        ("XAUTHORITY", "/run/x", False),
+        ("SSH_AUTH_SOCK", "/run/s", False),
+        ("PATH", "/bin:/usr/bin", False),
+        ("KEYBOARD", "us", False),
+    ],
+)
+def test_variables_that_look_like_keys_are_told_from_others(name, value, expected):
+    assert is_secret(name.encode(), value.encode()) is expected
