@@ -152,7 +152,7 @@ class Chat:
                 principal,
                 None if tool is None else tool.definition,
                 None if waiting is None else waiting.preview,
-                api_token_approves=self._host.config.approvals.api_token,
+                api_token_approves=self._host.policy.config.api_token,
             )
         moved = await self._chats.move(
             body.session_id,

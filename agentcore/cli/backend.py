@@ -44,6 +44,22 @@ class Backend(Protocol):
         """One module, as `GET /api/modules/NAME` gives it."""
         ...
 
+    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+        """What would become of a call, as `POST /api/approvals/explain` gives it."""
+        ...
+
+    def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
+        """What a rule would change, as `POST /api/approvals/try` gives it."""
+        ...
+
+    def grants(self) -> list[dict[str, Any]]:
+        """What was allowed for later calls."""
+        ...
+
+    def revoke_grant(self, grant_id: str) -> None:
+        """Take back what was allowed for later."""
+        ...
+
 
 @contextmanager
 def open_backend(config_path: Path, *, warns: bool = True) -> Iterator[Backend]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from agentcore.api.context import Principal
 from agentcore.cli.backend import CallWish, Notify
+from agentcore.cli.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
 from agentcore.cli.output import note, warn
 from agentcore.cli.terminal_approval import TerminalApprover
@@ -67,6 +68,22 @@ class LocalHost:
             wish.tool, wish.arguments, _PERSON, session_id=wish.session_id, timeout_ms=wish.timeout_ms
         )
         return self._runner.run(self._host.call(request, notify)).encoded()
+
+    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.Backend.explain`."""
+        return self._runner.run(explain_call(self._host, question))
+
+    def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.Backend.try_rule`."""
+        return self._runner.run(try_new_rule(self._host, trial))
+
+    def grants(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.Backend.grants`."""
+        return [grant.to_json() for grant in self._host.policy.grants]
+
+    def revoke_grant(self, grant_id: str) -> None:
+        """See `agentcore.cli.backend.Backend.revoke_grant`."""
+        self._runner.run(self._host.policy.revoke(grant_id))
 
     def run(self, work: Callable[[Host], Coroutine[Any, Any, T]]) -> T:
         """Do something with the host itself, in its event loop."""

@@ -21,6 +21,7 @@ _COMMANDS = {
     "modules": LazyCommand("agentcore.cli.modules:modules", "List, enable, disable and reload modules."),
     "approvers": LazyCommand("agentcore.cli.approvers:approvers", "Pair, list and revoke clients that may approve."),
     "config": LazyCommand("agentcore.cli.config:config", "Show the configuration, or its JSON Schema."),
+    "approvals": LazyCommand("agentcore.cli.approvals:approvals", "Tell why a call is asked about; try rules."),
     "audit": LazyCommand("agentcore.cli.audit:audit", "Verify the record of calls."),
     "doctor": LazyCommand("agentcore.cli.doctor:doctor", "Look for what is missing or wrong."),
     "stop": LazyCommand("agentcore.cli.stop:stop", "Emergency stop: end all calls of the running server."),

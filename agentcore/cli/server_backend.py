@@ -56,6 +56,25 @@ class ServerBackend:
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, change))
         return module
 
+    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.Backend.explain`."""
+        found: dict[str, Any] = self._client.post("/api/approvals/explain", question)
+        return found
+
+    def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.Backend.try_rule`."""
+        found: dict[str, Any] = self._client.post("/api/approvals/try", trial)
+        return found
+
+    def grants(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.Backend.grants`."""
+        found: list[dict[str, Any]] = self._client.get("/api/approvals/grants")["grants"]
+        return found
+
+    def revoke_grant(self, grant_id: str) -> None:
+        """See `agentcore.cli.backend.Backend.revoke_grant`."""
+        self._client.send("DELETE", path_of("api", "approvals", "grants", grant_id))
+
     def call(self, wish: CallWish, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.Backend.call`. An interrupted call is cancelled."""
         body: dict[str, Any] = {"arguments": wish.arguments}

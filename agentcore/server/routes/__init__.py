@@ -3,6 +3,7 @@
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes import (
     approval_page,
+    approval_policy,
     approvals,
     approvers,
     artifacts,
@@ -28,6 +29,7 @@ ROUTES: tuple[ServerRoute, ...] = (
     *tools.ROUTES,
     *calls.ROUTES,
     *approvals.ROUTES,
+    *approval_policy.ROUTES,
     *approvers.ROUTES,
     *chat.ROUTES,
     *chat_setup.ROUTES,

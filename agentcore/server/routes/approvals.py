@@ -63,7 +63,7 @@ async def decide(exchange: Exchange) -> Answer:
         exchange.principal,
         None if request is None else request.definition,
         None if request is None else request.preview,
-        api_token_approves=exchange.host.config.approvals.api_token,
+        api_token_approves=exchange.host.policy.config.api_token,
     )
     grant = None
     if request is not None and body.approved:

@@ -1,0 +1,77 @@
+"""What is allowed: why a call would be asked about, what a rule would change, and what was granted."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.chat.session_mode import agent_and_mode
+from agentcore.host.explaining import Explanation, Question, explain
+from agentcore.host.rule_trial import Trial, TrialResult, try_rule
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class Grants(BaseModel):
+    """What persons have allowed for later calls, oldest first."""
+
+    grants: list[dict[str, Any]]
+
+
+async def explain_call(exchange: Exchange) -> Answer:
+    """Send what the policy would say of a call."""
+    question: Question = exchange.body
+    chats, settings = exchange.host.store.chats, exchange.parts.chat.setup.settings
+    if question.agent_id is not None:
+        settings.agent(question.agent_id)
+    agent_id, mode = await agent_and_mode(chats, settings, question.session_id, question.agent_id)
+    explanation = await explain(exchange.host, question, agent_id, question.mode or mode)
+    return Answer(to_json(explanation.model_dump(by_alias=True)))
+
+
+async def try_new_rule(exchange: Exchange) -> Answer:
+    """Send which recorded calls a rule would change."""
+    chats, settings = exchange.host.store.chats, exchange.parts.chat.setup.settings
+    result = await try_rule(exchange.host, exchange.body, lambda session: agent_and_mode(chats, settings, session))
+    return Answer(to_json(result.model_dump(by_alias=True)))
+
+
+async def list_grants(exchange: Exchange) -> Answer:
+    """Send the grants."""
+    return Answer(to_json({"grants": [grant.to_json() for grant in exchange.host.policy.grants]}))
+
+
+async def revoke_grant(exchange: Exchange) -> Answer:
+    """Take a grant back; calls that it let pass are asked about again."""
+    await exchange.host.policy.revoke(exchange.path_values["id"])
+    return Answer(to_json({"ok": True}))
+
+
+ROUTES = (
+    ServerRoute(
+        "POST",
+        "/api/approvals/explain",
+        explain_call,
+        "Say whether a call would run, be asked about or be refused, and which rule or mode says so. Nothing runs.",
+        body=Question,
+        answer=Explanation,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/approvals/try",
+        try_new_rule,
+        "Say which of the recorded calls a rule would decide differently, before it is switched on.",
+        body=Trial,
+        answer=TrialResult,
+    ),
+    ServerRoute("GET", "/api/approvals/grants", list_grants, "What persons have allowed for later.", answer=Grants),
+    ServerRoute(
+        "DELETE",
+        "/api/approvals/grants/{id}",
+        revoke_grant,
+        "Take back what was allowed for later.",
+        # like the stop, it only takes rights away
+        action="stop",
+    ),
+)
