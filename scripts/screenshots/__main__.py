@@ -69,8 +69,10 @@ async def _server(modules: Sequence[str], provider: str) -> AsyncIterator[Server
 async def _logged_in(browser: Browser, server: ServerClient, look: Look) -> Page:
     context = await browser.new_context(reduced_motion="reduce", **look.options)
     page = await context.new_page()
-    code = server.running.host.store.page_sessions.create_code()
-    await page.goto(f"{server.make_url('/')}#code={code}")
+    store = server.running.host.store
+    # by way of the approval view, as `serve --open` does it: the tray can approve
+    codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
+    await page.goto(f"{server.approval_address}/{codes}")
     await page.get_by_role("heading", level=1).wait_for()
     return page
 

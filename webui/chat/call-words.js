@@ -39,6 +39,7 @@ function diffIn(envelope) {
 
 /** @param {any} value */
 function brief(value) {
+  if (typeof value === 'string' && value.trim().includes('\n')) return '…'; // lines read badly on one line
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replaceAll(/\s+/g, ' ').trim();
 }

@@ -43,6 +43,11 @@ export class Conversation extends Store {
     this._loading = Promise.resolve();
   }
 
+  /** Whether a call waits for a person or for the client. */
+  get hasWaiting() {
+    return this.items.some(({calls}) => calls.some(({state}) => state === 'waiting'));
+  }
+
   /** Load what there is, and follow it until `close`. */
   open() {
     if (this.id === '' || this._ends.length) return;

@@ -82,9 +82,9 @@ export class AcCallCard extends Localized(LitElement) {
     if (changed.has('call') && this.call?.state !== 'waiting') this._isRejecting = false;
   }
 
-  /** What asks for a look is open; the rest opens on demand. */
+  /** Open on demand; what waits is open only where no approval view shows the whole of it. */
   get _shows() {
-    return this._isOpen ?? this.call?.state === 'waiting';
+    return this._isOpen ?? (this.call?.state === 'waiting' && !approvalOrigin);
   }
 
   render() {

@@ -3,6 +3,7 @@ import {Conversation} from '../chat/conversation.js';
 import {draftOf, keepChoices, keepDraft, lastChoices} from '../chat/drafts.js';
 import {sessionList} from '../chat/session-list.js';
 import {chatSetup} from '../chat/setup.js';
+import {isCommand} from '../chat/slash.js';
 import {client} from '../client.js';
 import '../components/ac-chat-choices.js';
 import '../components/ac-chat-composer.js';
@@ -155,12 +156,18 @@ export class AcViewChats extends Localized(LitElement) {
       <div class="bottom">
         <ac-chat-todos .todos=${chat.todos}></ac-chat-todos>
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
+        ${this._rejectsBySending() ? html`<p class="warning" role="status"><ac-icon name="info"></ac-icon>${t('chat.sendingRejects')}</p>` : nothing}
         <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${chatSetup.isSetUp || !chatSetup.isLoaded}
           ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
         </ac-chat-composer>
       </div>`;
+  }
+
+  /** A message takes the place of an answer to the calls that wait. */
+  _rejectsBySending() {
+    return Boolean(this._draft.trim()) && !isCommand(this._draft) && !this._chat.isRunning && this._chat.hasWaiting;
   }
 
   _renderProviders() {

@@ -1,5 +1,7 @@
 """Chats in the real page: the real server, and a provider of models on loopback that plays what a test wrote."""
 
+import asyncio
+import importlib
 import importlib.util
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -104,6 +106,9 @@ OpenChat = Callable[..., Any]
 @pytest_asyncio.fixture(loop_scope="session")
 async def provider() -> AsyncIterator[Any]:
     """A provider that has no reply yet."""
+    # seconds on a busy machine, which are not the page's
+    for name in ("agentcore.chat.turn", "pydantic_ai.models.openai"):
+        await asyncio.to_thread(importlib.import_module, name)
     played = _tests_of_chat().Provider()
     app = web.Application(client_max_size=32 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", played.openai)

@@ -13,6 +13,7 @@ async def test_chat_with_a_card_that_waits_is_accessible(open_chat, axe_problems
     chat.provider.say("I do it.\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |", ADD)
     await chat.say("add rice")
     await expect(chat.card.get_by_role("button", name="Reject")).to_be_visible()
+    await chat.card.get_by_role("button", name="pantry_add").click()
     await chat.messages.first.hover()
     assert await axe_problems(chat.page) == []
     await chat.page.get_by_role("button", name="Which calls wait for you").click()

@@ -64,6 +64,7 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     chat.provider.say("Rice is there.")
     await chat.say("add rice")
     await expect(chat.card.get_by_text("Runs only if you say so.")).to_be_visible()
+    await chat.card.get_by_role("button", name="pantry_add").click()
     await expect(chat.card.locator("dd", has_text="rice")).to_be_visible()
     await expect(chat.card.get_by_text("Writes")).to_be_visible()
     await expect(chat.page.get_by_role("link", name="add rice").get_by_text("1 call waits for you")).to_be_attached()
@@ -78,7 +79,6 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     await chat.decide(approved=True)
     await expect(chat.shown.get_by_text("Rice is there.")).to_be_visible()
     assert chat.pantry.added == ["rice"]
-    await chat.card.get_by_role("button", name="pantry_add").click()
     await expect(chat.card.locator("ac-result").get_by_text("rice")).to_be_visible()
     await expect(chat.card.get_by_role("link")).to_have_attribute("href", re.compile("^#/activity/"))
 
@@ -90,6 +90,32 @@ async def test_call_is_rejected_in_its_card_and_the_model_goes_on(open_chat):
     await chat.say("add rice")
     await chat.card.get_by_role("button", name="Reject").click()
     await expect(chat.shown.get_by_text("Then not.")).to_be_visible()
+    await expect(chat.card.get_by_role("button", name="pantry_add")).to_contain_text("rejected")
+    assert chat.pantry.added == []
+
+
+async def test_card_leads_to_the_tray_that_was_hidden(open_chat):
+    chat = await open_chat()
+    chat.provider.say("", ADD)
+    await chat.say("add rice")
+    tray = chat.page.locator("ac-approval-tray")
+    await tray.get_by_role("button", name="Hide").click()
+    await expect(tray.locator("iframe")).to_be_hidden()
+    await chat.card.get_by_role("button", name="Review").click()
+    await expect(tray.locator("iframe")).to_be_visible()
+    await expect(tray.locator("iframe")).to_be_focused()
+
+
+async def test_message_while_a_call_waits_says_first_that_it_rejects_the_call(open_chat):
+    chat = await open_chat()
+    chat.provider.say("", ADD)
+    chat.provider.say("Something else then.")
+    await chat.say("add rice")
+    await expect(chat.card.get_by_role("button", name="Reject")).to_be_visible()
+    await chat.box.fill("no, wait")
+    await expect(chat.page.get_by_text("Sending a message rejects it.")).to_be_visible()
+    await chat.box.press("Enter")
+    await expect(chat.shown.get_by_text("Something else then.")).to_be_visible()
     await expect(chat.card.get_by_role("button", name="pantry_add")).to_contain_text("rejected")
     assert chat.pantry.added == []
 
