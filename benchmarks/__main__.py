@@ -8,7 +8,7 @@ import time
 
 from benchmarks.measure import Row, table
 
-NAMES = ("startup", "calls", "events", "chat", "files", "shell")
+NAMES = ("startup", "calls", "events", "chat", "files", "shell", "browsers")
 
 
 def main() -> int:

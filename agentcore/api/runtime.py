@@ -101,6 +101,16 @@ class Runtime(Protocol):
         """Be told of events whose type matches (`call.*`); the handler must not wait. Gives the way to end it."""
         ...
 
+    def note(self, subject: str, said: str, *, advice: str = "") -> None:
+        """Say something about the module's surroundings, for `agentcore doctor` and whoever looks for a cause.
+
+        Args:
+            subject: What it is about, such as the kind of a program that is needed; a later note replaces it.
+            said: What was found.
+            advice: What to do about it; empty: all is well.
+        """
+        ...
+
     def tools_changed(self) -> None:
         """Have `get_tool_definitions` asked again, because the module's tools are others now."""
         ...

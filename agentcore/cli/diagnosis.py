@@ -190,3 +190,6 @@ def _modules(config_path: Path) -> Iterator[Finding]:
             yield Finding("problem", subject, "; ".join(module["problems"]))
         else:
             yield Finding("ok", subject, f"{len(module['tools'])} tools")
+        for note in module["notes"]:
+            level: Literal["ok", "note"] = "note" if note["advice"] else "ok"
+            yield Finding(level, note["subject"], note["said"], note["advice"])

@@ -230,6 +230,7 @@ class Modules:
         for undo in record.undo:
             undo()
         record.undo.clear()
+        record.notes.clear()
         self._hooks.remove(record.name)
         self._cancel_left_tasks(record)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None

@@ -29,6 +29,7 @@ class ModuleRecord:
         tools: Its tools, before those whose name another module has are left out.
         tool_errors: Definitions that are not valid, one sentence each.
         conflicts: Tools left out because another module has the name, one sentence each.
+        notes: What it says about its surroundings: subject to what was found and what to do.
         component: Its element in the page.
         origin: Where it came from: distribution, version, file.
         found: Its code on the disk; None for one that was handed over as an object.
@@ -54,6 +55,7 @@ class ModuleRecord:
     tools: list["RegisteredTool"] = field(default_factory=list)
     tool_errors: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
+    notes: dict[str, tuple[str, str]] = field(default_factory=dict)
     component: WebComponent | None = None
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None

@@ -107,6 +107,10 @@ class ModuleRuntime:
         self._record.undo.append(unsubscribe)
         return unsubscribe
 
+    def note(self, subject: str, said: str, *, advice: str = "") -> None:
+        """See `agentcore.api.Runtime.note`."""
+        self._record.notes[subject] = (said, advice)
+
     def tools_changed(self) -> None:
         """See `agentcore.api.Runtime.tools_changed`."""
         self._tools_changed(self._record)

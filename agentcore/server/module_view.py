@@ -33,6 +33,14 @@ class RouteView(BaseModel, defer_build=True):
     kind: str
 
 
+class NoteView(BaseModel, defer_build=True):
+    """What a module says about its surroundings; with advice, something is to be done."""
+
+    subject: str
+    said: str
+    advice: str
+
+
 class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """A module: its state, why it is not ready, what it brought, where it came from."""
 
@@ -51,6 +59,7 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     requires: list[str] = []
     tools: list[str] = []
     problems: list[str] = []
+    notes: list[NoteView] = []
     """Tools that were left out, one sentence each."""
     routes: list[RouteView] = []
     calls_in_flight: int = 0
@@ -111,6 +120,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...]) -> Mod
         requires=list(record.requires),
         tools=tools,
         problems=[*record.tool_errors, *record.conflicts],
+        notes=[NoteView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()],
         routes=[RouteView(method=r.method, path=r.path, kind=r.kind) for r in host.routes.of(record.name)],
         calls_in_flight=len(record.calls),
         start_ms=record.started_ms if record.state == "ready" else None,

@@ -61,3 +61,18 @@ def test_root_that_is_missing_is_a_problem(place):
 def test_missing_app_json_is_a_note_that_says_what_to_do(empty_place):
     done = empty_place.run("doctor")
     assert "agentcore init writes one" in done.out
+
+
+def test_notes_of_modules_are_told_with_their_advice(place):
+    source = (
+        "from agentcore.api import Module\n\n"
+        "class Needy(Module):\n    '''Needs a program.'''\n\n"
+        "    def init(self, runtime):\n"
+        "        runtime.note('a program', 'was not found', advice='install it')\n"
+    )
+    place.add_module("needy", source)
+    place.write_app(modules=["needy"], server={"port": 0})
+    done = place.run("doctor", "--json")
+    noted = next(finding for finding in done.json["findings"] if finding["subject"] == "a program")
+    assert (noted["level"], noted["said"], noted["advice"]) == ("note", "was not found", "install it")
+    assert done.code == 0

@@ -1,6 +1,7 @@
 """`Chrome`: browsers with explicit ids, for tools and people that manage several."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from agentcore.api import (
@@ -14,6 +15,7 @@ from agentcore.api import (
     ToolContext,
     ToolError,
     ToolResult,
+    WebComponent,
     tool,
 )
 from agentcore_chrome import waiting
@@ -26,6 +28,7 @@ from agentcore_chrome.failures import instance_not_found
 from agentcore_chrome.launching import LaunchWish
 from agentcore_chrome.navigation import WaitUntil, go_to, state_of, with_scheme
 from agentcore_chrome.pictures import Format, Shot, take_picture
+from agentcore_chrome.preview import serve_preview
 from agentcore_chrome.process import BrowserProcess
 from agentcore_chrome.reading import CONTENT_CHARS, Piece, read_html, read_text
 from agentcore_chrome.settings import Viewport
@@ -58,6 +61,7 @@ class Chrome(EngineModule):
         """Take the engine, and serve what the management page asks."""
         await super().init(runtime)
         runtime.add_route("GET", "browsers", self._browsers)
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket")
 
     async def close_browsers(self, engine: Engine) -> None:
         """Close the browsers that were launched by id."""
@@ -308,6 +312,23 @@ class Chrome(EngineModule):
         return await self.told(ctx, tab, _waited(tab, selector, state, condition, url, loadState, timeoutMs))
 
     # -- the page ----------------------------------------------------------------------------------------------
+
+    def get_web_component(self) -> WebComponent:
+        """The management page, and the view of a tab."""
+        return WebComponent(
+            tag="chrome-panel",
+            script="chrome-panel.js",
+            folder=Path(__file__).parent / "page",
+            title={"en": "Browsers", "zh": "浏览器"},
+            icon="globe",
+            resource_views={self.resource_type: "chrome-tab-view"},
+        )
+
+    async def _preview(self, request: Request) -> Response | None:
+        wanted = request.path_values["page"]
+        tabs = self.engine.tabs.values()
+        tab = next((tab for tab in tabs if wanted in {tab.tab_id, tab.resource_id}), None)
+        return await serve_preview(request, tab, self.policy)
 
     async def _browsers(self, _: Request) -> Response:
         return Response({"browsers": await self.engine.describe()})

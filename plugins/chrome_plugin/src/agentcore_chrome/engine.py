@@ -191,6 +191,14 @@ class Engine:
         """What the policy said to a connection."""
         return self.guard.refused.get((host, port))
 
+    def check_url(self, url: str) -> str:
+        """Judge an address.
+
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        return self.policy.check(url)
+
     def failure_of(self, host: str, port: int) -> str | None:
         """Why a connection failed."""
         return self.guard.failed.get((host, port))

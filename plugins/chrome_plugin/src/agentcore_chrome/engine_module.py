@@ -9,6 +9,7 @@ import structlog
 from agentcore.api import Module, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
 from agentcore_chrome.answering import Told, answer
 from agentcore_chrome.engine import Engine, acquire, give_back
+from agentcore_chrome.executable import INSTALL_HINT, find_executable
 from agentcore_chrome.process import BrowserProcess
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab import DialogOpened, Tab
@@ -50,6 +51,7 @@ class EngineModule(Module):
         self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
         self.engine.listeners.append(self)
         runtime.subscribe("stop.changed", self._on_stop)
+        await asyncio.to_thread(_note_browser, runtime, settings)
 
     async def shutdown(self) -> None:
         """Close what this module opened; the last module closes the engine."""
@@ -164,3 +166,14 @@ class EngineModule(Module):
     def _on_stop(self, event: Any) -> None:
         if event.get("stopped") and self._engine is not None:
             self.own(self._engine.close_all())
+
+
+def _note_browser(runtime: Runtime, settings: EngineSettings) -> None:
+    """Say which browser will be used, or how to get one."""
+    if settings.cdp_endpoint is not None:
+        runtime.note("web browser", f"attaches to the one at {settings.cdp_endpoint}")
+        return
+    try:
+        runtime.note("web browser", str(find_executable(settings)))
+    except ToolError:
+        runtime.note("web browser", "none was found", advice=INSTALL_HINT)

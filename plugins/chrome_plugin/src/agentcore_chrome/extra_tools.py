@@ -12,7 +12,7 @@ from agentcore_chrome.answering import Told
 from agentcore_chrome.dialogs import Answer
 from agentcore_chrome.elements import Target, on_element
 from agentcore_chrome.evaluation import VALUE_CHARS
-from agentcore_chrome.failures import headline, is_driver_error
+from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.navigation import with_scheme
 from agentcore_chrome.page_actions import keep, save_file, simple
 from agentcore_chrome.page_uses import (
@@ -413,17 +413,29 @@ def _fill(value: str | bool | list[str], timeout_ms: int) -> Any:
     async def fill(locator: "Locator") -> None:
         if isinstance(value, bool):
             await locator.set_checked(value, timeout=timeout_ms)
-        elif isinstance(value, list) or await locator.evaluate("e => e.tagName", timeout=timeout_ms) == "SELECT":
+        elif isinstance(value, list):
             await locator.select_option(value, timeout=timeout_ms)
-        elif value in {"true", "false"} and await locator.evaluate(_IS_BOX, timeout=timeout_ms):
-            await locator.set_checked(value == "true", timeout=timeout_ms)
         else:
-            await locator.fill(value, timeout=timeout_ms)
+            await _fill_text(locator, value, timeout_ms)
 
     return fill
 
 
-_IS_BOX = "e => e.type === 'checkbox' || e.type === 'radio' || e.role === 'checkbox'"
+async def _fill_text(locator: "Locator", value: str, timeout_ms: int) -> None:
+    """Fill a field; one that takes no text says so itself, and is set by what it is."""
+    try:
+        await locator.fill(value, timeout=timeout_ms)
+    except Exception as exc:
+        if not is_driver_error(exc) or is_driver_timeout(exc):
+            raise
+        if await locator.evaluate("e => e.tagName", timeout=timeout_ms) == "SELECT":
+            await locator.select_option(value, timeout=timeout_ms)
+        elif value in {"true", "false"}:
+            await locator.set_checked(value == "true", timeout=timeout_ms)
+        else:
+            raise
+
+
 _LEVELS = ("error", "warning", "info", "debug")
 
 

@@ -111,7 +111,7 @@ async def _move(tab: Tab, url: str, timeout_ms: int, move: Callable[[], Awaitabl
     async def run() -> Arrived:
         response = await move()
         title, state = await tab.page.evaluate(_LOOK)
-        tab.title = title
+        tab.process.heard(tab, title, tab.page.url)
         return Arrived(tab.page.url, response.status if response else None, title, _STATES.get(state, state))
 
     try:

@@ -21,6 +21,8 @@ log = structlog.get_logger(__name__)
 
 _CLOSE_SECONDS = 8.0
 _LOOK_SECONDS = 3.0
+_JUDGED = ("http:", "https:", "file:", "chrome:", "devtools:", "view-source:", "chrome-extension:")
+_LOOK_AGAIN_SECONDS = 0.15
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 
@@ -34,6 +36,7 @@ class Owner(Protocol):
     def removed(self, tab: Tab) -> None: ...
     def ended(self, process: "BrowserProcess") -> None: ...
     def refusal_of(self, host: str, port: int) -> ToolError | None: ...
+    def check_url(self, url: str) -> str: ...
     def failure_of(self, host: str, port: int) -> str | None: ...
 
 
@@ -65,6 +68,7 @@ class BrowserProcess:
         self._opening = asyncio.Lock()
         self._line: CDPSession | None = None
         self._by_target: dict[str, Tab] = {}
+        self._looking: set[str] = set()
         self._closing = False
         self._over = False
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -179,6 +183,16 @@ class BrowserProcess:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def check_frames(self, page: "Page") -> None:
+        """Judge the addresses of a page and its frames.
+
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        for frame in page.frames:
+            if frame.url.startswith(_JUDGED):
+                self._owner.check_url(frame.url)
+
     def refusal_of(self, url: str) -> ToolError | None:
         """What the URL policy said to a connection for this address, if it refused one."""
         return self._owner.refusal_of(*_place(url))
@@ -202,6 +216,8 @@ class BrowserProcess:
 
     async def _page(self, context: "BrowserContext", wish: TabWish) -> "Page":
         page = await find_target(self.browser, wish.resource_id) if self.is_attached and wish.resource_id else None
+        if page is not None:
+            self.check_frames(page)
         if page is None:
             page = await context.new_page()
         if wish.viewport is not None:
@@ -239,8 +255,24 @@ class BrowserProcess:
     async def _learn_target(self, tab: Tab) -> None:
         told = await (await tab.session()).send("Target.getTargetInfo")
         target = told["targetInfo"]
-        self._by_target[target["targetId"]] = tab
-        tab.title = target["title"] or tab.title
+        tab.target_id = target["targetId"]
+        self._by_target[tab.target_id] = tab
+        self._on_target(told)
+
+    def look_again(self, tab: Tab) -> None:
+        """Ask for a tab's title soon: a browser does not tell of every change by itself."""
+        if tab.target_id is not None and tab.tab_id not in self._looking:
+            self._looking.add(tab.tab_id)
+            asyncio.get_running_loop().call_later(_LOOK_AGAIN_SECONDS, self._look, tab)
+
+    def _look(self, tab: Tab) -> None:
+        self._looking.discard(tab.tab_id)
+        if self.is_open and not tab.gone.done():
+            self.own(self._ask(tab))
+
+    async def _ask(self, tab: Tab) -> None:
+        assert self._line is not None  # noqa: S101 - listen() was called
+        self._on_target(await self._line.send("Target.getTargetInfo", {"targetId": tab.target_id}))
 
     def _on_target(self, told: dict[str, Any]) -> None:
         target = told["targetInfo"]
@@ -248,9 +280,15 @@ class BrowserProcess:
         if tab is None or tab.gone.done():
             self._by_target.pop(target["targetId"], None)
             return
-        title = target["title"] if target["title"] != target["url"] else ""
-        if (title, target["url"]) != (tab.title, tab.heard_url):
-            tab.title, tab.heard_url = title, target["url"]
+        # before a page says its title, a browser gives the address as one, without its scheme
+        title = "" if target["url"].endswith(target["title"]) else target["title"]
+        self.heard(tab, title, target["url"])
+
+    def heard(self, tab: Tab, title: str, url: str) -> None:
+        """A tab's title and address, as somebody has just learnt them."""
+        if (title, url) != (tab.title, tab.heard_url):
+            tab.title, tab.heard_url = title, url
+            tab.screencast.notify()
             self.changed(tab)
 
     def _disconnected(self) -> None:

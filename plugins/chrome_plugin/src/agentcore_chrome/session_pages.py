@@ -2,18 +2,29 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from agentcore.api import Resource, Runtime, ToolContext, ToolError, ToolResult
+from agentcore.api import (
+    Request,
+    Resource,
+    Response,
+    Runtime,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    WebComponent,
+)
 from agentcore_chrome.adapter import PlaywrightAdapter
 from agentcore_chrome.answering import Told
 from agentcore_chrome.engine import Engine
 from agentcore_chrome.engine_module import EngineModule
 from agentcore_chrome.launching import LaunchWish
+from agentcore_chrome.preview import serve_preview
 from agentcore_chrome.process import BrowserProcess
 from agentcore_chrome.settings import EngineSettings, Viewport
-from agentcore_chrome.snapshot import changes, read_lines
 from agentcore_chrome.tab import Tab, TabWish
+from agentcore_chrome.tree_lines import changes, read_lines
 
 _SNAPSHOT_MS = 10_000
 _CHANGED_LINES = 120
@@ -44,6 +55,19 @@ class SessionPages(EngineModule):
         """Take the engine."""
         await super().init(runtime)
         self.adapter = PlaywrightAdapter(self.engine, self.policy, self)
+        runtime.add_route("GET", "pages", self._pages)
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket")
+
+    def get_web_component(self) -> WebComponent:
+        """The list of pages, and the view of one."""
+        return WebComponent(
+            tag="browser-panel",
+            script="browser-panel.js",
+            folder=Path(__file__).parent / "page",
+            title={"en": "Pages of chats", "zh": "会话网页"},
+            icon="app-window",
+            resource_views={self.resource_type: "browser-page-view"},
+        )
 
     async def close_browsers(self, engine: Engine) -> None:
         """Close the browsers that sessions have for themselves; the shared one goes with the engine."""
@@ -161,6 +185,22 @@ class SessionPages(EngineModule):
             self.browsers_changed()
             return
         super().tab_removed(tab)
+
+    # -- the page ----------------------------------------------------------------------------------------------
+
+    async def _pages(self, _: Request) -> Response:
+        resources = self.runtime.resources.list(resource_type=self.resource_type)
+        tabs = {resource.resource_id: self.tab_of(resource) for resource in resources}
+        pages = [
+            resource.to_json() | {"state": tab.state if (tab := tabs[resource.resource_id]) else resource.status}
+            for resource in resources
+        ]
+        return Response({"pages": pages})
+
+    async def _preview(self, request: Request) -> Response | None:
+        wanted = request.path_values["page"]
+        tab = next((tab for tab in self.engine.tabs.values() if tab.resource_id == wanted), None)
+        return await serve_preview(request, tab, self.policy)
 
     # -- inside ------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,9 @@ from agentcore.api import ToolError
 from agentcore_chrome.control import Control
 from agentcore_chrome.dialogs import Answer, Dialogs, Seen
 from agentcore_chrome.failures import browser_crashed, is_closed
+from agentcore_chrome.screencast import Screencast
 from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tree_lines import read_lines
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Page, Request
@@ -81,6 +83,7 @@ class Tab:
         self.resource_id = wish.resource_id
         self.opener: Tab | None = None
         self.title, self.heard_url = "", ""
+        self.target_id: str | None = None
         self.created_at_ms = time.time_ns() // 1_000_000
         self.gone: asyncio.Future[ToolError] = asyncio.get_running_loop().create_future()
         self.dialogs = Dialogs(wish.hold_s)
@@ -91,7 +94,9 @@ class Tab:
         self.file_chooser_told = False
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
-        self.control = Control(self.describe, lambda: process.changed(self))
+        self.control = Control(self.describe, self._tell)
+        self.screencast = Screencast(self)
+        self.dialogs.listener = self._tell
         self.closing = False
         self._session: asyncio.Task[CDPSession] | None = None
         self._behind: set[asyncio.Task[Any]] = set()
@@ -116,6 +121,7 @@ class Tab:
             return
         self.gone.set_result(error)
         self.dialogs.close()
+        self.screencast.close()
         if self._session is not None:
             self._session.cancel()
         for task in self._behind:
@@ -154,11 +160,13 @@ class Tab:
         """
         async with self.control.turn():
             self.raise_if_gone()
+            self.check_reach()
             await self._leave_dialog()
             self.dialogs.begin_call()
             self.refusal = None
             self.download_began.clear()
             result = await self._race(work, timeout_ms / 1000 + grace_s)
+            self.process.look_again(self)
             if self.refusal is not None:
                 raise self.refusal
             return result
@@ -187,10 +195,10 @@ class Tab:
     async def describe(self) -> str:
         """The page as lines, to tell what changed between two looks."""
 
-        async def read() -> str:
-            return await self.page.locator("body").aria_snapshot(timeout=_LOOK_SECONDS * 1000)
-
-        return f"url: {self.page.url}\n{await self.look(read, '')}"
+        nothing: list[str] = []
+        lines = await self.look(lambda: read_lines(self.page, _LOOK_SECONDS * 1000), nothing)
+        title = await self.look(self.page.title, self.title)
+        return "\n".join([f"url: {self.page.url}", f"title: {title}", *(line.strip(" -") for line in lines)])
 
     def raise_if_gone(self) -> None:
         """See that the page is there.
@@ -200,6 +208,18 @@ class Tab:
         """
         if self.gone.done():
             raise self.gone.result()
+
+    def check_reach(self) -> None:
+        """See that the page, or a frame of it, is not at an address that nothing here may touch.
+
+        A launched browser's connections are judged one by one; in one that was attached to, somebody else may have
+        gone anywhere.
+
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        if self.process.is_attached:
+            self.process.check_frames(self.page)
 
     @property
     def state(self) -> str:
@@ -296,6 +316,10 @@ class Tab:
         return ToolError(
             "tab_not_found", f"tab {self.tab_id!r} was closed", tabId=self.tab_id, resourceId=self.resource_id
         )
+
+    def _tell(self) -> None:
+        self.screencast.notify()
+        self.process.changed(self)
 
     def _on_close(self) -> None:
         """The page closed itself, or was closed; or the browser died, which is heard a moment later."""

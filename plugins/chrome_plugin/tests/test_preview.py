@@ -1,0 +1,143 @@
+"""Live previews over the WebSocket: frames, taking over, handing back."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from agentcore.testing.hosting import HostPlan
+from agentcore.testing.serving import running_server
+
+pytestmark = pytest.mark.spec("B4")
+LIMIT_S = 60
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory):
+    config = {"config": {"chrome": {"allow_private": True}}}
+    async with running_server(HostPlan(("browser", "chrome"), config), tmp_path_factory.mktemp("server")) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def act(server, request):
+    session = request.node.name.replace("_", "-")[:60]
+
+    async def run(tool, /, **arguments):
+        return (await server.running.outcome(tool, arguments, session_id=session)).unwrap()
+
+    return run
+
+
+class Viewer:
+    """One who looks on."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.state = {}
+        self.errors = []
+        self.frames = 0
+
+    async def until(self, condition, *, says_shown=True):
+        async with asyncio.timeout(LIMIT_S):
+            while not condition(self):
+                message = await self.socket.receive()
+                if message.type is aiohttp.WSMsgType.BINARY:
+                    assert message.data[:2] == b"\xff\xd8"
+                    self.frames += 1
+                    if says_shown:
+                        await self.send(type="shown")
+                elif message.type is aiohttp.WSMsgType.TEXT:
+                    told = json.loads(message.data)
+                    if told["type"] == "state":
+                        self.state = told
+                    elif told["type"] == "error":
+                        self.errors.append(told["error"]["type"])
+                else:
+                    raise AssertionError(f"the preview ended: {message}")
+
+    async def send(self, **message):
+        await self.socket.send_str(json.dumps(message))
+
+
+@asynccontextmanager
+async def viewing(server, resource_id):
+    async with server.ws_connect(f"/api/modules/browser/preview/{resource_id}") as socket:
+        yield Viewer(socket)
+
+
+async def test_frames_flow_and_stop_for_who_does_not_keep_up(server, act, site):
+    page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
+    async with viewing(server, page) as quick, viewing(server, page) as slow:
+        await quick.until(lambda viewer: viewer.frames >= 10)
+        await slow.until(lambda viewer: viewer.frames >= 2, says_shown=False)
+        with pytest.raises(TimeoutError):
+            await slow.socket.receive(timeout=0.5)
+        await quick.until(lambda viewer: viewer.frames >= 12)
+        assert quick.state["url"] == site.url("/animation")
+
+
+async def test_person_takes_over_and_the_agent_waits_and_is_told(server, act, site):
+    """A person clicks and types; a call that comes meanwhile runs after it was handed back, and says what changed."""
+    page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
+    async with viewing(server, page) as viewer:
+        await viewer.until(lambda viewer: viewer.frames >= 1)
+        await viewer.send(type="mouseDown", x=70, y=220)
+        await viewer.send(type="take")
+        await viewer.until(lambda viewer: viewer.state.get("driver") == "you")
+        waiting = asyncio.create_task(
+            act("browser_evaluate", script="[document.title, document.getElementById('i').value]")
+        )
+        for kind in ("mouseMove", "mouseDown", "mouseUp"):
+            await viewer.send(type=kind, x=70, y=220)
+        await viewer.until(lambda viewer: viewer.state["title"] == "clicked")
+        for kind in ("mouseDown", "mouseUp"):
+            await viewer.send(type=kind, x=60, y=310)
+        await viewer.send(type="keyDown", key="A")
+        await viewer.send(type="keyUp", key="A")
+        await viewer.send(type="text", text="da 你好")
+        await viewer.send(type="wheel", x=60, y=310, deltaY=10)
+        await viewer.send(type="navigate", url="file:///etc/passwd")
+        await viewer.until(lambda viewer: viewer.errors == ["url_blocked"])
+        assert not waiting.done()
+        await viewer.send(type="giveBack")
+        result = await waiting
+    assert result.data["value"] == ["clicked", "Ada 你好"]
+    assert "Ada 你好" in result.data["changedByPerson"]
+
+
+async def test_only_one_person_drives_and_leaving_hands_back(server, act, site):
+    page = (await act("browser_navigate", url=site.url("/animation"))).data["resourceId"]
+    async with viewing(server, page) as first:
+        await first.send(type="take")
+        await first.until(lambda viewer: viewer.state.get("driver") == "you")
+        async with viewing(server, page) as second:
+            await second.send(type="take")
+            await second.until(lambda viewer: viewer.errors == ["page_is_driven"])
+            await second.send(type="nonsense")
+            await second.until(lambda viewer: viewer.errors == ["page_is_driven", "invalid_arguments"])
+    assert (await act("browser_evaluate", script="1")).data["value"] == 1
+
+
+async def test_person_answers_a_dialog(server, act, site):
+    page = (await act("browser_navigate", url=site.url("/dialogs"))).data["resourceId"]
+    async with viewing(server, page) as viewer:
+        await act("browser_click", selector="#confirm")
+        await viewer.until(lambda viewer: viewer.state.get("dialog"))
+        await viewer.send(type="dialog", accept=True)
+        await viewer.until(lambda viewer: viewer.state["dialog"] is None)
+    assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
+
+
+async def test_preview_of_a_page_that_is_closed_ends(server, act, site):
+    page = (await act("browser_navigate", url=site.url("/"))).data["resourceId"]
+    async with viewing(server, page) as viewer:
+        await viewer.until(lambda viewer: viewer.frames >= 1)
+        await act("browser_tabs", action="close")
+        with pytest.raises(AssertionError, match="the preview ended"):
+            await viewer.until(lambda _: False)
+    async with viewing(server, page) as viewer:
+        assert (await viewer.socket.receive()).data == 4404
