@@ -54,6 +54,8 @@ export class AcModuleRow extends Localized(LitElement) {
     super();
     /** @type {import('../module-list.js').Module | null} */
     this.module = null;
+    /** As it was when it was ready. @type {import('../module-list.js').Module | null} */
+    this._known = null;
   }
 
   render() {
@@ -78,7 +80,16 @@ export class AcModuleRow extends Localized(LitElement) {
   }
 
   _facts() {
-    const {tools, component, routes, problems, state} = /** @type {import('../module-list.js').Module} */ (this.module);
+    const module = /** @type {import('../module-list.js').Module} */ (this.module);
+    if (module.state === 'ready') this._known = module;
+    if (module.state === 'ready' || this._known?.name !== module.name) return this._told(module);
+    // what is below must not move while it comes back
+    return module.state === 'loading' || module.state === 'stopping' ? this._told(this._known) : nothing;
+  }
+
+  /** @param {import('../module-list.js').Module} module */
+  _told({tools, component, routes, problems, state}) {
+    if (state === 'loading') return html`<p class="facts">…</p>`;
     if (state !== 'ready') return nothing;
     return html`
       <ul class="facts">
