@@ -82,7 +82,8 @@ class ModuleList extends Store {
   /** The state at once, the rest when it is loaded. @param {{module: string, state: Module['state'], reason: string}} event */
   _note({module, state, reason}) {
     const known = this.find(module);
-    if (known) this.put({...known, state, reason});
+    // what a module brings is known with the next load only, and one that is ready is shown with it
+    if (known && state !== 'ready') this.put({...known, state, reason});
     void this.load();
   }
 

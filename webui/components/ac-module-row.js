@@ -58,9 +58,14 @@ export class AcModuleRow extends Localized(LitElement) {
     this._known = null;
   }
 
+  willUpdate() {
+    if (this.module?.state === 'ready') this._known = this.module;
+  }
+
   render() {
     if (!this.module) return nothing;
-    const {name, title, version, state, description, reason, listed} = this.module;
+    const {name, state, reason, listed} = this.module;
+    const {title, version, description} = this._shown(this.module);
     const isBroken = state === 'failed' || state === 'missing';
     return html`
       <article class=${listed ? '' : 'off'}>
@@ -79,17 +84,14 @@ export class AcModuleRow extends Localized(LitElement) {
       </article>`;
   }
 
-  _facts() {
-    const module = /** @type {import('../module-list.js').Module} */ (this.module);
-    if (module.state === 'ready') this._known = module;
-    if (module.state === 'ready' || this._known?.name !== module.name) return this._told(module);
-    // what is below must not move while it comes back
-    return module.state === 'loading' || module.state === 'stopping' ? this._told(this._known) : nothing;
+  /** While it comes back, as it was before: nothing that stands below it moves. @param {import('../module-list.js').Module} module */
+  _shown(module) {
+    const isOnTheWay = module.listed && ['stopping', 'stopped', 'loading'].includes(module.state);
+    return isOnTheWay && this._known?.name === module.name ? this._known : module;
   }
 
-  /** @param {import('../module-list.js').Module} module */
-  _told({tools, component, routes, problems, state}) {
-    if (state === 'loading') return html`<p class="facts">…</p>`;
+  _facts() {
+    const {tools, component, routes, problems, state} = this._shown(/** @type {import('../module-list.js').Module} */ (this.module));
     if (state !== 'ready') return nothing;
     return html`
       <ul class="facts">
