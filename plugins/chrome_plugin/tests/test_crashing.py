@@ -4,6 +4,7 @@ import asyncio
 import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,25 @@ from agentcore.api import ToolError
 pytestmark = pytest.mark.spec("B3")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_temporary_folder():
+    """A folder of these tests' own, for others make browsers at the same time; its name is short, as sockets need."""
+    folder, before = tempfile.mkdtemp(prefix="ac-"), tempfile.gettempdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
+    assert tempfile.gettempdir() == before
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_alive(process):
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def folders() -> set[str]:
     return set(glob.glob(f"{tempfile.gettempdir()}/agentcore-browser-*"))
 
@@ -28,14 +48,23 @@ async def until(condition, limit_s=30):
             await asyncio.sleep(0.05)
 
 
+def is_renderer(process):
+    try:
+        return "--type=renderer" in process.cmdline()
+    except psutil.Error:  # it ended meanwhile
+        return False
+
+
 async def test_killed_browser_ends_its_calls_and_is_dropped(host, call, failure, site):
     before = folders()
     launched = (await call("chrome_launch")).data
     tab = (await call("chrome_new_tab", browserId=launched["browserId"])).data["tabId"]
     made = folders() - before
     assert len(made) == 1
-    waiting = asyncio.create_task(failure("chrome_evaluate", tabId=tab, script="new Promise(() => {})"))
-    await host.events.wait_for("call.started", tool="chrome_evaluate")
+    await call("chrome_navigate", tabId=tab, url=site.url("/"))
+    endless = "fetch('/began').then(() => new Promise(() => {}))"
+    waiting = asyncio.create_task(failure("chrome_evaluate", tabId=tab, script=endless))
+    await until(lambda: "/began" in site.asked)
     os.kill(launched["pid"], signal.SIGKILL)
     assert (await waiting).type == "browser_crashed"
     await host.events.wait_for("chrome.browserCrashed", browserId=launched["browserId"])
@@ -51,9 +80,7 @@ async def test_crashed_page_is_opened_anew_under_the_same_id(host, site):
 
     first = await act("browser_navigate", url=site.url("/"))
     shared = next(one for one in (await host.call("chrome_list")).data["browsers"] if one["isShared"])
-    renderers = [
-        one for one in psutil.Process(shared["pid"]).children(recursive=True) if "--type=renderer" in one.cmdline()
-    ]
+    renderers = [one for one in psutil.Process(shared["pid"]).children(recursive=True) if is_renderer(one)]
     for renderer in renderers:
         renderer.kill()
     with pytest.raises(ToolError) as caught:
@@ -70,7 +97,7 @@ async def test_closing_a_browser_leaves_no_process_and_no_folder(call):
     processes = [psutil.Process(launched["pid"]), *psutil.Process(launched["pid"]).children(recursive=True)]
     made = folders() - before
     await call("chrome_close", browserId=launched["browserId"])
-    await until(lambda: not any(process.is_running() and process.status() != "zombie" for process in processes))
+    await until(lambda: not any(is_alive(process) for process in processes))
     await until(lambda: not made & folders())
 
 
@@ -128,7 +155,7 @@ async def test_kill_of_the_server_ends_its_browsers_and_the_next_start_removes_t
         processes = psutil.Process(server.pid).children(recursive=True)
         assert line["pid"] in [process.pid for process in processes]
         server.kill()
-    await until(lambda: not any(process.is_running() and process.status() != "zombie" for process in processes))
+    await until(lambda: not any(is_alive(process) for process in processes))
     left = folders() - before
     await asyncio.to_thread(subprocess.run, [*command, "end"], check=True, capture_output=True)
     await until(lambda: not left & folders())

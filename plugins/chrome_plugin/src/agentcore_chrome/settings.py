@@ -78,6 +78,3 @@ class EngineSettings(Module.Settings):
     extra_tools: Annotated[
         bool, Field(description="Whether `browser` has more than its fifteen tools: snapshot, tabs, forms, …")
     ] = True
-    stealth: Annotated[
-        bool, Field(description="Whether pages are kept from seeing that the browser is driven by a program.")
-    ] = False
