@@ -16,6 +16,9 @@ KEY_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "A
 BASE_URL_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 """Where the environment keeps keys and addresses."""
 
+USUAL_MODEL: dict[Provider, str] = {"openai": "gpt-5", "anthropic": "claude-sonnet-4-5"}
+"""What is asked at a provider's own address when nobody has named a model."""
+
 
 class _Settings(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -152,13 +155,24 @@ class ChatSettings:
         agent = self.agents.get(agent_id)
         return _MODE.validate_python(own) if own is not None else None if agent is None else agent.mode
 
+    @property
+    def default_name(self) -> str | None:
+        """The model when none is named: the first of `models`, else a usual one of the only provider that has a key."""
+        if self.models:
+            return next(iter(self.models))
+        reachable = [provider for provider in PROVIDERS if self._is_reachable(provider)]
+        # at another address than the provider's own, nobody knows which models there are
+        if len(reachable) != 1 or self._environ.get(BASE_URL_VARIABLE[reachable[0]]):
+            return None
+        return f"{reachable[0]}:{USUAL_MODEL[reachable[0]]}"
+
     def choose(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
-        """The model to ask: the one that is wanted, else the agent's, the first of `models`, the one with a key.
+        """The model to ask: the one that is wanted, else the agent's, the `default_name`.
 
         Raises:
             ToolError: `model_not_found` with the names there are; `model_not_configured`: there is none at all.
         """
-        name = wanted or agent.model or next(iter(self.models), None)
+        name = wanted or agent.model or self.default_name
         if name is None:
             raise self._missing()
         config = self.models.get(name)

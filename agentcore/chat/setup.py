@@ -107,7 +107,7 @@ class ModelSetup:
             hint = None
         except ToolError as exc:
             hint = exc.message
-        default = settings.agent("default").model or next(iter(settings.models), None)
+        default = settings.agent("default").model or settings.default_name
         fallback = self._host.policy.mode
         return ChatView(
             is_set_up=settings.is_set_up,

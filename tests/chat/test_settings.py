@@ -36,6 +36,15 @@ def test_agent_s_model_comes_before_the_first_of_the_list():
     assert choose("first", models=models, agent=AgentConfig(model="second")).model == "first"
 
 
+@pytest.mark.parametrize(
+    ("environ", "provider", "model"),
+    [(OPENAI, "openai", "gpt-5"), ({"ANTHROPIC_API_KEY": "sk-2"}, "anthropic", "claude-sonnet-4-5")],
+)
+def test_only_provider_with_a_key_is_asked_when_no_model_is_named(environ, provider, model):
+    choice = choose(None, environ=environ)
+    assert (choice.provider, choice.model) == (provider, model)
+
+
 def test_key_of_the_environment_does_not_go_to_an_address_that_does_not_name_it():
     models = {"a": {"base_url": "http://elsewhere"}, "b": {"base_url": "http://here", "api_key_env": "OPENAI_API_KEY"}}
     assert choose("a", models=models).api_key.get_secret_value() == ""
@@ -51,7 +60,8 @@ def test_key_is_not_shown():
     [
         (None, {}, {}, "model_not_configured"),
         ("gpt-x", {}, {}, "model_not_configured"),
-        (None, {}, OPENAI, "model_not_configured"),
+        (None, {}, {**OPENAI, "ANTHROPIC_API_KEY": "sk-2"}, "model_not_configured"),
+        (None, {}, {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "model_not_configured"),
         ("claude-x", {}, OPENAI, "model_not_found"),
         ("gpt-x", {"m": {}}, {}, "model_not_found"),
     ],

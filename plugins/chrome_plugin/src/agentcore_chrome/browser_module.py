@@ -45,6 +45,7 @@ class Browser(ExtraTools):
     """The browser page of a chat session: go somewhere, read, click, type, look."""
 
     title = "Browser"
+    stands_in_for = ("chrome",)
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
         """The fifteen tools, and the further ones if the settings want them."""
