@@ -23,6 +23,7 @@ from agentcore.server.descriptors import connection_limit
 from agentcore.server.event_streams import EventStreams
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
+from agentcore.server.live_control import LiveControl
 from agentcore.server.module_routes import serve_module_route
 from agentcore.server.module_switch import ModuleSwitch
 from agentcore.server.reader import BodyReader, validate_body, validate_query
@@ -208,6 +209,7 @@ def create_app(
         hits=hits,
         routes=ROUTES,
         connections=int,
+        live_control=LiveControl(),
     )
     host.own_origins.declare("page", own.origins)
     app = ServerApplication(Dispatcher(parts), max_connections or connection_limit())

@@ -18,6 +18,7 @@ from agentcore.server.reader import BodyReader
 
 if TYPE_CHECKING:
     from agentcore.server.event_streams import EventStreams
+    from agentcore.server.live_control import LiveControl
     from agentcore.server.route_table import ServerRoute
 
 
@@ -35,6 +36,7 @@ class ServerParts:
         switch: Turns modules on and off.
         chat: Chat sessions.
         connections: How many connections are open.
+        live_control: Which pages may act through modules' own routes.
         streams: Ends the open streams and WebSockets of modules, one by one.
         cache: What was made once: the description of the API, hashes of the list of tools.
         limits: Time limits.
@@ -54,6 +56,7 @@ class ServerParts:
     hits: Hits
     routes: tuple["ServerRoute", ...]
     connections: Callable[[], int]
+    live_control: "LiveControl"
     streams: set[Callable[[], None]] = field(default_factory=set)
     cache: dict[str, bytes] = field(default_factory=dict)
 

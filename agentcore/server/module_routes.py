@@ -39,7 +39,9 @@ async def serve_module_route(
 
     Raises:
         Refusal: Query or body are not what the route's models say, or it is no WebSocket where one is expected.
+        ToolError: `confirmation_required`.
     """
+    exchange.parts.live_control.check(exchange, route)
     request = await _request(exchange, route, path_values)
     try:
         if route.kind == "websocket":
