@@ -66,7 +66,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED): $(PROJECTS) app.json constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) -e . $(LISTED:%=-e ./%)
+	$(PIP_INSTALL) -e '.[chat]' $(LISTED:%=-e ./%)
 	@touch $@
 
 $(INSTALLED_DEV): $(PROJECTS) constraints.txt | $(BIN)/python

@@ -6,7 +6,6 @@ import itertools
 import re
 import secrets
 import time
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +22,7 @@ from agentcore.host.approval_policy import OWN_CALL
 from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
 from agentcore.host.call_context import CallContext
+from agentcore.host.call_errors import CallTimeout, cancelled, defect, unreachable, unrecorded
 from agentcore.host.call_facts import CallFacts
 from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
@@ -78,13 +78,13 @@ class Calls:
         except ToolError as exc:
             outcome = CallOutcome(call.id, error=exc)
         except RecordWriteError as exc:
-            outcome = CallOutcome(call.id, error=_unrecorded(exc))
+            outcome = CallOutcome(call.id, error=unrecorded(exc))
         except asyncio.CancelledError:
             call.is_cancelled = True  # a thread that works on it looks here
-            self._finish(call, CallOutcome(call.id, error=_cancelled()))
+            self._finish(call, CallOutcome(call.id, error=cancelled()))
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            outcome = CallOutcome(call.id, error=self._defect(call, exc))
+            outcome = CallOutcome(call.id, error=defect(call, exc))
         if call.resource is not None:
             outcome.resource_id = call.resource.resource_id
         outcome.edited_arguments = call.edited_arguments
@@ -117,7 +117,7 @@ class Calls:
         call = self.in_flight.get(call_id)
         if call is None or (by.kind not in PERSONS and call.request.principal != by):
             raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)
-        self.cut(call, _cancelled())
+        self.cut(call, cancelled())
 
     def cut(self, call: Call, error: ToolError) -> None:
         """End one call with an error."""
@@ -396,7 +396,7 @@ class Calls:
         parent = self.in_flight.get(call.request.parent_call_id or "")
         call.deadline = min(deadline, parent.deadline) if parent is not None and parent.deadline else deadline
         assert call.work is not None  # noqa: S101 - this runs inside of it
-        call.work.cut_at(call.deadline, _TimedOut(limit_s))
+        call.work.cut_at(call.deadline, CallTimeout(limit_s))
 
     def _resolve(
         self, call: Call, tool: RegisteredTool, use: ResourceUse, *, may_create: bool = True
@@ -425,9 +425,9 @@ class Calls:
         except ToolError as exc:
             if use.not_found == exc.type:
                 raise
-            raise _unreachable(call, use, named) from exc
+            raise unreachable(call, use, named) from exc
         if resource.resource_type != use.type or (not call.is_of_person and resource.session_id != call.session_id):
-            raise _unreachable(call, use, named)
+            raise unreachable(call, use, named)
         return resource
 
     async def _execute(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallOutcome:
@@ -462,22 +462,6 @@ class Calls:
             result = await cap(result, encoded, limit, save)
         return CallOutcome(call.id, result=result, encoded_data=encoded)
 
-    def _defect(self, call: Call, exc: BaseException) -> ToolError:
-        if isinstance(exc, _TimedOut):
-            return ToolError(
-                "timeout",
-                f"{call.request.tool} was not done within {exc.limit_s:g} s; give it more with timeout_ms",
-                retryable=True,
-                timeout_ms=int(exc.limit_s * 1000),
-            )
-        text = "".join(traceback.format_exception(exc))
-        log.error("call_failed", call_id=call.id, tool=call.request.tool, traceback=text)
-        return ToolError(
-            "internal_error",
-            f"{call.request.tool} failed with {type(exc).__name__}; the log has the traceback under {call.id}",
-            call_id=call.id,
-        )
-
     def _finish(self, call: Call, outcome: CallOutcome) -> None:
         if self.in_flight.get(call.id) is call:
             del self.in_flight[call.id]
@@ -507,33 +491,9 @@ class Calls:
         )
 
 
-class _TimedOut(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
-    def __init__(self, limit_s: float) -> None:
-        super().__init__()
-        self.limit_s = limit_s
-
-
 def _wake(watcher: asyncio.Future[None]) -> None:
     if not watcher.done():
         watcher.set_result(None)
-
-
-def _unreachable(call: Call, use: ResourceUse, named: str) -> ToolError:
-    """Others' resources are as if they were not."""
-    message = f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
-    context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
-    return ToolError(use.not_found, message, **context)
-
-
-def _unrecorded(exc: RecordWriteError) -> ToolError:
-    message = (
-        f"the call did not run, because it could not be recorded: {exc}; make room on the disk of the state folder"
-    )
-    return ToolError("record_unavailable", message, retryable=True)
-
-
-def _cancelled() -> ToolError:
-    return ToolError("cancelled", "the call was cancelled")
 
 
 def _row(call: Call, outcome: str) -> CallRow:

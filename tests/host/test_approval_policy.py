@@ -13,7 +13,7 @@ from agentcore.store.approval_store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")
 MODEL, PERSON = Principal("chat", "s1"), Principal("page", "p1")
-ROOT = "/work/room"
+ROOT = "/home/ann/room"
 
 
 def tool(*effects, name="t"):
