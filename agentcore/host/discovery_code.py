@@ -25,7 +25,8 @@ def forget_code(package: str) -> None:
 
     Compiled files go too: Python takes one for current when the source has the same size and the same second.
     """
-    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
+    # a copy: other threads import meanwhile
+    for name in [name for name in list(sys.modules) if name == package or name.startswith(f"{package}.")]:
         module = sys.modules.pop(name)
         compiled = getattr(getattr(module, "__spec__", None), "cached", None)
         if compiled:

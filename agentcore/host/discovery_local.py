@@ -96,7 +96,8 @@ def local_names(modules_dir: Path | None) -> Iterator[str]:
 def forget_local(name: str) -> None:
     """Take all loads of a local module out of `sys.modules`."""
     prefix = _PRIVATE.format(name=name)
-    for loaded in [loaded for loaded in sys.modules if loaded.startswith(prefix) and "." not in loaded]:
+    # a copy: other threads import meanwhile
+    for loaded in [loaded for loaded in list(sys.modules) if loaded.startswith(prefix) and "." not in loaded]:
         forget_code(loaded)
 
 

@@ -72,8 +72,10 @@ class Preview:
                 continue
             if isinstance(message, Shown):
                 self._viewer.shown()
+            elif isinstance(message, Take) and message.type == "giveBack":
+                await self._input.put(message)  # after what was typed before it
             elif isinstance(message, Take):
-                await self._hand_over(message)
+                await self._take_over()
             else:
                 self._put(message)
 
@@ -89,6 +91,9 @@ class Preview:
     async def _drive(self) -> None:
         while True:
             message = await self._input.get()
+            if isinstance(message, Take):
+                await self._tab.control.give_back(self._viewer.viewer_id)
+                continue
             if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, SayTo):
                 continue
             limit_s = (
@@ -102,11 +107,8 @@ class Preview:
             except TimeoutError:
                 log.info("preview_input_late", tab_id=self._tab.tab_id, kind=message.type)
 
-    async def _hand_over(self, message: Take) -> None:
-        control, viewer_id = self._tab.control, self._viewer.viewer_id
-        if message.type == "giveBack":
-            await control.give_back(viewer_id)
-        elif not await control.take(viewer_id):
+    async def _take_over(self) -> None:
+        if not await self._tab.control.take(self._viewer.viewer_id):
             error = ToolError("page_is_driven", "somebody else drives this page now", retryable=True)
             await self._tell({"type": "error", "error": error.to_json()})
 
