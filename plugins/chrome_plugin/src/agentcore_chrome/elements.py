@@ -97,11 +97,20 @@ async def _explained(tab: Tab, target: Target, timeout_ms: int, error: Exception
     if not is_driver_timeout(error):
         return element_not_actionable(target.text, headline(error), **named)
     reason = why_not_actionable(error)
-    if reason is None and "locator resolved to" not in str(error):
+    if reason is None and "locator resolved to" not in str(error) and not await _is_there_after_all(tab, target):
         return element_not_found(target.text, timeout_ms, **named)
     if not acts:
         return element_not_actionable(target.text, f"was not ready within {timeout_ms} ms", **named)
     return element_not_actionable(target.text, reason or f"it was not ready within {timeout_ms} ms", **named)
+
+
+async def _is_there_after_all(tab: Tab, target: Target) -> bool:
+    """Whether a slow machine used up the limit before the driver had looked even once."""
+
+    async def look() -> bool:
+        return await _is_there(await locate(tab.page, target))
+
+    return await tab.look(look, default=False)
 
 
 def stale_ref(ref: str) -> ToolError:
