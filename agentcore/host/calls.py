@@ -14,15 +14,13 @@ from typing import Any
 import structlog
 
 from agentcore.api.context import Principal
-from agentcore.api.definition import ResourceUse
 from agentcore.api.errors import ToolError
-from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink
 from agentcore.host.approval_policy import OWN_CALL
 from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
 from agentcore.host.call_context import CallContext
-from agentcore.host.call_errors import CallTimeout, cancelled, defect, unreachable, unrecorded
+from agentcore.host.call_errors import CallTimeout, cancelled, defect, unrecorded
 from agentcore.host.call_facts import CallFacts
 from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
@@ -36,6 +34,7 @@ from agentcore.host.parts import Parts
 from agentcore.host.permission import Permission, refused
 from agentcore.host.policy import PERSONS, authorise
 from agentcore.host.registry import RegisteredTool
+from agentcore.host.resolving import resolve
 from agentcore.host.results import cap, fits, to_result
 from agentcore.host.url_pattern import host_of
 from agentcore.store import CallRow
@@ -224,11 +223,13 @@ class Calls:
         self._read_arguments(call, tool)
         use = tool.definition.resource
         if use is not None:
-            call.resource = self._resolve(call, tool, use)
+            call.resource = resolve(call, tool, use, self._parts.resources)
         context = CallContext(call, self, self._parts)
         call.preview = await preview_call(call, tool, context)
         shown = await self._permit(call, tool)
         self._arm(call, tool)
+        if call.resource is not None:
+            self._parts.resources.begin(call.resource)
         if use is None or call.resource is None or use.skip_queue or call.resource.resource_id in call.holds:
             return await self._enter(call, tool, context, shown)
         async with self._parts.resources.turn(call.resource.resource_id):
@@ -266,7 +267,7 @@ class Calls:
         call.edited_arguments = shown.arguments
         self._read_arguments(call, tool)
         if tool.definition.resource is not None:
-            call.resource = self._resolve(call, tool, tool.definition.resource)
+            call.resource = resolve(call, tool, tool.definition.resource, self._parts.resources)
 
     async def _facts(self, call: Call, tool: RegisteredTool, *, with_paths: bool = False) -> CallFacts:
         policy = self._parts.policy
@@ -376,7 +377,7 @@ class Calls:
         tool = call.tool = self._parts.registry.get(request.tool)
         self._read_arguments(call, tool)
         if tool.definition.resource is not None:
-            call.resource = self._resolve(call, tool, tool.definition.resource, may_create=False)
+            call.resource = resolve(call, tool, tool.definition.resource, self._parts.resources, may_create=False)
         call.preview = await preview_call(call, tool, CallContext(call, self, self._parts))
         return call, tool
 
@@ -397,38 +398,6 @@ class Calls:
         call.deadline = min(deadline, parent.deadline) if parent is not None and parent.deadline else deadline
         assert call.work is not None  # noqa: S101 - this runs inside of it
         call.work.cut_at(call.deadline, CallTimeout(limit_s))
-
-    def _resolve(
-        self, call: Call, tool: RegisteredTool, use: ResourceUse, *, may_create: bool = True
-    ) -> Resource | None:
-        named = call.request.arguments.get(use.argument)
-        if call.request.resource_id is not None and use.key is None:
-            if named is not None and named != call.request.resource_id:
-                raise ToolError(
-                    "invalid_arguments",
-                    f"{use.argument} is {named!r}, but the call names {call.request.resource_id!r}; give one of them",
-                )
-            named = call.request.resource_id
-        if named is not None:
-            return self._reach(call, use, named)
-        own = self._parts.resources.list(session_id=call.session_id, resource_type=use.type)
-        if own:
-            return min(own, key=lambda resource: resource.index)
-        is_made = use.create and may_create
-        return self._parts.resources.create(tool.module.name, use.type, call.session_id) if is_made else None
-
-    def _reach(self, call: Call, use: ResourceUse, named: str) -> Resource:
-        """The resource of this id or key, if the call may reach it."""
-        known = self._parts.resources
-        try:
-            resource = known.by_key(use.type, use.key, named) if use.key else known.get(named)
-        except ToolError as exc:
-            if use.not_found == exc.type:
-                raise
-            raise unreachable(call, use, named) from exc
-        if resource.resource_type != use.type or (not call.is_of_person and resource.session_id != call.session_id):
-            raise unreachable(call, use, named)
-        return resource
 
     async def _execute(self, call: Call, tool: RegisteredTool, context: CallContext) -> CallOutcome:
         module, name = tool.module, tool.definition.name
@@ -468,6 +437,8 @@ class Calls:
         tool = call.tool
         if tool is not None:
             tool.module.calls.pop(call.id, None)
+        if call.resource is not None:
+            self._parts.resources.settle(call.resource, is_used=outcome.ok)
         while self._watchers:
             _wake(self._watchers.pop())
         said = "ok" if outcome.error is None else outcome.error.type

@@ -26,6 +26,8 @@ class _Held:
     resource: Resource
     owner: str
     on_release: OnRelease | None = None
+    is_planned: bool = False
+    is_used: bool = False
     busy: bool = False
     queue: deque[asyncio.Future[None]] = field(default_factory=deque)
 
@@ -36,6 +38,7 @@ class ResourceRegistry:
     def __init__(self, events: EventBus) -> None:
         self._events = events
         self._held: dict[str, _Held] = {}
+        self._planned: dict[tuple[str, str], _Held] = {}
         self._next_index: dict[tuple[str, str], int] = {}
 
     def create(
@@ -53,32 +56,54 @@ class ResourceRegistry:
         Raises:
             ToolError: `too_many_resources`.
         """
+        held = self._make(owner, resource_type, session_id, adapter_type, keys, on_release)
+        self._held[held.resource.resource_id] = held
+        self._changed(held.resource)
+        return held.resource
+
+    def plan(self, owner: str, resource_type: str, session_id: str) -> Resource:
+        """The resource that a call will act on, if it runs: it has its id, and lives from `begin` on.
+
+        Calls that wait for a person share one, and when none of them runs, there was none.
+
+        Raises:
+            ToolError: `too_many_resources`.
+        """
         place = (session_id, resource_type)
-        living = sum(
-            1 for held in self._held.values() if (held.resource.session_id, held.resource.resource_type) == place
-        )
-        if living >= RESOURCES_PER_SESSION:
-            raise ToolError(
-                "too_many_resources",
-                f"session {session_id!r} has {living} resources of type {resource_type!r}; close some first",
-                limit=RESOURCES_PER_SESSION,
-            )
-        index = self._next_index.get(place, 0)
-        self._next_index[place] = index + 1
-        now = _now_ms()
-        resource = Resource(
-            f"{resource_type}_{session_id}_{index}",
-            resource_type,
-            session_id,
-            index,
-            adapter_type,
-            created_at_ms=now,
-            last_used_at_ms=now,
-            keys=dict(keys or {}),
-        )
-        self._held[resource.resource_id] = _Held(resource, owner, on_release)
+        held = self._planned.get(place)
+        if held is None:
+            held = self._planned[place] = self._make(owner, resource_type, session_id)
+            held.is_planned = True
+        return held.resource
+
+    def planned(self, resource_id: str) -> Resource | None:
+        """The resource of this id that is planned and does not live yet."""
+        return next((held.resource for held in self._planned.values() if held.resource.resource_id == resource_id), None)
+
+    def begin(self, resource: Resource) -> None:
+        """Let a planned resource live; nothing to do for any other."""
+        place = (resource.session_id, resource.resource_type)
+        held = self._planned.get(place)
+        if held is None or held.resource is not resource:
+            return
+        del self._planned[place]
+        resource.status = "starting"
+        resource.created_at_ms = _now_ms()
+        self._held[resource.resource_id] = held
         self._changed(resource)
-        return resource
+
+    def settle(self, resource: Resource, *, is_used: bool) -> None:
+        """Note how a call on a resource ended: a planned one that nothing ever stood behind is but planned again."""
+        held = self._held.get(resource.resource_id)
+        if held is None or held.resource is not resource or not held.is_planned:
+            return
+        held.is_used = held.is_used or is_used or held.on_release is not None or resource.status != "starting"
+        if held.is_used or held.busy:
+            return
+        del self._held[resource.resource_id]
+        self._planned[(resource.session_id, resource.resource_type)] = held
+        resource.status = "closed"
+        self._changed(resource)
 
     def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
         """Say how a resource ends that the host made for a call.
@@ -196,9 +221,44 @@ class ResourceRegistry:
         self._changed(held.resource)
 
     async def release_owned(self, owner: str) -> None:
-        """End all resources of a module."""
+        """End all resources of a module, and forget those that were planned for it."""
+        self._planned = {place: held for place, held in self._planned.items() if held.owner != owner}
         for resource in self.list(owner=owner):
             await self.release(resource.resource_id)
+
+    def _make(
+        self,
+        owner: str,
+        resource_type: str,
+        session_id: str,
+        adapter_type: str = "",
+        keys: Mapping[str, str] | None = None,
+        on_release: OnRelease | None = None,
+    ) -> _Held:
+        place = (session_id, resource_type)
+        living = sum(
+            1 for held in self._held.values() if (held.resource.session_id, held.resource.resource_type) == place
+        )
+        if living >= RESOURCES_PER_SESSION:
+            raise ToolError(
+                "too_many_resources",
+                f"session {session_id!r} has {living} resources of type {resource_type!r}; close some first",
+                limit=RESOURCES_PER_SESSION,
+            )
+        index = self._next_index.get(place, 0)
+        self._next_index[place] = index + 1
+        now = _now_ms()
+        resource = Resource(
+            f"{resource_type}_{session_id}_{index}",
+            resource_type,
+            session_id,
+            index,
+            adapter_type,
+            created_at_ms=now,
+            last_used_at_ms=now,
+            keys=dict(keys or {}),
+        )
+        return _Held(resource, owner, on_release)
 
     def _find(self, resource_id: str, owner: str | None = None) -> _Held:
         held = self._held.get(resource_id)

@@ -1,12 +1,14 @@
 """Resources: whose they are, and whose turn it is."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
+from agentcore.host.approvals import Verdict
 from agentcore.host.limits import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 
 PAGE = ResourceUse("page", create=True)
@@ -46,6 +48,11 @@ class Pages(Module):
         """Act on the page of a tab."""
         assert ctx.resource is not None
         return ctx.resource.resource_id
+
+    @tool(resource=PAGE)
+    async def break_down(self, ctx: ToolContext) -> None:
+        """Fail before there is anything."""
+        raise ToolError("broken", "it broke")
 
     @tool(resource=ResourceUse("page", skip_queue=True))
     async def kill(self, ctx: ToolContext, resourceId: str) -> None:  # noqa: N803
@@ -258,7 +265,80 @@ async def test_module_cannot_touch_the_resource_of_another(host):
     assert raised.value.type == "resource_not_found"
 
 
-async def _approve(waiting):
-    from agentcore.host.approvals import Verdict
+@pytest.mark.spec("K2", "R2")
+async def test_resource_of_a_rejected_call_was_never_there(host):
+    seen = []
+    host.events.subscribe("resource.*", lambda event: seen.append(event.data["status"]))
+    host.approvals.approver = _reject
+    outcome = await call(host, "act", step="a", principal=Principal("chat", "s1"))
+    assert outcome.error.type == "approval_denied"
+    assert outcome.resource_id == "page_s1_0"
+    assert host.resources.list() == []
+    assert seen == []
 
+
+@pytest.mark.spec("K2", "R2")
+async def test_calls_that_wait_share_the_resource_that_the_first_of_them_to_run_makes(host, pages):
+    asked, first, second = [], asyncio.Event(), asyncio.Event()
+
+    async def decide(waiting):
+        asked.append(waiting.resource_id)
+        is_first = len(asked) == 1
+        await (first if is_first else second).wait()
+        return Verdict(approved=not is_first, by="test")
+
+    host.approvals.approver = decide
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        model = Principal("chat", "s1")
+        group.create_task(call(host, "act", step="1", principal=model))
+        await until(lambda: len(asked) == 1)
+        running = group.create_task(call(host, "act", step="2", principal=model))
+        await until(lambda: len(asked) == 2)
+        assert host.resources.list() == []
+        second.set()
+        await until(running.done)
+        first.set()
+    assert asked == ["page_s1_0", "page_s1_0"]
+    assert running.result().ok
+    assert [resource.resource_id for resource in host.resources.list()] == ["page_s1_0"]
+
+
+@pytest.mark.spec("K2", "R2")
+async def test_call_that_is_sent_again_with_its_approval_gets_the_resource_that_was_shown(host):
+    model = Principal("mcp", "s1")
+    request = CallRequest("act", {"step": "a"}, model, session_id="s1")
+    waiting = await host.call(request)
+    assert waiting.error.type == "approval_required"
+    assert host.resources.list() == []
+    await host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+    ran = await host.call(replace(request, call_id=waiting.call_id))
+    assert ran.ok
+    assert ran.resource_id == waiting.resource_id == "page_s1_0"
+
+
+@pytest.mark.spec("R2")
+async def test_resource_of_a_call_that_failed_before_anything_stood_behind_it_goes(host):
+    failed = await call(host, "break_down")
+    assert failed.error.type == "broken"
+    assert host.resources.list() == []
+    assert (await call(host, "act", step="a", resourceId=failed.resource_id)).ok
+    assert [resource.resource_id for resource in host.resources.list()] == [failed.resource_id]
+    assert (await call(host, "break_down")).resource_id == failed.resource_id
+    assert [resource.resource_id for resource in host.resources.list()] == [failed.resource_id]
+
+
+@pytest.mark.spec("K7")
+async def test_resource_that_a_call_will_make_is_not_another_sessions_to_name(host):
+    host.approvals.approver = _reject
+    await call(host, "act", step="a", principal=Principal("chat", "s1"))
+    host.approvals.approver = _approve
+    other = await call(host, "act", step="b", session="s2", principal=Principal("chat", "s2"), resourceId="page_s1_0")
+    assert other.error.type == "resource_not_found"
+
+
+async def _approve(waiting):
     return Verdict(approved=True, by="test")
+
+
+async def _reject(waiting):
+    return Verdict(approved=False, by="test")
