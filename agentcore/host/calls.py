@@ -19,17 +19,13 @@ from agentcore.api.result import ArtifactLink
 from agentcore.host.approval_policy import OWN_CALL
 from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
+from agentcore.host.call_arguments import read_arguments
 from agentcore.host.call_context import CallContext
 from agentcore.host.call_errors import CallTimeout, cancelled, defect, unrecorded
-from agentcore.host.call_facts import CallFacts
 from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
 from agentcore.host.inspection import facts_of, preview_call, touched
-from agentcore.host.limits import (
-    ARGUMENTS_RECORDED_CHARS,
-    CALL_NESTING,
-)
-from agentcore.host.masking import mask_secrets
+from agentcore.host.limits import CALL_NESTING
 from agentcore.host.parts import Parts
 from agentcore.host.permission import Permission, refused
 from agentcore.host.policy import PERSONS, authorise
@@ -52,7 +48,6 @@ class Calls:
         self._parts = parts
         self._limits = parts.config.limits
         self._permission = Permission(parts.approvals, parts.policy)
-        parts.approvals.reviewer = self.review
         self.in_flight: dict[str, Call] = {}
         self.counts: dict[str, int] = {}
         self.stopped: str | None = None
@@ -67,7 +62,7 @@ class Calls:
             request: What is wanted, and by whom.
             notify: Told of `accepted` (the id to cancel it by), `progress` and `approval` while the call goes on.
         """
-        call = self._begin(request, notify)
+        call = self.begin(request, notify)
         try:
             if self._parts.store.record.is_full:
                 await self._parts.store.record.drain()
@@ -164,7 +159,8 @@ class Calls:
 
     # -- the steps ---------------------------------------------------------------------------------------------
 
-    def _begin(self, request: CallRequest, notify: Notify | None) -> Call:
+    def begin(self, request: CallRequest, notify: Notify | None = None) -> Call:
+        """A call that nothing has been looked at yet, with an id of its own."""
         principal = request.principal
         session_id = request.session_id or (f"{principal.kind}-{principal.id}" if principal.id else principal.kind)
         return Call(
@@ -220,7 +216,7 @@ class Calls:
     async def _run(self, call: Call) -> CallOutcome:
         authorise(call.request.principal, "call")
         tool = call.tool = self._parts.registry.get(call.request.tool)
-        self._read_arguments(call, tool)
+        read_arguments(call, tool)
         use = tool.definition.resource
         if use is not None:
             call.resource = resolve(call, tool, use, self._parts.resources)
@@ -248,13 +244,15 @@ class Calls:
         if not is_asked and policy.lets_own_call_pass(call.request.principal, call.preview):
             call.decision, call.decided_by = OWN_CALL, OWN_CALL.by
             return None
-        facts = await self._facts(call, tool)
+        facts = await facts_of(call, tool, self._parts)
         call.decision = policy.decide(facts)
         if call.decision.kind == "allow" and not is_asked:
             call.decided_by = call.decision.by
             return None
         if call.decision.kind == "ask" and not policy.looks_at_paths:
-            facts = await self._facts(call, tool, with_paths=True)  # they say what may be offered along with it
+            facts = await facts_of(
+                call, tool, self._parts, with_paths=True
+            )  # they say what may be offered along with it
         with self.paused(self.in_flight.get(call.request.parent_call_id or "")):
             shown = await self._permission.ask(call, tool, facts)
         if shown.arguments_digest != call.digest:
@@ -265,14 +263,9 @@ class Calls:
         """Go on with the arguments as the person who approved the call has edited them."""
         call.request = replace(call.request, arguments=shown.arguments, resource_id=None)
         call.edited_arguments = shown.arguments
-        self._read_arguments(call, tool)
+        read_arguments(call, tool)
         if tool.definition.resource is not None:
             call.resource = resolve(call, tool, tool.definition.resource, self._parts.resources)
-
-    async def _facts(self, call: Call, tool: RegisteredTool, *, with_paths: bool = False) -> CallFacts:
-        policy = self._parts.policy
-        needs_paths = with_paths or policy.looks_at_paths
-        return await facts_of(call, tool, self._parts.workspace, policy.mode, with_paths=needs_paths)
 
     async def _enter(
         self, call: Call, tool: RegisteredTool, context: CallContext, shown: ApprovalRequest | None
@@ -299,7 +292,7 @@ class Calls:
 
     async def _decide_again(self, call: Call, tool: RegisteredTool, *, is_approved: bool) -> None:
         """Hold the call against the policy as it is now."""
-        decision = self._parts.policy.decide(await self._facts(call, tool))
+        decision = self._parts.policy.decide(await facts_of(call, tool, self._parts))
         if decision.kind == "deny":
             raise refused(decision)
         if decision.kind == "ask" and not is_approved:
@@ -329,63 +322,6 @@ class Calls:
         hosts = {host for url in (call.preview.urls if call.preview else ()) if (host := host_of(url))}
         for name in sorted(hosts) or [call.request.tool]:
             await self._parts.policy.note_source(call.session_id, name)
-
-    # -- looking, without running ------------------------------------------------------------------------------
-
-    async def inspect(self, request: CallRequest) -> CallFacts:
-        """What the policy would look at if this were called now; nothing runs, nothing is made.
-
-        Raises:
-            ToolError: Why it could not run.
-        """
-        call, tool = await self._look(request)
-        return await self._facts(call, tool, with_paths=True)
-
-    async def review(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
-        """The request for arguments that a person has edited.
-
-        Raises:
-            ToolError: Why the call cannot run with them.
-        """
-        wished = CallRequest(
-            request.definition.name,
-            arguments,
-            request.principal,
-            request.session_id,
-            agent_id=request.agent_id,
-            mode=request.mode,
-        )
-        call, tool = await self._look(wished)
-        if tool.definition != request.definition:
-            raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")
-        decision = self._parts.policy.decide(await self._facts(call, tool))
-        if decision.kind == "deny":
-            raise refused(decision)
-        resource_id = call.resource.resource_id if call.resource else None
-        if resource_id is None and tool.definition.resource is not None:
-            resource_id = request.resource_id
-        return replace(
-            request,
-            arguments=arguments,
-            arguments_digest=call.digest,
-            preview=call.preview,
-            resource_id=resource_id,
-        )
-
-    async def _look(self, request: CallRequest) -> tuple[Call, RegisteredTool]:
-        call = self._begin(request, None)
-        tool = call.tool = self._parts.registry.get(request.tool)
-        self._read_arguments(call, tool)
-        if tool.definition.resource is not None:
-            call.resource = resolve(call, tool, tool.definition.resource, self._parts.resources, may_create=False)
-        call.preview = await preview_call(call, tool, CallContext(call, self, self._parts))
-        return call, tool
-
-    def _read_arguments(self, call: Call, tool: RegisteredTool) -> None:
-        encoded = to_json(call.request.arguments)
-        call.digest = hashlib.sha256(encoded).hexdigest()
-        call.shown_arguments = mask_secrets(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
-        call.arguments = tool.validate(call.request.arguments)
 
     # -- running -----------------------------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ async def explain(host: Host, question: Question, agent_id: str, mode: ApprovalM
         agent_id=agent_id,
         mode=mode,
     )
-    return explained(host, await host.calls.inspect(request))
+    return explained(host, await host.call_review.inspect(request))
 
 
 def explained(host: Host, facts: CallFacts) -> Explanation:

@@ -16,6 +16,7 @@ from agentcore.api.workspace import Workspace
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.call import CallOutcome, CallRequest, Notify
+from agentcore.host.call_review import CallReview
 from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_model import ApprovalsConfig
@@ -41,9 +42,9 @@ log = structlog.get_logger(__name__)
 class Host:
     """Loads modules and carries out calls for every surface.
 
-    Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `registry`, `resources`,
-    `events`, `approvals`, `policy`, `policy_changes`, `routes`, `own_origins`, `conversation`, `store`, `config`,
-    `workspace`.
+    Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
+    `resources`, `events`, `approvals`, `policy`, `policy_changes`, `routes`, `own_origins`, `conversation`, `store`,
+    `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -75,6 +76,8 @@ class Host:
             conversation=self.conversation,
         )
         self.calls = Calls(parts)
+        self.call_review = CallReview(self.calls, parts)
+        self.approvals.reviewer = self.call_review.edited
         self.modules = Modules(parts, self.calls, given)
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self.modules.records.values, self._count_blocked)

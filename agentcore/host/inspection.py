@@ -12,9 +12,10 @@ from agentcore.api.errors import ToolError
 from agentcore.api.workspace import Workspace
 from agentcore.host.call import Call
 from agentcore.host.call_context import CallContext
-from agentcore.host.call_facts import ApprovalMode, CallFacts
+from agentcore.host.call_facts import CallFacts
 from agentcore.host.containment import run_contained
 from agentcore.host.limits import PREVIEW_SECONDS
+from agentcore.host.parts import Parts
 from agentcore.host.registry import RegisteredTool
 
 log = structlog.get_logger(__name__)
@@ -48,21 +49,18 @@ def touched(preview: CallPreview) -> tuple[object, ...]:
     return preview.effects, preview.paths, preview.cwd, preview.urls, preview.is_protected, preview.is_sandboxed
 
 
-async def facts_of(
-    call: Call, tool: RegisteredTool, workspace: Workspace, default: ApprovalMode, *, with_paths: bool
-) -> CallFacts:
+async def facts_of(call: Call, tool: RegisteredTool, parts: Parts, *, with_paths: bool = False) -> CallFacts:
     """What the policy looks at.
 
     Args:
         call: The call, validated and previewed.
         tool: Its tool.
-        workspace: Where its paths begin.
-        default: The mode, where neither the session nor its agent says one.
-        with_paths: Whether it matters where paths in the arguments lead.
+        parts: Where its paths begin, and the mode where neither the session nor its agent says one.
+        with_paths: Whether it matters where paths in the arguments lead, also where no rule looks at them.
     """
     named: tuple[str, ...] = ()
-    if with_paths and call.preview is None and (texts := _path_texts(call.arguments)):
-        named = await asyncio.to_thread(_follow, workspace, texts)
+    if (with_paths or parts.policy.looks_at_paths) and call.preview is None and (texts := _path_texts(call.arguments)):
+        named = await asyncio.to_thread(_follow, parts.workspace, texts)
     request = call.request
     return CallFacts(
         request.principal,
@@ -71,7 +69,7 @@ async def facts_of(
         call.preview,
         call.session_id,
         request.agent_id,
-        request.mode or default,
+        request.mode or parts.policy.mode,
         named,
     )
 

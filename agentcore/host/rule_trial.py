@@ -134,7 +134,7 @@ class _Comparison:
         agent_id, mode = await self._mode(row.session_id)
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]
         request = CallRequest(row.tool, arguments, principal, session_id=row.session_id, agent_id=agent_id, mode=mode)
-        return await self._host.calls.inspect(request)
+        return await self._host.call_review.inspect(request)
 
     async def _mode(self, session_id: str) -> tuple[str, ApprovalMode | None]:
         if session_id not in self._modes:
