@@ -71,13 +71,13 @@ class Verdict:
     Args:
         approved: Whether the call may run.
         by: Who said so: `terminal`, `approver:NAME`, `test`.
-        arguments: What the call runs with instead, as the person edited it; None: as it was asked for.
+        digest: Of the arguments that they were shown, as asked for or as edited; None: as asked for.
         grant: One of the request's offers that the person took.
     """
 
     approved: bool
     by: str
-    arguments: dict[str, Any] | None = None
+    digest: str | None = None
     grant: GrantOffer | None = None
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -14,7 +15,7 @@ from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approval_request import ApprovalRequest, Approver, Reviewer, Verdict
 from agentcore.host.events import EventBus
 from agentcore.host.grants import grant_row
-from agentcore.host.limits import APPROVAL_SECONDS, APPROVALS_WAITING
+from agentcore.host.limits import APPROVAL_SECONDS, APPROVALS_WAITING, EDITS_KEPT
 from agentcore.host.offers import host_offers
 from agentcore.host.stored_approval import read_request, read_verdict, request_text, tool_of, verdict_text
 from agentcore.store import CallRow, Store
@@ -34,6 +35,7 @@ class _Waiting:
     is_stored: bool
     verdict: Verdict | None = None
     is_being_decided: bool = False
+    edits: dict[str, ApprovalRequest] = field(default_factory=dict)
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -115,24 +117,36 @@ class ApprovalDesk:
             await self._store.approvals.put(row)
         self._tell_request(request)
 
+    async def edit(self, call_id: str, arguments: dict[str, Any]) -> ApprovalRequest:
+        """What a call that waits would be with arguments of a person: checked as any, and ready to be shown.
+
+        The call goes on waiting as it was asked for; a verdict with the digest of what this gives runs it so.
+
+        Raises:
+            ToolError: `approval_not_found`; or why the call cannot run with them.
+        """
+        entry = self._undecided(call_id)
+        assert self.reviewer is not None  # noqa: S101 - the host has set it
+        edited = await self.reviewer(entry.request, arguments)
+        entry.edits.pop(edited.arguments_digest, None)
+        entry.edits[edited.arguments_digest] = edited
+        while len(entry.edits) > EDITS_KEPT:
+            del entry.edits[next(iter(entry.edits))]
+        return edited
+
     async def decide(self, call_id: str, verdict: Verdict) -> None:
         """Record what a person said; the second word on one call is refused.
 
         Raises:
-            ToolError: `approval_not_found`: unknown, expired, or decided already; `grant_not_offered`; or why the call
-                cannot run with the edited arguments. The call goes on waiting after the last two.
+            ToolError: `approval_not_found`: unknown, expired, or decided already; `approval_changed`: nothing with that
+                digest was shown; `grant_not_offered`. The call goes on waiting after the last two.
         """
-        self._drop_expired()
-        entry = self._waiting.get(call_id)
-        if entry is None or entry.verdict is not None or entry.is_being_decided:
-            raise _not_found(call_id)
+        entry = self._undecided(call_id)
+        request = _shown(entry, verdict.digest)
+        grants = _grants_of(request, verdict)
+        sources = self._accepted(request, verdict)
         entry.is_being_decided = True
         try:
-            request = await self._reviewed(entry.request, verdict)
-            grants = _grants_of(entry.request, request, verdict)
-            sources = self._accepted(request, verdict)
-            if self._waiting.get(call_id) is not entry:
-                raise _not_found(call_id)
             text = request_text(request, entry.asked_digest)
             await self._store.approvals.decide(call_id, verdict_text(verdict), text, grants, sources)
         finally:
@@ -156,11 +170,11 @@ class ApprovalDesk:
         except TimeoutError:
             self._drop_expired()
 
-    def find(self, call_id: str) -> ApprovalRequest | None:
-        """The call, if it waits or is decided and not used yet."""
+    def find(self, call_id: str, digest: str | None = None) -> ApprovalRequest | None:
+        """The call, if it waits or is decided and not used yet; with a digest as it was edited, if it was shown so."""
         self._drop_expired()
         entry = self._waiting.get(call_id)
-        return None if entry is None else entry.request
+        return None if entry is None else entry.edits.get(digest or "", entry.request)
 
     def is_for(self, call_id: str, asked_digest: str, definition: ToolDefinition, session_id: str) -> bool:
         """Whether the call on the desk is exactly this one, as the caller asked for it."""
@@ -216,12 +230,12 @@ class ApprovalDesk:
 
     # -- a decision --------------------------------------------------------------------------------------------
 
-    async def _reviewed(self, request: ApprovalRequest, verdict: Verdict) -> ApprovalRequest:
-        """The request with the arguments that the person wants, checked as those of any call are."""
-        if not verdict.approved or verdict.arguments is None:
-            return request
-        assert self.reviewer is not None  # noqa: S101 - the host has set it
-        return await self.reviewer(request, verdict.arguments)
+    def _undecided(self, call_id: str) -> _Waiting:
+        self._drop_expired()
+        entry = self._waiting.get(call_id)
+        if entry is None or entry.verdict is not None or entry.is_being_decided:
+            raise _not_found(call_id)
+        return entry
 
     def _accepted(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
         """The untrusted sources that the question named: one answer covers them in this session."""
@@ -246,19 +260,34 @@ class ApprovalDesk:
                 entry.decided.set()
 
 
-def _grants_of(asked: ApprovalRequest, request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
+def _shown(entry: _Waiting, digest: str | None) -> ApprovalRequest:
+    """What the person was shown: the call as it was asked for, or as one of them has edited it.
+
+    Raises:
+        ToolError: `approval_changed`.
+    """
+    if digest is None or digest == entry.request.arguments_digest:
+        return entry.request
+    if digest in entry.edits:
+        return entry.edits[digest]
+    message = "the call that waits is not the one that was shown; look at it again"
+    call_id, waiting = entry.request.call_id, entry.request.arguments_digest
+    raise ToolError("approval_changed", message, call_id=call_id, digest=waiting)
+
+
+def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
     """What an approval allows for later.
 
     Raises:
         ToolError: `grant_not_offered`.
     """
-    if verdict.grant is not None and (not verdict.approved or verdict.grant not in asked.offers):
+    if verdict.grant is not None and (not verdict.approved or verdict.grant not in request.offers):
         message = "a call is approved with one of the offers that it was shown with, or with none"
         raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())
     if not verdict.approved:
         return []
     row = partial(grant_row, session_id=request.session_id, principal_kind=request.principal.kind, by=verdict.by)
-    hosts = host_offers(request.facts) if asked.rule in _ASKS_ONCE_A_HOST else ()
+    hosts = host_offers(request.facts) if request.rule in _ASKS_ONCE_A_HOST else ()
     taken = () if verdict.grant is None else (verdict.grant,)
     return [*(row(offer, is_host=True) for offer in hosts), *map(row, taken)]
 

@@ -122,7 +122,7 @@ class Call:
     preview: CallPreview | None = None
     decision: Decision | None = None
     decided_by: str = ""
-    policy_version: int = 0
+    policy_version: int | None = None
     is_decided: bool = False
     edited_arguments: dict[str, Any] | None = None
     resource: Resource | None = None

@@ -11,6 +11,7 @@ from agentcore.host.call_context import CallContext
 from agentcore.host.call_facts import CallFacts
 from agentcore.host.calls import Calls
 from agentcore.host.inspection import facts_of, preview_call
+from agentcore.host.offers import offers_for
 from agentcore.host.parts import Parts
 from agentcore.host.permission import refused
 from agentcore.host.registry import RegisteredTool
@@ -49,9 +50,14 @@ class CallReview:
         call, tool = await self._look(wished)
         if tool.definition != request.definition:
             raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")
-        decision = self._parts.policy.decide(await facts_of(call, tool, self._parts))
+        facts = await facts_of(call, tool, self._parts, with_paths=True)
+        decision = self._parts.policy.decide(facts)
         if decision.kind == "deny":
             raise refused(decision)
+        if decision.kind == "ask":
+            request = replace(
+                request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
+            )
         resource_id = call.resource.resource_id if call.resource else None
         if resource_id is None and tool.definition.resource is not None:
             resource_id = request.resource_id
@@ -60,6 +66,7 @@ class CallReview:
             arguments=arguments,
             arguments_digest=call.digest,
             preview=call.preview,
+            offers=offers_for(facts, decision, self._parts.policy.roots) if decision.kind == "ask" else (),
             resource_id=resource_id,
         )
 

@@ -262,7 +262,8 @@ class Calls:
     def _take_edited(self, call: Call, tool: RegisteredTool, shown: ApprovalRequest) -> None:
         """Go on with the arguments as the person who approved the call has edited them."""
         call.request = replace(call.request, arguments=shown.arguments, resource_id=None)
-        call.edited_arguments = shown.arguments
+        call.edited_arguments, call.preview = shown.arguments, shown.preview
+        call.policy_version = None  # what was decided was about other arguments
         read_arguments(call, tool)
         if tool.definition.resource is not None:
             call.resource = resolve(call, tool, tool.definition.resource, self._parts.resources)

@@ -24,6 +24,9 @@ RESOURCES_PER_SESSION = 100
 APPROVALS_WAITING = 100
 """Calls that wait for a person."""
 
+EDITS_KEPT = 8
+"""Versions of one waiting call with arguments of a person, of which the newest can be approved."""
+
 POLICY_CHANGES_WAITING = 20
 """Changes of what is allowed that wait for a person."""
 

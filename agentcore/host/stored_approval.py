@@ -79,12 +79,13 @@ def read_request(
 
 def verdict_text(verdict: Verdict) -> str:
     """A verdict as it is stored; what was granted with it stands in a place of its own."""
-    return json.dumps({"approved": verdict.approved, "by": verdict.by, "arguments": verdict.arguments})
+    return json.dumps({"approved": verdict.approved, "by": verdict.by})
 
 
 def read_verdict(text: str) -> Verdict:
     """A stored verdict."""
-    return Verdict(**json.loads(text))
+    said = json.loads(text)
+    return Verdict(said["approved"], said["by"])
 
 
 def _preview_values(preview: CallPreview) -> dict[str, Any]:

@@ -84,7 +84,9 @@ async def test_call_that_was_approved_and_had_not_begun_runs_once_after_a_restar
     writer = Writer()
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        await running.host.approvals.decide(call_id, Verdict(approved=True, by="test", arguments={"path": "b"}))
+        edited = await running.host.approvals.edit(call_id, {"path": "b"})
+        said = Verdict(approved=True, by="test", digest=edited.arguments_digest)
+        await running.host.approvals.decide(call_id, said)
     async with restarted(writer) as running:
         assert (await running.host.call(request(call_id))).ok
         assert (await running.host.call(request(call_id))).error.type == "approval_not_found"

@@ -244,13 +244,36 @@ async def test_calls_of_a_page_in_which_scripts_of_a_model_run_wait_unless_they_
 
 async def test_edited_arguments_run_and_those_that_cannot_run_leave_the_call_waiting(server, person):
     call_id = await let_wait(server)
-    status, answer = await approve(server, person, call_id, arguments={"txt": "x"})
+    path = f"/api/approvals/{call_id}/edit"
+    status, answer = await person.ask("POST", path, {"arguments": {"txt": "x"}})
     assert (status, answer["error"]["type"]) == (400, "invalid_arguments")
     assert answer["error"]["context"]["errors"]
-    assert (await approve(server, person, call_id, arguments={"text": "buy bread"}))[0] == 200
+    status, edited = await person.ask("POST", path, {"arguments": {"text": "buy bread"}})
+    assert (status, edited["arguments"]) == (200, {"text": "buy bread"})
+    assert "+buy bread" in edited["preview"]["diff"]
+    assert (await approve(server, person, call_id, digest=edited["digest"]))[0] == 200
     outcome = await send_again(server, call_id)
     assert outcome.ok
     assert server.running.host.modules.get("notes").plugin.written == ["buy bread"]
+
+
+async def test_arguments_that_were_not_shown_cannot_be_approved(server, person):
+    call_id = await let_wait(server)
+    status, answer = await approve(server, person, call_id, arguments={"text": "buy bread"})
+    assert (status, answer["error"]["type"]) == (400, "invalid_body")
+    status, answer = await approve(server, person, call_id, digest="0" * 64)
+    assert (status, answer["error"]["type"]) == (409, "approval_changed")
+    await person.ask("POST", f"/api/approvals/{call_id}/edit", {"arguments": {"text": "buy bread"}})
+    assert (await approve(server, person, call_id))[0] == 200
+    assert (await send_again(server, call_id)).ok
+    assert server.running.host.modules.get("notes").plugin.written == ["buy milk"]
+
+
+async def test_only_who_may_approve_may_edit(server):
+    call_id = await let_wait(server)
+    body = {"arguments": {"text": "buy bread"}}
+    status, answer = await (await page(server)).ask("POST", f"/api/approvals/{call_id}/edit", body)
+    assert (status, answer["error"]["type"]) == (403, "approval_denied")
 
 
 async def test_offer_that_was_made_is_taken_and_the_next_such_call_runs(server, person):

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from agentcore.host.limits import EDITS_KEPT
 from tests.server.approving import Notes, let_wait
 
 pytestmark = pytest.mark.spec("S2")
@@ -100,9 +101,11 @@ async def test_edited_arguments_are_checked_while_they_are_typed(ui):
     assert json.loads(await editor.input_value()) == {"text": "buy milk"}
     await editor.fill('{"text": ')
     await expect(page.get_by_role("alert").filter(has_text="This is not JSON")).to_be_visible()
-    await expect(page.get_by_role("button", name="Approve as edited")).to_have_attribute("aria-disabled", "true")
+    await expect(page.get_by_role("button", name="Show what it would do")).to_have_attribute("aria-disabled", "true")
     await editor.fill("[]")
     await expect(page.get_by_role("alert").filter(has_text="Arguments are a JSON object")).to_be_visible()
+    await editor.press("Escape")
+    await expect(approve(page)).to_be_visible()
 
 
 async def test_accessible_in_both_languages_light_and_dark(ui, axe_problems):
@@ -152,12 +155,53 @@ async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_
     await page.get_by_role("button", name="Edit arguments").click()
     editor = page.get_by_label("Arguments as JSON")
     await editor.fill('{"txt": "x"}')
-    await page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]')).click()
+    await page.get_by_role("button", name="Show what it would do").click()
     await expect(page.get_by_role("alert").filter(has_text="text")).to_be_visible()
-    assert is_undecided(ui, call_id)
     await editor.fill('{"text": "buy bread"}')
+    await page.get_by_role("button", name="Show what it would do").click()
     await page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]')).click()
-    assert (await verdict(ui, call_id)).arguments == {"text": "buy bread"}
+    assert (await verdict(ui, call_id)).approved
+    assert ui.host.approvals.unused[0][0].arguments == {"text": "buy bread"}
+
+
+async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_approved(ui):
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    shown = card(page)
+    await expect(shown.locator("ac-diff")).to_contain_text("buy milk")
+    await page.get_by_role("button", name="Edit arguments").click()
+    await expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+    editor = page.get_by_label("Arguments as JSON")
+    await editor.fill('{"text": "buy bread"}')
+    await editor.press("Control+Enter")
+    await expect(page.get_by_role("button", name="Approve as edited")).to_be_visible()
+    await expect(shown).to_contain_text("You have edited the arguments")
+    await expect(shown.locator("ac-diff")).to_contain_text("buy bread")
+    assert is_undecided(ui, call_id)
+    await page.get_by_role("button", name="As it was asked").click()
+    await expect(shown.locator("ac-diff")).to_contain_text("buy milk")
+    await approve(page).and_(page.locator('[aria-disabled="false"]')).click()
+    assert (await verdict(ui, call_id)).approved
+    assert ui.host.approvals.unused[0][0].arguments == {"text": "buy milk"}
+
+
+async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
+    ui.allowed_errors.append("status of 409")
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    await page.get_by_role("button", name="Edit arguments").click()
+    await page.get_by_label("Arguments as JSON").fill('{"text": "buy bread"}')
+    await page.get_by_role("button", name="Show what it would do").click()
+    yes = page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]'))
+    await yes.wait_for()
+    for number in range(EDITS_KEPT):
+        await ui.host.approvals.edit(call_id, {"text": f"another {number}"})
+    await yes.click()
+    await expect(page.get_by_role("alert")).to_contain_text("look at it again")
+    await expect(card(page).locator("ac-diff")).to_contain_text("buy milk")
+    assert is_undecided(ui, call_id)
 
 
 # -- attacks ----------------------------------------------------------------------------------------------------------

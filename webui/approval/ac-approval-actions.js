@@ -10,7 +10,7 @@ import {Attention, canDecideHere} from './attention.js';
  * @slot - further buttons
  */
 export class AcApprovalActions extends Localized(LitElement) {
-  static properties = {yes: {}, no: {}, subject: {}, isBusy: {attribute: false}, isBlocked: {attribute: false}};
+  static properties = {yes: {}, no: {}, subject: {}, isBusy: {attribute: false}};
 
   static styles = [base, buttons, css`
     .row { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); }
@@ -27,8 +27,6 @@ export class AcApprovalActions extends Localized(LitElement) {
     /** What is decided on, for screen readers. */
     this.subject = '';
     this.isBusy = false;
-    /** Whether yes is out of the question for now. */
-    this.isBlocked = false;
     this._attention = new Attention(this);
   }
 
@@ -39,7 +37,7 @@ export class AcApprovalActions extends Localized(LitElement) {
     const isOff = this.isBusy || !this._attention.isArmed;
     return html`
       <div class="row" id="row">
-        <button class="primary yes" aria-disabled=${isOff || this.isBlocked} aria-busy=${this.isBusy} aria-label=${`${this.yes}: ${this.subject}`} @click=${(/** @type {Event} */ event) => this._decide(event, true)}>
+        <button class="primary yes" aria-disabled=${isOff} aria-busy=${this.isBusy} aria-label=${`${this.yes}: ${this.subject}`} @click=${(/** @type {Event} */ event) => this._decide(event, true)}>
           ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${this.yes}</button>
         <button class="danger no" aria-disabled=${isOff} aria-label=${`${this.no}: ${this.subject}`} @click=${(/** @type {Event} */ event) => this._decide(event, false)}>${this.no}</button>
         <span class="rest"><slot></slot></span>
@@ -58,7 +56,7 @@ export class AcApprovalActions extends Localized(LitElement) {
   /** @param {Event} event @param {boolean} approved */
   _decide(event, approved) {
     // what a script makes up is no decision, and neither is a click on what could not be seen
-    if (!event.isTrusted || !this._attention.isArmed || this.isBusy || (approved && this.isBlocked)) return;
+    if (!event.isTrusted || !this._attention.isArmed || this.isBusy) return;
     this.dispatchEvent(new CustomEvent('ac-decide', {detail: {approved}}));
   }
 }

@@ -9,6 +9,7 @@ import './ac-approval-arguments.js';
 import './ac-approval-countdown.js';
 import './ac-approval-edit.js';
 import {askerText} from './asker.js';
+import {startOver} from './attention.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from './visible.js';
 import {waiting} from './waiting.js';
@@ -32,7 +33,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     /** @type {import('./waiting.js').WaitingCall | null} */
     this.call = null;
     this._isEditing = false;
-    /** What the person made of the arguments; null: no JSON object. @type {Record<string, unknown> | null} */
+    /** The call with arguments of the person, as the server has looked at it. @type {import('./waiting.js').WaitingCall | null} */
     this._edited = null;
     this._offer = -1;
     this._isBusy = false;
@@ -42,11 +43,11 @@ export class AcApprovalCall extends Localized(LitElement) {
   }
 
   render() {
-    const {call} = this;
+    const call = this._edited ?? this.call;
     if (!call) return nothing;
     const isGrave = call.preview?.isProtected || call.effects.includes('dangerous') || call.isDestructive;
     return html`
-      <article class=${isGrave ? 'grave' : ''} aria-labelledby="tool">
+      <article class=${isGrave ? 'grave' : ''} aria-labelledby="tool" tabindex="-1">
         <div class="head">
           <h3 class="tool" id="tool">${visible(call.tool)}</h3>
           <ac-tool-effects .effects=${call.effects}></ac-tool-effects>
@@ -54,24 +55,31 @@ export class AcApprovalCall extends Localized(LitElement) {
           <ac-approval-countdown .until=${call.expiresAt}></ac-approval-countdown>
         </div>
         <p class="about">${call.description.split('\n', 1)[0]}</p>
-        ${this._notes(call)}
-        ${this._facts(call)}
         ${this._isEditing
-    ? html`<ac-approval-edit .value=${call.arguments} .error=${this._error} @ac-edited=${this._onEdited}></ac-approval-edit>`
-    : html`<ac-approval-arguments .call=${call}></ac-approval-arguments>`}
-        ${call.preview?.diff && !this._isEditing ? html`<ac-diff .text=${visibleText(call.preview.diff)}></ac-diff>` : nothing}
-        ${call.offers.length && !this._isEditing ? this._offers(call) : nothing}
-        ${this._error && !this._isEditing ? html`<div class="note danger" role="alert"><ac-icon name="circle-alert"></ac-icon><span>${this._error.message}</span></div>` : nothing}
-        <ac-approval-actions .yes=${t(this._yes())} .no=${t('approval.reject')} .subject=${call.tool} .isBusy=${this._isBusy}
-          .isBlocked=${this._isEditing && this._edited === null} @ac-decide=${this._decide}>
-          <button class="quiet" @click=${this._toggleEdit}><ac-icon name=${this._isEditing ? 'undo-2' : 'pencil'}></ac-icon>${t(this._isEditing ? 'approval.asAsked' : 'approval.edit')}</button>
-        </ac-approval-actions>
+    ? html`<ac-approval-edit .value=${call.arguments} .error=${this._error} .isBusy=${this._isBusy} @ac-look=${this._look} @ac-cancel=${this._endEdit}></ac-approval-edit>`
+    : this._whole(call)}
       </article>`;
   }
 
+  /** All that a decision rests on, and the buttons. @param {import('./waiting.js').WaitingCall} call */
+  _whole(call) {
+    return html`
+      ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
+      ${this._notes(call)}
+      ${this._facts(call)}
+      <ac-approval-arguments .call=${call}></ac-approval-arguments>
+      ${call.preview?.diff ? html`<ac-diff .text=${visibleText(call.preview.diff)}></ac-diff>` : nothing}
+      ${call.offers.length ? this._offers(call) : nothing}
+      ${this._error ? html`<div class="note danger" role="alert"><ac-icon name="circle-alert"></ac-icon><span>${this._error.message}</span></div>` : nothing}
+      <ac-approval-actions .yes=${t(this._yes())} .no=${t('approval.reject')} .subject=${call.tool} .isBusy=${this._isBusy} @ac-decide=${this._decide}>
+        ${this._edited ? html`<button class="quiet" @click=${this._asAsked}><ac-icon name="undo-2"></ac-icon>${t('approval.asAsked')}</button>` : nothing}
+        <button class="quiet" @click=${this._beginEdit}><ac-icon name="pencil"></ac-icon>${t('approval.edit')}</button>
+      </ac-approval-actions>`;
+  }
+
   _yes() {
-    if (this._isEditing) return 'approval.approveEdited';
-    return this._offer >= 0 ? 'approval.approveAlways' : 'approval.approve';
+    if (this._offer >= 0) return 'approval.approveAlways';
+    return this._edited ? 'approval.approveEdited' : 'approval.approve';
   }
 
   /** @param {import('./waiting.js').WaitingCall} call */
@@ -107,43 +115,74 @@ export class AcApprovalCall extends Localized(LitElement) {
       </fieldset>`;
   }
 
-  _toggleEdit() {
-    this._isEditing = !this._isEditing;
-    this._edited = this._isEditing ? this.call?.arguments ?? null : null;
+  _beginEdit() {
+    this._isEditing = true;
     this._error = null;
     this._offer = -1;
   }
 
-  /** @param {CustomEvent<{value: Record<string, unknown> | null}>} event */
-  _onEdited({detail: {value}}) {
-    this._edited = value;
+  _endEdit() {
+    this._isEditing = false;
     this._error = null;
+    void this._showAnew();
+  }
+
+  _asAsked() {
+    this._edited = null;
+    this._offer = -1;
+    this._endEdit();
+  }
+
+  /** What is under the pointer now is another call than a moment ago; who typed goes on in the card. */
+  async _showAnew() {
+    await this.updateComplete;
+    startOver();
+    this.renderRoot.querySelector('article')?.focus();
+  }
+
+  /** Have the server say what the call would be with other arguments. @param {CustomEvent<{value: Record<string, unknown>}>} event */
+  async _look({detail: {value}}) {
+    this._isBusy = true;
+    this._error = null;
+    try {
+      this._edited = await waiting.edit(/** @type {import('./waiting.js').WaitingCall} */ (this.call), value);
+      this._endEdit();
+    } catch (error) {
+      await this._failed(error);
+    } finally {
+      this._isBusy = false;
+    }
   }
 
   /** @param {KeyboardEvent} event */
   _onKey(event) {
-    if (event.key === 'Escape' && this._isEditing) this._toggleEdit();
+    if (event.key === 'Escape' && this._isEditing) this._endEdit();
     const approved = {Enter: true, Backspace: false}[event.key];
-    if (approved === undefined || !(event.ctrlKey || event.metaKey) || (this._isEditing && !approved)) return;
+    if (approved === undefined || !(event.ctrlKey || event.metaKey) || this._isEditing) return;
     event.preventDefault();
     /** @type {import('./ac-approval-actions.js').AcApprovalActions | null} */ (this.renderRoot.querySelector('ac-approval-actions'))?.decideByKey(event, approved);
   }
 
   /** @param {CustomEvent<{approved: boolean}>} event */
   async _decide({detail: {approved}}) {
-    const call = /** @type {import('./waiting.js').WaitingCall} */ (this.call);
+    const call = /** @type {import('./waiting.js').WaitingCall} */ (this._edited ?? this.call);
     this._isBusy = true;
     this._error = null;
-    const edited = approved && this._isEditing && this._edited ? {arguments: this._edited} : {};
     const offer = approved && this._offer >= 0 ? {offer: this._offer} : {};
     try {
-      await waiting.decide(call, {approved, ...edited, ...offer});
+      await waiting.decide(call, {approved, ...offer});
     } catch (error) {
-      this._error = /** @type {import('../client.js').ApiError} */ (error);
-      if (this._error.status === 404 || this._error.status === 409) await waiting.load();
+      await this._failed(error);
     } finally {
       this._isBusy = false;
     }
+  }
+
+  /** @param {unknown} error */
+  async _failed(error) {
+    this._error = /** @type {import('../client.js').ApiError} */ (error);
+    if (this._error.status === 409) this._edited = null; // the server does not know it any more
+    if (this._error.status === 404 || this._error.status === 409) await waiting.load();
   }
 }
 

@@ -23,6 +23,7 @@ export const cardStyles = css`
   .facts code, .facts .mono { white-space: pre-wrap; unicode-bidi: isolate; direction: ltr; }
   .note { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-radius: var(--ac-radius-m); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
   .note ac-icon { margin-top: 0.1875rem; }
+  .note.info { background: var(--ac-accent-soft); } .note.info ac-icon { color: var(--ac-accent); }
   .note.warn { background: var(--ac-warn-soft); } .note.warn ac-icon { color: var(--ac-warn); }
   .note.danger { background: var(--ac-danger-soft); } .note.danger ac-icon { color: var(--ac-danger); }
   /* at hand however long the call is; of several cards it would stand under a card that is hardly seen */

@@ -78,7 +78,12 @@ class WaitingList extends Store {
     }
   }
 
-  /** @param {WaitingCall} call @param {{approved: boolean, arguments?: Record<string, unknown>, offer?: number}} word */
+  /** The call as it would be with other arguments. @param {WaitingCall} call @param {Record<string, unknown>} edited @returns {Promise<WaitingCall>} */
+  edit(call, edited) {
+    return client.post(`/api/approvals/${encodeURIComponent(call.callId)}/edit`, {arguments: edited});
+  }
+
+  /** @param {WaitingCall} call @param {{approved: boolean, offer?: number}} word */
   async decide(call, word) {
     const body = {...word, digest: call.digest};
     await client.post(`/api/approvals/${encodeURIComponent(call.callId)}/decision`, body);

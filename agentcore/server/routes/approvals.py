@@ -10,24 +10,31 @@ from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver
 from agentcore.host.grants import GrantOffer
 from agentcore.server.answer import Answer
-from agentcore.server.approval_view import Waiting, waiting_call, waiting_change
+from agentcore.server.approval_view import Waiting, WaitingCall, waiting_call, waiting_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
 class Decision(BaseModel, defer_build=True):
-    """The person's word on one call. To approve it takes the `digest` of the call as it was shown.
+    """The person's word on one call. To approve it takes the `digest` of the call as it was shown, or edited.
 
-    `arguments` are what it runs with instead, as the person edited them; `offer` is the place of one of its offers.
+    `offer` is the place of one of its offers.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     approved: bool
     digest: Annotated[str, Field(max_length=128)] = ""
-    arguments: dict[str, Any] | None = None
     offer: Annotated[int | None, Field(ge=0, le=100)] = None
+
+
+class Edit(BaseModel, defer_build=True):
+    """What a call that waits is to run with instead."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arguments: dict[str, Any]
 
 
 class ChangeDecision(BaseModel, defer_build=True):
@@ -55,29 +62,35 @@ async def list_waiting(exchange: Exchange) -> Answer:
     return Answer(to_json(waiting))
 
 
+async def edit(exchange: Exchange) -> Answer:
+    """Send the call as it would be with other arguments, ready to be approved; it waits on as it was asked for."""
+    call_id, body = exchange.path_values["id"], exchange.body
+    _check(exchange, exchange.host.approvals.find(call_id))
+    edited = await exchange.host.approvals.edit(call_id, body.arguments)
+    return Answer(to_json(waiting_call(edited, exchange.host)))
+
+
 async def decide(exchange: Exchange) -> Answer:
     """Approve or reject exactly the call that was shown."""
     call_id, body = exchange.path_values["id"], exchange.body
-    request = exchange.host.approvals.find(call_id)
+    request = exchange.host.approvals.find(call_id, body.digest)
+    _check(exchange, request)
+    if body.approved:
+        grant = None if request is None else _offer(request, body.offer)
+        verdict = Verdict(True, by(exchange), body.digest, grant)
+    else:
+        verdict = Verdict(False, by(exchange))
+    await exchange.host.approvals.decide(call_id, verdict)
+    return _done()
+
+
+def _check(exchange: Exchange, request: ApprovalRequest | None) -> None:
     check_approver(
         exchange.principal,
         None if request is None else request.definition,
         None if request is None else request.preview,
         api_token_approves=exchange.host.policy.config.api_token,
     )
-    grant = None
-    if request is not None and body.approved:
-        _check_shown(request, body)
-        grant = _offer(request, body.offer)
-    verdict = Verdict(body.approved, by(exchange), body.arguments if body.approved else None, grant)
-    await exchange.host.approvals.decide(call_id, verdict)
-    return _done()
-
-
-def _check_shown(request: ApprovalRequest, body: Decision) -> None:
-    if body.digest != request.arguments_digest:
-        message = "the call that waits is not the one that was shown; look at it again"
-        raise ToolError("approval_changed", message, call_id=request.call_id, digest=request.arguments_digest)
 
 
 def _offer(request: ApprovalRequest, number: int | None) -> GrantOffer | None:
@@ -114,10 +127,19 @@ ROUTES = (
         "POST",
         "/api/approvals/{id}/decision",
         decide,
-        "Approve or reject a call that waits. It takes an approver key, or the approval view; others get "
-        "`approval_denied`. A second word finds nothing: `approval_not_found`.",
+        "Approve or reject a call that waits, as it was asked for or as it was edited. It takes an approver key, or the "
+        "approval view; others get `approval_denied`. A second word finds nothing: `approval_not_found`.",
         body=Decision,
         **_ANSWER,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/approvals/{id}/edit",
+        edit,
+        "Look at a call that waits with other arguments: what it would touch and write. It waits on; a decision with "
+        "the digest of this answer lets it run so.",
+        body=Edit,
+        answer=WaitingCall,
     ),
     ServerRoute(
         "POST",

@@ -10,6 +10,7 @@ from agentcore.api import CallPreview, Module, ToolContext, ToolError, ToolResul
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
 from agentcore.host.approval_request import Verdict
+from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.grants import GrantOffer
 
 pytestmark = pytest.mark.spec("S2")
@@ -80,9 +81,11 @@ async def call(server, name, principal=MODEL, session_id="s1", **arguments):
     return await server.host.call(CallRequest(name, arguments, principal, session_id=session_id))
 
 
-async def answer(server, outcome, **said):
-    """Decide on a call that waits, and send it again."""
+async def answer(server, outcome, *, edited=None, **said):
+    """Decide on a call that waits, as it was asked for or as a person edits it, and send it again."""
     assert outcome.error.type == "approval_required"
+    if edited is not None:
+        said["digest"] = (await server.host.approvals.edit(outcome.call_id, edited)).arguments_digest
     (waiting,) = [each for each in server.host.approvals.waiting if each.call_id == outcome.call_id]
     await server.host.approvals.decide(outcome.call_id, Verdict(**({"approved": True, "by": "test"} | said)))
     return await server.host.call(
@@ -294,7 +297,7 @@ async def test_rejection_does_not_accept_the_source(start):
 async def test_edited_arguments_are_what_runs_and_the_caller_is_told(start, desk):
     server = await start()
     first = await call(server, "put", path="docs/a", text="x")
-    done = await answer(server, first, arguments={"path": "docs/b", "text": "y"})
+    done = await answer(server, first, edited={"path": "docs/b", "text": "y"})
     assert desk.ran == ["docs/b"]
     assert json.loads(done.encoded())["editedArguments"] == {"path": "docs/b", "text": "y"}
     await server.host.store.record.flush()
@@ -314,10 +317,34 @@ async def test_edited_arguments_that_cannot_run_leave_the_call_waiting(start, de
     server = await start({"decision": "deny", "path": "secret/"})
     first = await call(server, "put", path="docs/a")
     with pytest.raises(ToolError) as raised:
-        await answer(server, first, arguments=arguments)
+        await answer(server, first, edited=arguments)
     assert raised.value.type == error
     assert (await answer(server, first)).ok
     assert desk.ran == ["docs/a"]
+
+
+async def test_edited_call_offers_what_it_would_touch_itself(start, desk):
+    server = await start()
+    first = await call(server, "put", path="docs/a")
+    edited = await server.host.approvals.edit(first.call_id, {"path": "notes/b"})
+    offered = next(each for each in edited.offers if each.scope == "session" and "path" in each.arguments)
+    assert offered.arguments["path"].endswith("/notes/b")
+    assert (await answer(server, first, edited={"path": "notes/b"}, grant=offered)).ok
+    assert (await call(server, "put", path="notes/b")).ok
+    assert (await call(server, "put", path="docs/a")).error.type == "approval_required"
+
+
+async def test_edited_call_that_is_denied_before_its_turn_does_not_run(start, desk):
+    server = await start()
+    first = await call(server, "put", path="docs/a")
+    edited = await server.host.approvals.edit(first.call_id, {"path": "secret/x"})
+    said = Verdict(approved=True, by="test", digest=edited.arguments_digest)
+    await server.host.approvals.decide(first.call_id, said)
+    rules = [{"decision": "deny", "path": "secret/"}]
+    server.host.policy.load(ApprovalsConfig.model_validate({"rules": rules}))
+    again = CallRequest("put", {"path": "docs/a"}, MODEL, session_id="s1", call_id=first.call_id)
+    assert (await server.host.call(again)).error.type == "approval_denied"
+    assert desk.ran == []
 
 
 # -- the policy itself -----------------------------------------------------------------------------------------
