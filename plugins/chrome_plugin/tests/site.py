@@ -46,6 +46,11 @@ PAGES = {
     + "</table>",
     "/to-blocked": """<title>Way out</title><a id=link href="http://blocked.test/">out</a>
         <a id=redirect href=/redirect-blocked>out</a>""",
+    "/changing": """<title>Changing</title>
+        <button id=b onclick="this.textContent = 'Pause'; this.setAttribute('role', 'switch'); other.hidden = true">
+            Play</button>
+        <button id=other onclick="document.title = 'other'">Other</button>
+        <iframe srcdoc="<button onclick='this.textContent += 1'>Count</button>"></iframe>""",
     "/drag": """<title>Drag</title>
         <div id=a draggable=true ondragstart="event.dataTransfer.setData('text', 'x')">A</div>
         <div id=b style="height:100px" ondragover="event.preventDefault()"

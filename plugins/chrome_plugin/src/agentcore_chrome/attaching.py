@@ -7,6 +7,7 @@ from agentcore.api import ToolError
 from agentcore_chrome.failures import headline
 from agentcore_chrome.launching import Launcher, LaunchWish
 from agentcore_chrome.process import BrowserProcess
+from agentcore_chrome.refs import ENGINE, teach
 
 
 async def attach(engine: Launcher, browser_id: str, wish: LaunchWish) -> BrowserProcess:
@@ -23,6 +24,9 @@ async def attach(engine: Launcher, browser_id: str, wish: LaunchWish) -> Browser
             browser = await playwright.chromium.connect_over_cdp(endpoint, **options)
             process = BrowserProcess(browser_id, engine, browser, session_id=wish.session_id)
             process.is_attached = True
+            # the context that is there already is told only of engines that come after it
+            process.selector_engine = f"{ENGINE}-{browser_id}"
+            await teach(playwright, process.selector_engine)
             process.shares_context = True
             process.shared_context = browser.contexts[0] if browser.contexts else await browser.new_context()
             await process.listen()

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
+from agentcore_chrome.refs import teach
 
 if TYPE_CHECKING:
     from playwright.async_api import Playwright
@@ -35,10 +36,12 @@ class Driver:
             self._manager = library.async_playwright()
             try:
                 async with asyncio.timeout(_START_SECONDS):
-                    self._playwright = await self._manager.start()
+                    playwright = await self._manager.start()
+                    await teach(playwright)
             except Exception as exc:
                 self._manager = None
                 raise ToolError("browser_launch_failed", f"the driver of browsers did not start: {exc}") from exc
+            self._playwright = playwright
             return self._playwright
 
     async def stop(self) -> None:

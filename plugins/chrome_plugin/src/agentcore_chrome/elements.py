@@ -12,7 +12,6 @@ from agentcore_chrome.failures import (
     element_not_found,
     headline,
     is_bad_selector,
-    is_closed,
     is_driver_error,
     is_driver_timeout,
     why_not_actionable,
@@ -20,17 +19,16 @@ from agentcore_chrome.failures import (
 from agentcore_chrome.tab import Tab
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator, Page
+    from playwright.async_api import Locator
 
 T = TypeVar("T")
 
 _REF = re.compile(r"(?:aria-ref=|ref=|@)?((?:f\d+)?e\d+)")
-_COUNT_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An element as a caller names it: a selector, or a reference of a snapshot (`e12`, `f2e3`)."""
+    """An element as a caller names it: a selector, or a reference of a snapshot (`e12`)."""
 
     text: str
 
@@ -41,30 +39,15 @@ class Target:
         return found.group(1) if found else None
 
 
-async def locate(page: "Page", target: Target) -> "Locator":
+async def locate(tab: Tab, target: Target) -> "Locator":
     """The element that is named; of several that match a selector, the first.
 
     Raises:
         ToolError: `stale_ref`.
     """
     if target.ref is None:
-        return page.locator(target.text).first
-    locator = page.get_by_ref(target.ref)
-    if not await _is_there(locator):
-        # references resolve against the last snapshot, which may have been of a part of the page
-        await page.aria_snapshot(mode="ai", timeout=_COUNT_MS * 5)
-        if not await _is_there(locator):
-            raise stale_ref(target.ref)
-    return locator
-
-
-async def _is_there(locator: "Locator") -> bool:
-    try:
-        return await locator.count() > 0
-    except Exception as exc:
-        if not is_driver_error(exc) or is_closed(exc):
-            raise
-        return False  # its frame is gone
+        return tab.page.locator(target.text).first
+    return await tab.refs.locate(tab.page, target.ref)
 
 
 async def on_element(
@@ -79,7 +62,7 @@ async def on_element(
     """
 
     async def run() -> T:
-        locator = await locate(tab.page, target)
+        locator = await locate(tab, target)
         return await work(locator)
 
     try:
@@ -108,16 +91,6 @@ async def _is_there_after_all(tab: Tab, target: Target) -> bool:
     """Whether a slow machine used up the limit before the driver had looked even once."""
 
     async def look() -> bool:
-        return await _is_there(await locate(tab.page, target))
+        return await (await locate(tab, target)).count() > 0
 
     return await tab.look(look, default=False)
-
-
-def stale_ref(ref: str) -> ToolError:
-    """The element of a reference is no more."""
-    return ToolError(
-        "stale_ref",
-        f"the reference {ref!r} belongs to an element that is gone or has another name now; take a new snapshot",
-        retryable=False,
-        ref=ref,
-    )

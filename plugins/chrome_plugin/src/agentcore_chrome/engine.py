@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import structlog
 
@@ -18,11 +18,9 @@ from agentcore_chrome.guard import Guard
 from agentcore_chrome.launching import LaunchWish, launch
 from agentcore_chrome.leftovers import ProfileFolders
 from agentcore_chrome.process import BrowserProcess
+from agentcore_chrome.refs import Refs
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab import Tab, TabWish
-
-if TYPE_CHECKING:
-    pass
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +67,7 @@ class Engine:
         self.guard = Guard(policy, settings.proxy)
         self.driver = Driver()
         self._browser_ids, self._tab_ids = itertools.count(1), itertools.count(1)
+        self._refs = itertools.count(1)
         self._shared: BrowserProcess | None = None
         self._sharing = asyncio.Lock()
         self._launching = 0
@@ -160,6 +159,10 @@ class Engine:
     def new_tab_id(self) -> str:
         """An id that no tab has had."""
         return f"t{next(self._tab_ids)}"
+
+    def new_refs(self, selector_engine: str) -> Refs:
+        """References for a tab; no two tabs have the same."""
+        return Refs(self._refs, selector_engine)
 
     def has_room(self) -> bool:
         """Whether one more tab may be opened."""

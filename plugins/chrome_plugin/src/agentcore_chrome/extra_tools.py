@@ -10,7 +10,7 @@ from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError,
 from agentcore_chrome.adapter import DEFAULT_MS
 from agentcore_chrome.answering import Told
 from agentcore_chrome.dialogs import Answer
-from agentcore_chrome.elements import Target, on_element
+from agentcore_chrome.elements import Target, locate, on_element
 from agentcore_chrome.evaluation import VALUE_CHARS
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.navigation import with_scheme
@@ -331,9 +331,7 @@ class ExtraTools(SessionPages):
 
         async def drag(tab: Tab) -> Told:
             async def onto(locator: "Locator") -> None:
-                goal = Target(destination)
-                there = tab.page.get_by_ref(goal.ref) if goal.ref else tab.page.locator(destination).first
-                await locator.drag_to(there, timeout=timeoutMs)
+                await locator.drag_to(await locate(tab, Target(destination)), timeout=timeoutMs)
 
             await on_element(tab, Target(source), timeoutMs, onto)
             return Told(f"Dragged {source!r} onto {destination!r}.", {"dragged": True})

@@ -12,6 +12,7 @@ from agentcore.api import ToolError
 from agentcore_chrome.failures import browser_crashed
 from agentcore_chrome.marked_targets import find_target
 from agentcore_chrome.memory import memory_of
+from agentcore_chrome.refs import ENGINE, Refs
 from agentcore_chrome.tab import Tab, TabWish
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Owner(Protocol):
     """What a browser needs of the engine."""
 
     def new_tab_id(self) -> str: ...
+    def new_refs(self, selector_engine: str) -> Refs: ...
     def has_room(self) -> bool: ...
     def added(self, tab: Tab) -> None: ...
     def changed(self, tab: Tab | None) -> None: ...
@@ -48,6 +50,7 @@ class BrowserProcess:
         session_id: The session that launched it; empty for the one that sessions share.
         tabs: Its tabs by id.
         pid: Its process, where it is one of this machine that was launched here.
+        selector_engine: The one that finds elements by reference.
         crashed: Set when it died without being told to.
     """
 
@@ -61,6 +64,7 @@ class BrowserProcess:
         self.crashed: ToolError | None = None
         self.is_attached = False
         self.headless = True
+        self.selector_engine = ENGINE
         self.context_options: dict[str, Any] = {}
         self.shares_context = False
         self.shared_context: BrowserContext | None = None
@@ -242,7 +246,7 @@ class BrowserProcess:
             self._add(page, wish, opener)
 
     def _add(self, page: "Page", wish: TabWish, opener: Tab | None) -> Tab:
-        tab = Tab(self._owner.new_tab_id(), page, self, wish)
+        tab = Tab(self._owner.new_tab_id(), page, self, wish, self._owner.new_refs(self.selector_engine))
         tab.opener = opener
         self.tabs[tab.tab_id] = tab
         tab.listen()

@@ -209,7 +209,7 @@ class SessionPages(EngineModule):
         return lines if lines is not None else await self._lines(tab)
 
     async def _lines(self, tab: Tab) -> list[str]:
-        return await tab.look(lambda: read_lines(tab.page, _SNAPSHOT_MS), [])
+        return await tab.look(lambda: read_lines(tab.page, tab.refs, _SNAPSHOT_MS), [])
 
     async def _with_changes(self, tab: Tab, told: Told, before: list[str]) -> Told:
         after = await self._lines(tab)

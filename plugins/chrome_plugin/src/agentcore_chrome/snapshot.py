@@ -61,7 +61,7 @@ async def take_snapshot(
             return await locator.aria_snapshot(mode="ai", depth=depth, timeout=timeout_ms), secrets
 
         text, secrets = await on_element(tab, Target(selector), timeout_ms, of_part, acts=False)
-    lines = compact(hide(text.splitlines(), secrets))
+    lines = tab.refs.shorten(compact(hide(text.splitlines(), secrets)))
     return _within(found(lines, pattern) if pattern else lines)
 
 

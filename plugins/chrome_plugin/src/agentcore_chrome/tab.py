@@ -13,6 +13,7 @@ from agentcore.api import ToolError
 from agentcore_chrome.control import Control
 from agentcore_chrome.dialogs import Answer, Dialogs, Seen
 from agentcore_chrome.failures import browser_crashed, is_closed
+from agentcore_chrome.refs import Refs
 from agentcore_chrome.screencast import Screencast
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tree_lines import read_lines
@@ -73,12 +74,13 @@ class Tab:
         opener: The tab that opened it, if a page did.
         gone: Done with the reason when the page is no more.
         title: Its title, as last heard.
+        refs: The references of its snapshots.
         file_chooser: The chooser that the page has opened, to be given files.
         refusal: What the URL policy said to the page's last attempt to go somewhere.
     """
 
-    def __init__(self, tab_id: str, page: "Page", process: "BrowserProcess", wish: TabWish) -> None:
-        self.tab_id, self.page, self.process = tab_id, page, process
+    def __init__(self, tab_id: str, page: "Page", process: "BrowserProcess", wish: TabWish, refs: Refs) -> None:
+        self.tab_id, self.page, self.process, self.refs = tab_id, page, process, refs
         self.owner, self.session_id = wish.owner, wish.session_id
         self.resource_id = wish.resource_id
         self.opener: Tab | None = None
@@ -196,7 +198,7 @@ class Tab:
         """The page as lines, to tell what changed between two looks."""
 
         nothing: list[str] = []
-        lines = await self.look(lambda: read_lines(self.page, _LOOK_SECONDS * 1000), nothing)
+        lines = await self.look(lambda: read_lines(self.page, self.refs, _LOOK_SECONDS * 1000), nothing)
         title = await self.look(self.page.title, self.title)
         return "\n".join([f"url: {self.page.url}", f"title: {title}", *(line.strip(" -") for line in lines)])
 

@@ -5,6 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agentcore_chrome.failures import is_driver_error
+from agentcore_chrome.refs import Refs
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -20,11 +21,11 @@ _CELL = re.compile(r'^ *- (?:cell|gridcell|columnheader|rowheader):?( "(?:[^"\\]
 _FIELD = re.compile(r"^(?P<head>(?:textbox|searchbox|combobox|spinbutton)\b.*?): (?P<value>.*)$")
 
 
-async def read_lines(page: "Page", timeout_ms: float) -> list[str]:
+async def read_lines(page: "Page", refs: Refs, timeout_ms: float) -> list[str]:
     """The lines of a whole page, without waiting for a turn; for telling what changed."""
     secrets = await secrets_of(page)
     text = await page.aria_snapshot(mode="ai", timeout=timeout_ms)
-    return compact(hide(text.splitlines(), secrets))
+    return refs.shorten(compact(hide(text.splitlines(), secrets)))
 
 
 def compact(lines: list[str]) -> list[str]:

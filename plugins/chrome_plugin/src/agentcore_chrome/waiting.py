@@ -20,7 +20,7 @@ async def for_selector(tab: Tab, selector: str, state: ElementState, timeout_ms:
     """
 
     async def wait() -> None:
-        locator = await locate(tab.page, Target(selector))
+        locator = await locate(tab, Target(selector))
         await locator.wait_for(state=state, timeout=timeout_ms)
 
     await _wait(tab, wait, f"{selector!r} to be {state}", timeout_ms, selector=selector, state=state)

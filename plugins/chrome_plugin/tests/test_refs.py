@@ -1,0 +1,100 @@
+"""References of snapshots: one element each, for as long as it lives."""
+
+import re
+
+import pytest
+
+from agentcore.api import ToolError
+
+pytestmark = pytest.mark.spec("B6")
+
+
+@pytest.fixture
+def act(host, request):
+    """Call a tool in the test's session."""
+    session = re.sub(r"\W|_", "-", request.node.name)[:60]
+
+    async def run(tool, /, session_id=session, **arguments):
+        return (await host.outcome(tool, arguments, session_id=session_id)).unwrap()
+
+    return run
+
+
+@pytest.fixture
+def ref_of(act):
+    """The reference that a snapshot shows beside a role and name."""
+
+    async def run(said, **arguments):
+        text = (await act("browser_snapshot", **arguments)).blocks()[0].text
+        return re.search(rf"{said}.* \[ref=(\w+)\]", text)[1]
+
+    return run
+
+
+async def test_reference_stays_when_name_and_role_of_the_element_change(act, ref_of, site):
+    await act("browser_navigate", url=site.url("/changing"))
+    ref = await ref_of('button "Play"')
+    await act("browser_click", selector=ref)
+    assert await ref_of('switch "Pause"') == ref
+    assert (await act("browser_evaluate", selector=ref, script="element => element.id")).data["value"] == "b"
+
+
+async def test_reference_in_a_frame_stays_when_the_name_changes(act, ref_of, site):
+    await act("browser_navigate", url=site.url("/changing"))
+    ref = await ref_of('button "Count"')
+    await act("browser_click", selector=ref)
+    await act("browser_click", selector=ref)
+    assert await ref_of('button "Count11"') == ref
+
+
+async def test_what_changed_is_told_with_the_same_reference(act, ref_of, site):
+    await act("browser_navigate", url=site.url("/changing"))
+    ref = await ref_of('button "Play"')
+    changes = (await act("browser_click", selector=ref, snapshot=True)).data["changes"]
+    assert any(line.startswith('+ - switch "Pause"') and f"[ref={ref}]" in line for line in changes)
+
+
+async def test_element_that_is_hidden_keeps_its_reference(act, ref_of, site):
+    await act("browser_navigate", url=site.url("/changing"))
+    other = await ref_of('button "Other"')
+    await act("browser_click", selector=await ref_of('button "Play"'))
+    with pytest.raises(ToolError) as caught:
+        await act("browser_click", selector=other, timeoutMs=300)
+    assert caught.value.type == "element_not_actionable"
+    await act("browser_evaluate", script="document.getElementById('other').hidden = false")
+    assert await ref_of('button "Other"') == other
+
+
+@pytest.mark.parametrize("leaving", ["new document", "element taken out", "frame taken out"])
+async def test_reference_of_an_element_that_is_gone_is_stale_and_never_given_again(act, ref_of, site, leaving):
+    await act("browser_navigate", url=site.url("/changing"))
+    ref = await ref_of('button "Count"' if leaving == "frame taken out" else 'button "Other"')
+    if leaving == "new document":
+        await act("browser_reload")
+    else:
+        what = "iframe" if leaving == "frame taken out" else "#other"
+        await act("browser_evaluate", script=f"document.querySelector('{what}').remove()")
+    with pytest.raises(ToolError) as caught:
+        await act("browser_click", selector=ref)
+    assert (caught.value.type, caught.value.context) == ("stale_ref", {"ref": ref})
+    text = (await act("browser_snapshot")).blocks()[0].text
+    assert f"[ref={ref}]" not in text
+    assert "[ref=" in text
+
+
+async def test_reference_of_one_page_means_nothing_in_another(act, ref_of, site):
+    await act("browser_navigate", url=site.url("/changing"))
+    ref = await ref_of('button "Play"')
+    second = (await act("browser_tabs", action="new", url=site.url("/changing"))).data["resourceId"]
+    await act("browser_snapshot", resourceId=second)
+    with pytest.raises(ToolError) as caught:
+        await act("browser_click", selector=ref, resourceId=second)
+    assert caught.value.type == "stale_ref"
+
+
+async def test_page_cannot_see_or_change_references(act, ref_of, site):
+    await act("browser_navigate", url=site.url("/changing"))
+    ref = await ref_of('button "Play"')
+    script = "const seen = ['_ariaRef' in Element.prototype, typeof __agentcoreRefs]; b._ariaRef = {ref: 'e1'}; seen"
+    assert (await act("browser_evaluate", script=script)).data["value"] == [False, "undefined"]
+    assert await ref_of('button "Play"') == ref
