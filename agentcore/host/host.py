@@ -32,6 +32,7 @@ from agentcore.host.policy_changes import PolicyChanges
 from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
+from agentcore.host.tabs import Tabs
 from agentcore.host.threads import DaemonThreads
 from agentcore.host.watchdog import Watchdog
 from agentcore.store import StateDir, Store
@@ -43,8 +44,8 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
-    `resources`, `events`, `approvals`, `policy`, `policy_changes`, `routes`, `own_origins`, `conversation`, `store`,
-    `config`, `workspace`.
+    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `routes`, `own_origins`, `conversation`,
+    `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -54,6 +55,7 @@ class Host:
         self.events = EventBus()
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)
+        self.tabs = Tabs(self.events, self.resources, store.tabs)
         roots = [str(root) for root in self.workspace.roots]
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
         self.approvals = ApprovalDesk(self.events, store, self.policy)
@@ -104,9 +106,11 @@ class Host:
             await host.policy.restore()
             host._watchdog.start()
             try:
-                if start:
-                    await host.start()
-                yield host
+                # what ends because the server does was not closed by anybody: the strip stays as it was
+                async with host.tabs.kept():
+                    if start:
+                        await host.start()
+                    yield host
             finally:
                 host._watchdog.stop()
                 await host.stop()
@@ -118,6 +122,7 @@ class Host:
         if not names:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
         await self.modules.start(names)
+        await self.tabs.drop_dead()
         await self.approvals.restore(self._definition_of)
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:

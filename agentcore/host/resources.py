@@ -56,7 +56,9 @@ class ResourceRegistry:
         Raises:
             ToolError: `too_many_resources`.
         """
-        held = self._make(owner, resource_type, session_id, adapter_type, keys, on_release)
+        held = self._make(owner, resource_type, session_id)
+        held.resource.adapter_type, held.on_release = adapter_type, on_release
+        held.resource.keys.update(keys or {})
         self._held[held.resource.resource_id] = held
         self._changed(held.resource)
         return held.resource
@@ -78,7 +80,9 @@ class ResourceRegistry:
 
     def planned(self, resource_id: str) -> Resource | None:
         """The resource of this id that is planned and does not live yet."""
-        return next((held.resource for held in self._planned.values() if held.resource.resource_id == resource_id), None)
+        return next(
+            (held.resource for held in self._planned.values() if held.resource.resource_id == resource_id), None
+        )
 
     def begin(self, resource: Resource) -> None:
         """Let a planned resource live; nothing to do for any other."""
@@ -226,15 +230,7 @@ class ResourceRegistry:
         for resource in self.list(owner=owner):
             await self.release(resource.resource_id)
 
-    def _make(
-        self,
-        owner: str,
-        resource_type: str,
-        session_id: str,
-        adapter_type: str = "",
-        keys: Mapping[str, str] | None = None,
-        on_release: OnRelease | None = None,
-    ) -> _Held:
+    def _make(self, owner: str, resource_type: str, session_id: str) -> _Held:
         place = (session_id, resource_type)
         living = sum(
             1 for held in self._held.values() if (held.resource.session_id, held.resource.resource_type) == place
@@ -253,12 +249,10 @@ class ResourceRegistry:
             resource_type,
             session_id,
             index,
-            adapter_type,
             created_at_ms=now,
             last_used_at_ms=now,
-            keys=dict(keys or {}),
         )
-        return _Held(resource, owner, on_release)
+        return _Held(resource, owner)
 
     def _find(self, resource_id: str, owner: str | None = None) -> _Held:
         held = self._held.get(resource_id)

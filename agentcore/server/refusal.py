@@ -32,6 +32,7 @@ _STATUS = {
     "offer_not_found": HTTPStatus.NOT_FOUND,
     "session_busy": HTTPStatus.CONFLICT,
     "session_not_found": HTTPStatus.NOT_FOUND,
+    "tab_not_found": HTTPStatus.NOT_FOUND,
     "timeout": HTTPStatus.FAILED_DEPENDENCY,
     "tool_call_answered": HTTPStatus.CONFLICT,
     "tool_call_not_found": HTTPStatus.NOT_FOUND,

@@ -218,11 +218,27 @@ _CHAT_PAGE = (
     """,
 )
 
+_TABS = (
+    """
+    CREATE TABLE tabs (
+        place INTEGER PRIMARY KEY,
+        tab_id TEXT NOT NULL UNIQUE,
+        workspace_id TEXT NOT NULL,
+        resource_id TEXT NOT NULL UNIQUE,
+        title TEXT NOT NULL,
+        is_pinned INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        last_active_at_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
     _APPROVALS,
     _APPROVER_KEYS,
     _CHAT_PAGE,
+    _TABS,
 )
 """The statements of each step, in order."""

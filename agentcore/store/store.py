@@ -15,6 +15,7 @@ from agentcore.store.database import Database
 from agentcore.store.page_sessions import PageSessions
 from agentcore.store.record import Record
 from agentcore.store.state_dir import StateDir
+from agentcore.store.tab_store import TabStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Store:
         approver_keys: Paired clients, which may approve.
         chats: Chat sessions, their messages and calls.
         approvals: Calls that wait for a person, and what a person allowed for later.
+        tabs: The tabs of the page.
     """
 
     database: Database
@@ -40,6 +42,7 @@ class Store:
     approver_keys: ApproverKeys
     chats: ChatStore
     approvals: ApprovalStore
+    tabs: TabStore
 
     @classmethod
     @asynccontextmanager
@@ -67,6 +70,7 @@ class Store:
                 await ApproverKeys.open(database),
                 ChatStore(database),
                 ApprovalStore(database),
+                TabStore(database),
             )
 
 

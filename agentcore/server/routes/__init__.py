@@ -19,6 +19,7 @@ from agentcore.server.routes import (
     sessions,
     settings,
     system,
+    tabs,
     tools,
 )
 
@@ -37,6 +38,7 @@ ROUTES: tuple[ServerRoute, ...] = (
     *modules.ROUTES,
     *settings.ROUTES,
     *resources.ROUTES,
+    *tabs.ROUTES,
     *artifacts.ROUTES,
     *events.ROUTES,
     *metrics.ROUTES,

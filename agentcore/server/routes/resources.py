@@ -20,11 +20,26 @@ class ResourcesQuery(BaseModel, defer_build=True):
     chat_session_id: Annotated[str | None, Field(max_length=64)] = None
 
 
+class ResourceChange(BaseModel, defer_build=True):
+    """What to change of a resource."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    keep_running: Annotated[bool, Field(description="Whether it goes on when its tab is closed.")]
+
+
 async def list_resources(exchange: Exchange) -> Answer:
     """Send the resources in the order they were made."""
     query: ResourcesQuery = exchange.query
     found = exchange.host.resources.list(session_id=query.chat_session_id, resource_type=query.resource_type)
     return Answer(to_json({"resources": [resource.to_json() for resource in found]}))
+
+
+async def change_resource(exchange: Exchange) -> Answer:
+    """Say whether a resource goes on without a tab."""
+    change: ResourceChange = exchange.body
+    resource = exchange.host.resources.update(exchange.path_values["id"], keep_running=change.keep_running)
+    return Answer(to_json(resource.to_json()))
 
 
 async def release_resource(exchange: Exchange) -> Answer:
@@ -37,6 +52,14 @@ async def release_resource(exchange: Exchange) -> Answer:
 ROUTES = (
     ServerRoute(
         "GET", "/api/resources", list_resources, "Living resources: browsers, terminals.", query=ResourcesQuery
+    ),
+    ServerRoute(
+        "PATCH",
+        "/api/resources/{id}",
+        change_resource,
+        "Have a resource go on, or end, when its tab is closed.",
+        action="call",
+        body=ResourceChange,
     ),
     ServerRoute(
         "DELETE", "/api/resources/{id}", release_resource, "End a resource and what stands behind it.", action="call"

@@ -1,0 +1,112 @@
+"""The strip of tabs: what stands in it, in which order, and what becomes of a resource whose tab is closed."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+_TITLE_CHARS = 80
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True
+    )
+
+
+class ShownResource(_Model):
+    """The resource that is looked at."""
+
+    resource_id: Annotated[str, Field(max_length=200)]
+
+
+class TabChange(_Model):
+    """What to change of a tab."""
+
+    pinned: bool | None = None
+    title: Annotated[
+        str | None, Field(max_length=_TITLE_CHARS, description="Another name; empty: the resource's own.")
+    ] = None
+    before: Annotated[str | None, Field(max_length=64, description="The tab to stand before; empty: at the end.")] = (
+        None
+    )
+
+
+class TabView(_Model):
+    """One tab: which resource, and how it shows. What the resource is and does stands in `/api/resources`."""
+
+    tab_id: str
+    workspace_id: str
+    resource_id: str
+    title: str | None
+    pinned: bool
+    created_at: int
+    last_active_at: int
+
+
+class TabsView(_Model):
+    """The tabs from left to right."""
+
+    tabs: list[TabView]
+
+
+class ClosedTab(_Model):
+    """What closing a tab did."""
+
+    ok: bool
+    released: Annotated[bool, Field(description="Whether the resource ended with its tab.")]
+
+
+async def list_tabs(exchange: Exchange) -> Answer:
+    """Send the tabs in their order."""
+    return Answer(to_json({"tabs": [tab.to_json() for tab in exchange.host.tabs.in_order()]}))
+
+
+async def show_tab(exchange: Exchange) -> Answer:
+    """Bring a resource's tab to the front; one is made if there is none."""
+    shown: ShownResource = exchange.body
+    return Answer(to_json((await exchange.host.tabs.show(shown.resource_id)).to_json()))
+
+
+async def change_tab(exchange: Exchange) -> Answer:
+    """Pin, move or rename a tab."""
+    change: TabChange = exchange.body
+    tab = await exchange.host.tabs.change(
+        exchange.path_values["id"], is_pinned=change.pinned, title=change.title, before=change.before
+    )
+    return Answer(to_json(tab.to_json()))
+
+
+async def close_tab(exchange: Exchange) -> Answer:
+    """Close a tab; its resource ends unless the tab is pinned or the resource keeps running."""
+    return Answer(to_json({"ok": True, "released": await exchange.host.tabs.close(exchange.path_values["id"])}))
+
+
+_ONE = "/api/tabs/{id}"
+
+ROUTES = (
+    ServerRoute("GET", "/api/tabs", list_tabs, "The tabs of the page, in their order.", answer=TabsView),
+    ServerRoute(
+        "POST",
+        "/api/tabs",
+        show_tab,
+        "Bring the tab of a resource to the front.",
+        action="call",
+        body=ShownResource,
+        answer=TabView,
+    ),
+    ServerRoute("PATCH", _ONE, change_tab, "Pin, move or rename a tab.", action="call", body=TabChange, answer=TabView),
+    ServerRoute(
+        "DELETE",
+        _ONE,
+        close_tab,
+        "Close a tab, and end its resource unless that is to go on.",
+        action="call",
+        answer=ClosedTab,
+    ),
+)
