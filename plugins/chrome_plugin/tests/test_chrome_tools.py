@@ -60,15 +60,17 @@ async def test_script_that_fails_is_told_with_its_stack(failure, tab):
     assert "at" in error.context["stack"]
 
 
-async def test_script_that_never_ends_is_stopped_and_the_tab_goes_on(call, failure, tab):
-    error = await failure("chrome_evaluate", tabId=tab, script="while (true);", timeoutMs=500)
+@pytest.mark.parametrize("timeout_ms", [1, 5, 20, 500])
+async def test_script_that_never_ends_is_stopped_and_the_tab_goes_on(timeout_ms, call, failure, tab):
+    error = await failure("chrome_evaluate", tabId=tab, script="while (true);", timeoutMs=timeout_ms)
     assert error.type == "timeout", error.message
     assert (await call("chrome_evaluate", tabId=tab, script="1")).data["value"] == 1
 
 
-async def test_promise_that_never_settles_ends_at_the_limit(failure, tab):
+async def test_promise_that_never_settles_ends_at_the_limit_and_the_tab_goes_on(call, failure, tab):
     error = await failure("chrome_evaluate", tabId=tab, script="new Promise(() => {})", timeoutMs=300)
     assert error.type == "timeout"
+    assert (await call("chrome_evaluate", tabId=tab, script="1")).data["value"] == 1
 
 
 async def test_page_that_loops_can_be_closed(call, tab, site, failure):

@@ -28,6 +28,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 _LOOK_SECONDS = 2.0
+_AGAIN_SECONDS = 0.2
 _OWN_SECONDS = 10.0
 _DOWNLOADS = 20
 _GRACE_SECONDS = 2.0
@@ -187,12 +188,35 @@ class Tab:
         return await asyncio.shield(self._session)
 
     async def stop_script(self) -> None:
-        """End the script that runs in the page, if one does."""
+        """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
         try:
             async with asyncio.timeout(_LOOK_SECONDS):
-                await (await self.session()).send("Runtime.terminateExecution")
-        except Exception as exc:  # noqa: BLE001 - the page is gone, or has nothing to end
+                await self._terminate(await self.session())
+        except Exception as exc:  # noqa: BLE001 - the page is gone, or does not answer
             log.debug("script_not_stopped", tab_id=self.tab_id, reason=str(exc))
+
+    async def _terminate(self, session: "CDPSession") -> None:
+        # The request overtakes scripts that wait for their turn, and ends whichever runs next. An empty script behind
+        # them tells when all are over, and takes the request upon itself if there was nothing else to end.
+        def request() -> "asyncio.Future[Any]":
+            return asyncio.ensure_future(session.send("Runtime.terminateExecution"))
+
+        def probe() -> "asyncio.Future[Any]":
+            return asyncio.ensure_future(session.send("Runtime.evaluate", {"expression": "0"}))
+
+        requested, probed = request(), probe()
+        try:
+            while (await asyncio.wait((requested, probed), timeout=_AGAIN_SECONDS))[1]:
+                if requested.done():
+                    _read(requested)
+                    requested = request()
+                elif probed.done():
+                    _read(probed)
+                    probed = probe()
+        finally:
+            for sent in (requested, probed):
+                sent.add_done_callback(_read)
+                sent.cancel()
 
     async def describe(self) -> str:
         """The page as lines, to tell what changed between two looks."""
@@ -281,6 +305,7 @@ class Tab:
                 task.add_done_callback(self._behind.discard)
                 task.add_done_callback(_read)
                 raise DialogOpened(self.dialogs.open)
+            task.cancel()  # first: it must not ask the page for more
             await self.stop_script()
             raise TimeoutError
         finally:
