@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +30,9 @@ RESOLVE_SECONDS = 10.0
 
 URL_LIMIT = 16_384
 """Bound of an address in characters."""
+
+_OWN_ORIGINS = 32
+"""How many of this server's origins are kept as they were read."""
 
 _LOOPBACK_NAMES = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
 _PRIVATE_NAMES = (*_LOOPBACK_NAMES, "local", "internal", "home.arpa", "lan", "intranet")
@@ -72,6 +76,7 @@ class UrlPolicy:
         self._allowed = [pattern.read(text) for text in allowed_hosts]
         self._blocked = [pattern.read(text) for text in blocked_hosts]
         self._allow_private, self._schemes, self._own_origins = allow_private, schemes, own_origins
+        self._read_own = lru_cache(_OWN_ORIGINS)(self._parser.read_url)
 
     def check(self, url: str) -> str:
         """Check an address as it is written, without asking anybody.
@@ -124,7 +129,7 @@ class UrlPolicy:
         parsed = self._read(self.check(url))
         if parsed.port is None:
             return []
-        found = await _look_up(parsed.host, parsed.port)
+        found = [str(parsed.address)] if parsed.address is not None else await _look_up(parsed.host, parsed.port)
         for address in found:
             self.check_address(parsed.host, address, parsed.port)
         return found
@@ -173,7 +178,7 @@ class UrlPolicy:
         return {own.port for own in self._own() if own.host == "localhost" or (own.address and own.address.is_loopback)}
 
     def _own(self) -> "list[WebUrl]":
-        return [self._parser.read_url(origin) for origin in self._own_origins()]
+        return [self._read_own(origin) for origin in self._own_origins()]
 
 
 async def _look_up(host: str, port: int) -> list[str]:
