@@ -76,7 +76,7 @@ class Browser(ExtraTools):
         said = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
         return await self.told(ctx, tab, _ready(Told(said, {"started": started, "url": tab.page.url})))
 
-    def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    async def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self.policy.check(with_scheme(arguments["url"])),))
 
     @tool(
@@ -201,10 +201,7 @@ class Browser(ExtraTools):
         """Press a key, with others held if wanted, in whatever has the focus."""
         return await self.on_page(ctx, lambda tab: press(tab, key, modifiers, DEFAULT_MS), snapshot=snapshot)
 
-    def _preview_screenshot(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        return self.preview_file(ctx, arguments)
-
-    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, preview=_preview_screenshot, resource=PAGE)
+    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, preview=ExtraTools.preview_file, resource=PAGE)
     async def browser_screenshot(
         self,
         ctx: ToolContext,

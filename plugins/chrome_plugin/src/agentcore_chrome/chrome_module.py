@@ -102,7 +102,7 @@ class Chrome(EngineModule):
         lines = [line for browser in browsers for line in _browser_lines(browser)]
         return ToolResult("\n".join(lines) or "No browser runs.", {"browsers": browsers}, untrusted=True)
 
-    def _preview_new_tab(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    async def _preview_new_tab(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._process(ctx, arguments["browserId"])
         url = arguments.get("url")
         return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
@@ -154,10 +154,10 @@ class Chrome(EngineModule):
 
     # -- one tab -----------------------------------------------------------------------------------------------
 
-    def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    async def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self.policy.check(with_scheme(arguments["url"])),))
 
-    def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self._tab(ctx).page.url,))
 
     @tool(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, Workspace, tool
 from agentcore_chrome.adapter import DEFAULT_MS
 from agentcore_chrome.answering import Told
 from agentcore_chrome.dialogs import Answer
@@ -80,22 +80,26 @@ class ExtraTools(SessionPages):
         """The names of the tools that the setting `extra_tools` is about."""
         return self._EXTRA
 
-    def preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    async def preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         """An action goes to wherever the page is."""
         tab = self.open_page(ctx)
         return CallPreview(urls=(tab.page.url,) if tab is not None else ())
 
-    def preview_file(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    async def preview_file(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         """A call that writes a file, if it names one."""
         path = arguments.get("path")
         if path is None:
             return CallPreview(effects=frozenset(("read",)))
-        place = ctx.workspace.locate(path)
-        return CallPreview(
-            effects=frozenset(("write",)),
-            paths=(ctx.workspace.real_path(place),),
-            is_protected=ctx.workspace.is_protected(place),
-        )
+
+        def look() -> CallPreview:
+            place = ctx.workspace.locate(path)
+            return CallPreview(
+                effects=frozenset(("write",)),
+                paths=(ctx.workspace.real_path(place),),
+                is_protected=ctx.workspace.is_protected(place),
+            )
+
+        return await asyncio.to_thread(look)
 
     @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
     async def browser_snapshot(
@@ -165,10 +169,10 @@ class ExtraTools(SessionPages):
 
         return await self.on_page(ctx, fill, snapshot=snapshot)
 
-    def _preview_upload(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        urls = self.preview_action(ctx, arguments).urls
-        paths = [ctx.workspace.real_path(ctx.workspace.locate(path)) for path in arguments["paths"]]
-        return CallPreview(effects=frozenset(("read", "egress")), paths=tuple(paths), urls=urls)
+    async def _preview_upload(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        urls = (await self.preview_action(ctx, arguments)).urls
+        paths = await asyncio.to_thread(_real_paths, ctx.workspace, arguments["paths"])
+        return CallPreview(effects=frozenset(("read", "egress")), paths=paths, urls=urls)
 
     @tool(effects=("read", "egress"), open_world=True, timeout_s=LONGEST_S, preview=_preview_upload, resource=PAGE)
     async def browser_file_upload(
@@ -229,7 +233,7 @@ class ExtraTools(SessionPages):
 
         return await self.told(ctx, tab, ready())
 
-    def _preview_tabs(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    async def _preview_tabs(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         if arguments.get("action") == "list":
             return CallPreview(effects=frozenset(("read",)))
         url = arguments.get("url")
@@ -398,6 +402,10 @@ async def element_value(tab: Tab, selector: str, script: str, timeout_ms: int) -
     if len(text) > VALUE_CHARS:
         return Told(text[:VALUE_CHARS], {"value": None, "length": len(text)}, is_cut=True)
     return Told(text, {"value": value})
+
+
+def _real_paths(workspace: Workspace, paths: list[str]) -> tuple[str, ...]:
+    return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
 
 
 def _choose(values: list[str], timeout_ms: int) -> Any:
