@@ -10,6 +10,8 @@ from aiohttp import web
 PAGES = {
     "/": "<title>Home</title><h1>Home</h1><p id=intro>Welcome</p><a href=/second>Second</a>",
     "/second": "<title>Second</title><h1>Second page</h1><a href=/>Home</a>",
+    "/titled": "<title>First</title><script>addEventListener('load', () => { document.title = 'Loaded' })</script>",
+    "/deaf": "<title>Deaf</title><script>window.addEventListener = () => {}</script>",
     "/form": """<title>Form</title><form
         onsubmit="event.preventDefault(); out.textContent = new URLSearchParams(new FormData(this))">
         <label>Name <input name=name value=old></label>

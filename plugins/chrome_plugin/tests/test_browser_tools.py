@@ -49,6 +49,17 @@ async def test_session_has_a_page_of_its_own_and_results_name_it(act, site, sess
     assert (state["running"], state["url"], state["loadState"]) == (True, site.url("/"), "load")
 
 
+async def test_title_is_what_the_page_gives_itself_when_it_has_loaded(act, site):
+    assert (await act("browser_navigate", url=site.url("/titled"))).data["title"] == "Loaded"
+    assert (await act("browser_reload")).data["title"] == "Loaded"
+    within = await act("browser_navigate", url=site.url("/titled#part"))
+    assert (within.data["title"], within.data["url"]) == ("Loaded", site.url("/titled#part"))
+
+
+async def test_page_that_keeps_its_events_to_itself_still_has_a_title(act, site):
+    assert (await act("browser_navigate", url=site.url("/deaf"))).data["title"] == "Deaf"
+
+
 async def test_launch_says_when_it_runs_already_and_opens_further_pages(act, session):
     first = await act("browser_launch", viewport={"width": 800, "height": 600})
     again = await act("browser_launch")

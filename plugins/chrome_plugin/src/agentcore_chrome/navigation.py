@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout, net_error
 from agentcore_chrome.tab import Tab
+from agentcore_chrome.title_at_load import TitleAtLoad
 
 if TYPE_CHECKING:
     from playwright.async_api import Response
@@ -109,8 +110,9 @@ async def _step(tab: Tab, step: int, timeout_ms: int, move: Callable[[], Awaitab
 
 async def _move(tab: Tab, url: str, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]) -> Arrived:
     async def run() -> Arrived:
-        response = await move()
-        title, state = await tab.page.evaluate(_LOOK)
+        async with TitleAtLoad(tab) as asked:
+            response = await move()
+            title, state = await asked.answer() or await tab.page.evaluate(_LOOK)
         tab.process.heard(tab, title, tab.page.url)
         return Arrived(tab.page.url, response.status if response else None, title, _STATES.get(state, state))
 
