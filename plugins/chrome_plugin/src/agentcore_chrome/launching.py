@@ -29,6 +29,8 @@ _FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
+    # a service of Google's is asked about the fields of every form, but not at a port that no browser connects to
+    "--autofill-server-url=http://127.0.0.1:1/",
 )
 _TEXT_CHARS = 600
 
