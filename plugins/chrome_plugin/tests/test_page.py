@@ -11,6 +11,8 @@ from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 
 pytestmark = [pytest.mark.spec("B5"), pytest.mark.spec("M7")]
+# without two pages of its own that Chromium loads for each new window
+FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
 WAIT_MS = 30_000
 AXE = Path(__file__).parents[3] / "tests" / "webui" / "vendor" / "axe.min.js"
 
@@ -30,7 +32,7 @@ async def page(server) -> AsyncIterator[Page]:
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
         path = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
         page = await browser.new_page(viewport={"width": 1280, "height": 800}, locale="en-US")
         page.set_default_timeout(WAIT_MS)
         code = server.running.host.store.page_sessions.create_code()

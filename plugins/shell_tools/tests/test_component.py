@@ -2,19 +2,30 @@
 
 import json
 import shutil
-from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
 
 import agentcore_shell_tools
 import pytest
+import pytest_asyncio
 from playwright.async_api import async_playwright, expect
+
+from agentcore.testing.hosting import HostPlan
+from agentcore.testing.serving import running_server
 
 VENDOR = Path(agentcore_shell_tools.__file__).parent / "component" / "vendor"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = Path(__file__).parents[3] / "tests" / "webui" / "vendor" / "axe.min.js"
+# without two pages of its own that Chromium loads for each new window
+FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
 PATIENCE_MS = 30_000
-in_chromium = pytest.mark.skipif(CHROMIUM is None, reason="the page's tests need Chromium on PATH")
+
+
+def in_chromium(test):
+    """The tests with a page share one browser, which lives in one event loop."""
+    needs = pytest.mark.skipif(CHROMIUM is None, reason="the page's tests need Chromium on PATH")
+    return needs(pytest.mark.asyncio(loop_scope="module")(test))
+
 
 pytestmark = pytest.mark.spec("T4", "M7")
 
@@ -52,22 +63,28 @@ class Ui:
         return self.page.locator("shell-tools-terminal .xterm-rows")
 
 
-@pytest.fixture
-async def ui(agentcore_client, root):
-    client = await agentcore_client(["shell_tools"], roots=[root])
-    async with AsyncExitStack() as stack:
-        playwright = await stack.enter_async_context(async_playwright())
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        stack.push_async_callback(browser.close)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser():
+    expect.set_options(timeout=PATIENCE_MS)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ui(browser, root, tmp_path_factory):
+    plan = HostPlan(["shell_tools"], roots=[root])
+    async with running_server(plan, tmp_path_factory.mktemp("server")) as client:
         page = await browser.new_page(locale="en-US", reduced_motion="reduce", color_scheme="light")
         page.set_default_timeout(PATIENCE_MS)
-        expect.set_options(timeout=PATIENCE_MS)
         address = str(client.make_url("/"))
         found = Ui(page, client, address)
         code = client.running.host.store.page_sessions.create_code()
         await page.goto(f"{address}#code={code}")
         await page.get_by_role("heading", level=1).first.wait_for()
         yield found
+        await page.close()
         assert found.errors == []
 
 

@@ -3,29 +3,44 @@
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from inspect import iscoroutinefunction
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
-from agentcore.testing import ClientFactory, ServerClient
+from agentcore.testing import ServerClient
+from agentcore.testing.hosting import HostPlan
+from agentcore.testing.serving import running_server
 
+_HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+# without two pages of its own that Chromium loads for each new window
+FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
 WAIT_MS = 30_000
 
 LogIn = Callable[[], Awaitable[aiohttp.ClientSession]]
 OpenPage = Callable[..., Awaitable[Page]]
 
 
-@pytest.fixture
-async def server(agentcore_client: ClientFactory) -> ServerClient:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of a run share one browser, which lives in one event loop."""
+    for item in items:
+        if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(tmp_path: Path) -> AsyncIterator[ServerClient]:
     """A server with the module."""
-    return await agentcore_client(modules=["ui_page"])
+    async with running_server(HostPlan(["ui_page"]), tmp_path) as client:
+        yield client
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def log_in(server: ServerClient) -> AsyncIterator[LogIn]:
     """Give clients that hold the session of a browser each, as the page does."""
     async with AsyncExitStack() as stack:
@@ -41,24 +56,26 @@ async def log_in(server: ServerClient) -> AsyncIterator[LogIn]:
         yield enter
 
 
-@pytest_asyncio.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """Chromium."""
     if CHROMIUM is None:
         pytest.skip("needs Chromium on PATH")
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         await browser.close()
 
 
-@pytest.fixture
-async def open_page(server: ServerClient, browser: Browser) -> OpenPage:
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_page(server: ServerClient, browser: Browser) -> AsyncIterator[OpenPage]:
     """Open agentcore's page, logged in, and return when it can be given commands."""
+    contexts: list[BrowserContext] = []
 
     async def enter(prepare: Callable[[Page], Awaitable[Any]] | None = None) -> Page:
         context = await browser.new_context(viewport={"width": 1000, "height": 700}, locale="en-US")
+        contexts.append(context)
         context.set_default_timeout(WAIT_MS)
         page = await context.new_page()
         if prepare is not None:
@@ -71,7 +88,9 @@ async def open_page(server: ServerClient, browser: Browser) -> OpenPage:
             await page.wait_for_timeout(20)
         return page
 
-    return enter
+    yield enter
+    for context in contexts:
+        await context.close()
 
 
 async def known(server: ServerClient) -> int:
