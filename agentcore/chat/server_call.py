@@ -83,14 +83,19 @@ class ServerCalls:
         elif await self._move(call, "running", "approved"):
             await self.run(call)
 
-    async def reject(self, call: ChatCallRow, why: str) -> None:
+    async def reject(self, call: ChatCallRow) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
-        desk = self._host.approvals
+        desk, reason = self._host.approvals, ""
         if desk.find(call.call_id) is not None:
-            if desk.verdict_of(call.call_id) is None:
+            verdict = desk.verdict_of(call.call_id)
+            if verdict is None:
                 await desk.decide(call.call_id, Verdict(approved=False, by=call.answered_by))
+            else:
+                reason = verdict.reason
             await self._host.call(self._request(call, call.call_id))
-        await self.fail(call, ToolError("approval_denied", text(self._stream.locale, why)))
+        locale = self._stream.locale
+        said = text(locale, "rejected_because", reason=reason) if reason else text(locale, "rejected")
+        await self.fail(call, ToolError("approval_denied", said))
 
     async def supersede(self, call: ChatCallRow) -> None:
         """End a call that waits, because the person sent a message instead of an answer."""

@@ -12,6 +12,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "A person rejected this call; it did not run. Ask what they want instead.",
         "用户拒绝了此次调用，工具没有执行。请询问用户想要怎么做。",
     ),
+    "rejected_because": (
+        "A person rejected this call; it did not run. They say: {reason}",
+        "用户拒绝了此次调用，工具没有执行。用户说：{reason}",
+    ),
     "edited": (
         "The person changed the arguments before approving; the call ran with: {arguments}",
         "用户在批准前修改了参数，实际执行的参数为：{arguments}",

@@ -105,7 +105,7 @@ class Turn:
                 case "approved":
                     await self._server.run(call)
                 case "rejected":
-                    await self._server.reject(call, "rejected")
+                    await self._server.reject(call)
                 case "running":
                     await self._server.pick_up(call)
         calls = await self._chats.open_calls(self._session_id)

@@ -7,6 +7,7 @@ from typing import Any
 from agentcore.cli.output import painted
 from agentcore.cli.visible_text import all_visible
 from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.grants import GrantOffer
 
 _INDENT = "    "
 
@@ -40,12 +41,21 @@ def _lines(request: ApprovalRequest, stream: Any) -> Iterator[str]:
     if preview is not None and preview.diff:
         yield "  changes"
         yield from (_diff_line(line, stream) for line in preview.diff.rstrip("\n").split("\n"))
+    if request.offers:
+        yield "  for later calls like this one"
+        yield from (f"{_INDENT}a {number}  {_offer(offer)}" for number, offer in enumerate(request.offers, start=1))
 
 
 def _who(request: ApprovalRequest) -> str:
     principal = request.principal
     name = f"{principal.kind} {principal.id}".strip()
     return f"{all_visible(name)}, session {all_visible(request.session_id)}"
+
+
+def _offer(offer: GrantOffer) -> str:
+    scope = {"session": "in this session, allow", "always": "always allow"}[offer.scope]
+    patterns = " and ".join(f"{all_visible(name)} = {_one_line(value)}" for name, value in offer.arguments.items())
+    return f"{scope} {all_visible(offer.tool)} with {patterns or 'any arguments'}"
 
 
 def _arguments(arguments: dict[str, Any]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`agentcore approvals`: why a call is asked about, what a rule would change, what was granted."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ import click
 from agentcore.cli.completion import complete_argument, complete_tool
 from agentcore.cli.options import config_option, json_option
 
-_COLOURS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _MODES = click.Choice(["ask", "ask_writes", "allow", "deny"])
 _CALLERS = click.Choice(["chat", "mcp", "host", "module", "page", "token", "cli"])
 
@@ -51,6 +51,7 @@ def explain(
     """
     from agentcore.cli.arguments import parse_arguments
     from agentcore.cli.backend import open_backend
+    from agentcore.cli.explanation_text import explanation_lines
     from agentcore.cli.output import print_json
 
     with open_backend(config_path) as backend:
@@ -66,7 +67,8 @@ def explain(
     if as_json:
         print_json(found)
     else:
-        _print_explanation(found)
+        for line in explanation_lines(found, sys.stdout):
+            click.echo(line)
 
 
 @approvals.command("try")
@@ -132,22 +134,8 @@ def _grant_row(grant: Mapping[str, Any]) -> Sequence[str]:
     return grant["id"], scope, grant["caller"], grant["tool"], where or "any arguments"
 
 
-def _print_explanation(found: Mapping[str, Any]) -> None:
-    from agentcore.cli.output import painted, print_text
-
-    click.echo(f"{painted(found['decision'], _COLOURS[found['decision']], bold=True)}  by {found['by']}")
-    print_text(f"  why      {found['reason']}")
-    click.echo(f"  mode     {found['mode']}")
-    click.echo(f"  effects  {', '.join(found['effects'])}")
-    for name, values in (("path", found["paths"]), ("address", found["urls"]), ("runs in", [found["cwd"]])):
-        for value in filter(None, values):
-            print_text(f"  {name:<8} {value}")
-    for each in found["considered"]:
-        says = "means it" if each["matches"] else each["reason"]
-        print_text(f"  {each['place']} ({each['decision']}): {says}")
-
-
 def _print_trial(found: Mapping[str, Any]) -> None:
+    from agentcore.cli.explanation_text import COLOURS
     from agentcore.cli.output import note, print_table
 
     different, undecided = found["different"], found["undecided"]
@@ -160,7 +148,7 @@ def _print_trial(found: Mapping[str, Any]) -> None:
             (each["after"]["decision"], each["before"]["decision"], each["tool"], each["caller"], each["arguments"])
             for each in different
         ]
-        print_table(("now", "before", "tool", "caller", "arguments"), rows, [_COLOURS[row[0]] for row in rows])
+        print_table(("now", "before", "tool", "caller", "arguments"), rows, [COLOURS[row[0]] for row in rows])
     for reason, count in _counted(undecided).items():
         note(f"{count} cannot be told: {reason}")
     if not found["isComplete"]:

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
-from agentcore.cli.approval_text import approval_text
-from agentcore.cli.terminal import TERMINAL, forget_typed, read_line
-from agentcore.host.approvals import ApprovalRequest, Verdict
+from agentcore.cli.call_dialogue import CALL_HELP, CallDialogue, say
+from agentcore.cli.terminal import forget_typed, read_line
+from agentcore.cli.visible_text import all_visible
 from agentcore.host.events import Event
 from agentcore.host.host import Host
 from agentcore.store.state_dir import read_server_info
 
 _PERSON = Principal("cli")
-_HELP = """\
-  y, n      approve or reject the call that is shown
+_HELP = f"""\
+{CALL_HELP}
   waiting   show again which call waits
   stop      emergency stop: end all calls, take no more
   resume    take calls again
@@ -38,19 +38,17 @@ class ServerConsole:
 
     def __init__(self, host: Host, keyboard: int) -> None:
         self._host, self._keyboard = host, keyboard
-        self._shown: ApprovalRequest | None = None
+        self._dialogue: CallDialogue | None = None
         self._changed = asyncio.Event()
+        self._screen = asyncio.Lock()
         self._commands: dict[str, Callable[[], Awaitable[None]]] = {
-            "y": lambda: self._decide(approved=True),
-            "yes": lambda: self._decide(approved=True),
-            "n": lambda: self._decide(approved=False),
-            "no": lambda: self._decide(approved=False),
             "waiting": self._show_again,
             "stop": self._stop,
             "resume": self._resume,
             "code": self._code,
             "pair": self._pair,
             "help": self._help,
+            "?": self._help,
         }
 
     @classmethod
@@ -70,23 +68,32 @@ class ServerConsole:
 
     def _notice(self, event: Event) -> None:
         # a call that was cancelled leaves the desk without a decision
-        if event.type != "call.finished" or (self._shown and event.data["callId"] == self._shown.call_id):
+        shown = self._dialogue and self._dialogue.asked.call_id
+        if event.type != "call.finished" or event.data["callId"] == shown:
             self._changed.set()
 
     async def _show_waiting(self) -> None:
         """Show the oldest call that waits whenever the one before is done with."""
         while True:
             self._changed.clear()
-            waiting = self._host.approvals.waiting
-            if self._shown is not None and self._shown not in waiting:
-                self._say("That call does not wait any more.")
-                self._shown = None
-            if self._shown is None and waiting:
-                self._show(waiting[0])
+            async with self._screen:
+                self._show_next()
             await self._until_change_or_expiry()
 
+    def _show_next(self) -> None:
+        waiting = self._host.approvals.waiting
+        if self._dialogue is not None and self._dialogue.asked not in waiting:
+            say("That call does not wait any more.")
+            self._dialogue = None
+        if self._dialogue is None and waiting:
+            self._dialogue = CallDialogue(self._host, waiting[0])
+            self._dialogue.show()
+            self._prompt()
+
     async def _until_change_or_expiry(self) -> None:
-        left_s = None if self._shown is None else max(self._shown.expires_at_ms / 1000 - time.time(), 0) + 0.01
+        left_s = None
+        if self._dialogue is not None:
+            left_s = max(self._dialogue.asked.expires_at_ms / 1000 - time.time(), 0) + 0.01
         try:
             async with asyncio.timeout(left_s):
                 await self._changed.wait()
@@ -95,50 +102,58 @@ class ServerConsole:
 
     async def _read_commands(self) -> None:
         while (line := await read_line(self._keyboard)) is not None:
-            word = line.strip().lower()
-            command = self._commands.get(word)
+            command = self._commands.get(line.strip().lower())
             if command is not None:
                 await command()
-            elif word:
-                self._say(f"{word[:40]!r} means nothing here; help shows what can be typed")
+            elif line.strip():
+                async with self._screen:  # nothing else is shown while the person edits
+                    await self._answer(line)
 
-    async def _decide(self, *, approved: bool) -> None:
-        shown, self._shown = self._shown, None
-        if shown is None:
-            self._say("No call waits for a decision.")
+    async def _answer(self, line: str) -> None:
+        """Take a line about the call that is shown."""
+        dialogue = self._dialogue
+        if dialogue is None:
+            word = all_visible(line.strip())[:40]
+            say(f"No call waits for a decision, and {word!r} means nothing else; ? shows what can be typed")
             return
+        verdict = await dialogue.answer(line)
+        if verdict is None:
+            self._prompt()
+            return
+        self._dialogue = None
         try:
-            await self._host.approvals.decide(shown.call_id, Verdict(approved, TERMINAL))
+            await self._host.approvals.decide(dialogue.asked.call_id, verdict)
         except ToolError as exc:
-            self._say(exc.message)
+            say(exc.message)
         else:
-            self._say("Approved." if approved else "Rejected.")
+            say("Approved." if verdict.approved else "Rejected.")
         self._changed.set()
 
     async def _show_again(self) -> None:
-        if self._shown is None:
-            self._say("No call waits for a decision.")
+        if self._dialogue is None:
+            say("No call waits for a decision.")
         else:
-            self._show(self._shown)
+            self._dialogue.show()
+            self._prompt()
 
     async def _stop(self) -> None:
         ended = await self._host.emergency_stop(_PERSON)
-        self._say(
+        say(
             f"Stopped: {ended['calls']} calls and {ended['resources']} resources ended,"
             f" {ended['rejected']} rejected. `resume` takes calls again."
         )
 
     async def _resume(self) -> None:
         self._host.resume(_PERSON)
-        self._say("Calls are taken.")
+        say("Calls are taken.")
 
     async def _code(self) -> None:
         info = read_server_info(self._host.state.path)
         if info is None or "approval" not in info.addresses:
-            self._say("There is no address yet.")
+            say("There is no address yet.")
             return
         store = self._host.store
-        self._say(
+        say(
             "Open one of these in a browser, once, within ten minutes:\n"
             f"  approval view  {info.addresses['approval']}/#code={store.approval_sessions.create_code()}\n"
             f"  page           {info.addresses['page']}/#code={store.page_sessions.create_code()}"
@@ -146,20 +161,14 @@ class ServerConsole:
 
     async def _pair(self) -> None:
         code = self._host.store.approver_keys.create_code()
-        self._say(f"Type this into the client, once, within ten minutes: {code}")
+        say(f"Type this into the client, once, within ten minutes: {code}")
 
     async def _help(self) -> None:
-        self._say(_HELP)
+        say(_HELP)
 
-    def _show(self, request: ApprovalRequest) -> None:
-        self._shown = request
-        self._say(f"\n{approval_text(request, sys.stderr)}")
+    def _prompt(self) -> None:
         forget_typed(self._keyboard)  # an answer counts only after the call stood there
-        self._say("Run it? Type y or n.")
-
-    def _say(self, text: str) -> None:
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
+        say("Run it? Type y, n, or ? for what else there is.")
 
 
 @contextmanager

@@ -22,23 +22,22 @@ def forget_typed(keyboard: int) -> None:
     termios.tcflush(keyboard, termios.TCIFLUSH)
 
 
-async def ask_yes(question: str, timeout_s: float) -> bool | None:
-    """Ask a question that only `y` or `yes` answers with yes.
+async def ask_line(question: str, timeout_s: float) -> str | None:
+    """Ask a question that a line answers.
 
     Returns:
-        The answer; None: nobody answered in time, or the terminal was closed.
+        The line; None: nobody answered in time, or the terminal was closed.
     """
     keyboard = sys.stdin.fileno()
     forget_typed(keyboard)
-    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.write(f"{question} ")
     sys.stderr.flush()
     try:
         async with asyncio.timeout(timeout_s):
-            line = await read_line(keyboard)
+            return await read_line(keyboard)
     except TimeoutError:
         sys.stderr.write("\n")
         return None
-    return None if line is None else line.strip().lower() in ("y", "yes")
 
 
 async def read_line(keyboard: int) -> str | None:

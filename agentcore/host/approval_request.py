@@ -73,12 +73,14 @@ class Verdict:
         by: Who said so: `terminal`, `approver:NAME`, `test`.
         digest: Of the arguments that they were shown, as asked for or as edited; None: as asked for.
         grant: One of the request's offers that the person took.
+        reason: Why not, in the person's words, for whoever called.
     """
 
     approved: bool
     by: str
     digest: str | None = None
     grant: GrantOffer | None = None
+    reason: str = ""
 
 
 Approver = Callable[[ApprovalRequest], Awaitable[Verdict]]

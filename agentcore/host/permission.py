@@ -5,7 +5,7 @@ import time
 
 from agentcore.api.errors import ToolError
 from agentcore.host.approval_policy import ApprovalPolicy
-from agentcore.host.approval_request import ApprovalRequest
+from agentcore.host.approval_request import ApprovalRequest, Verdict
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.call import Call
 from agentcore.host.call_facts import CallFacts
@@ -52,7 +52,7 @@ class Permission:
         call.is_decided = True
         call.decided_by = verdict.by
         if not verdict.approved:
-            raise ToolError("approval_denied", "a person rejected this call; ask what they want instead", by=verdict.by)
+            raise _rejected(verdict)
         return shown
 
     async def _wait_for_person(self, call: Call, waiting: ApprovalRequest) -> None:
@@ -94,6 +94,13 @@ class Permission:
             mode=facts.mode,
             resource_id=call.resource.resource_id if call.resource else None,
         )
+
+
+def _rejected(verdict: Verdict) -> ToolError:
+    if verdict.reason:
+        message = f"a person rejected this call: {verdict.reason}"
+        return ToolError("approval_denied", message, by=verdict.by, reason=verdict.reason)
+    return ToolError("approval_denied", "a person rejected this call; ask what they want instead", by=verdict.by)
 
 
 def refused(decision: Decision) -> ToolError:

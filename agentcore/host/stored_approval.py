@@ -79,13 +79,13 @@ def read_request(
 
 def verdict_text(verdict: Verdict) -> str:
     """A verdict as it is stored; what was granted with it stands in a place of its own."""
-    return json.dumps({"approved": verdict.approved, "by": verdict.by})
+    return json.dumps({"approved": verdict.approved, "by": verdict.by, "reason": verdict.reason})
 
 
 def read_verdict(text: str) -> Verdict:
     """A stored verdict."""
     said = json.loads(text)
-    return Verdict(said["approved"], said["by"])
+    return Verdict(said["approved"], said["by"], reason=said.get("reason", ""))
 
 
 def _preview_values(preview: CallPreview) -> dict[str, Any]:

@@ -8,7 +8,7 @@ SET = ("call", "clock_set", "zone=Bonn")
 @pytest.mark.spec("S2")
 def test_whole_call_is_shown_before_the_question(on_terminal):
     terminal = on_terminal("call", "clock_set", "zone=a\u202eb\nsecond")
-    shown = terminal.expect("[y/N]")
+    shown = terminal.expect("[y/N/?]")
     assert "clock_set" in shown
     assert "a<U+202E>b" in shown
     assert "| second" in shown
@@ -22,7 +22,7 @@ def test_whole_call_is_shown_before_the_question(on_terminal):
 )
 def test_only_yes_runs_the_call(on_terminal, answer, code, said):
     terminal = on_terminal(*SET)
-    terminal.expect("[y/N]")
+    terminal.expect("[y/N/?]")
     terminal.type(f"{answer}\n")
     ended, shown = terminal.end()
     assert ended == code
@@ -33,7 +33,7 @@ def test_only_yes_runs_the_call(on_terminal, answer, code, said):
 def test_answer_that_was_typed_before_the_question_does_not_count(on_terminal):
     terminal = on_terminal(*SET)
     terminal.type("y\n")
-    terminal.expect("[y/N] ")
+    terminal.expect("[y/N/?] ")
     terminal.type("n\n")
     assert terminal.end()[0] == 1
 
@@ -41,7 +41,7 @@ def test_answer_that_was_typed_before_the_question_does_not_count(on_terminal):
 @pytest.mark.spec("S2")
 def test_interrupt_at_the_question_ends_with_130(on_terminal):
     terminal = on_terminal(*SET)
-    terminal.expect("[y/N]")
+    terminal.expect("[y/N/?]")
     terminal.type("\x03")
     assert terminal.end()[0] == 130
 
@@ -71,7 +71,7 @@ def test_call_of_a_client_is_decided_at_the_terminal_of_the_server(place, on_ter
     server = on_terminal("serve")
     server.expect("server_ready")
     client = on_terminal(*SET)
-    assert "clock_set" in server.expect("Type y or n.")
+    assert "clock_set" in server.expect("Type y, n,")
     server.type(f"{answer}\n")
     server.expect(said)
     assert client.end()[0] == code
@@ -82,7 +82,7 @@ def test_call_that_went_away_is_taken_from_the_terminal_of_the_server(place, on_
     server = on_terminal("serve")
     server.expect("server_ready")
     client = on_terminal(*SET)
-    server.expect("Type y or n.")
+    server.expect("Type y, n,")
     client.type("\x03")
     assert client.end()[0] == 130
     server.expect("does not wait any more")
@@ -106,7 +106,7 @@ def test_unknown_word_at_the_terminal_of_the_server_is_explained(on_terminal):
     server = on_terminal("serve")
     server.expect("server_ready")
     server.type("what\n")
-    server.expect("help shows what can be typed")
+    server.expect("? shows what can be typed")
     server.type("help\n")
     server.expect("emergency stop")
     server.type("waiting\n")

@@ -127,8 +127,8 @@ ROUTES = (
         "POST",
         "/api/approvals/{id}/decision",
         decide,
-        "Approve or reject a call that waits, as it was asked for or as it was edited. It takes an approver key, or the "
-        "approval view; others get `approval_denied`. A second word finds nothing: `approval_not_found`.",
+        "Approve or reject a call that waits, as it was asked for or as it was edited. It takes an approver key, or "
+        "the approval view; others get `approval_denied`. A second word finds nothing: `approval_not_found`.",
         body=Decision,
         **_ANSWER,
     ),

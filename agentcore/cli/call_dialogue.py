@@ -1,0 +1,115 @@
+"""One call that waits, at a terminal: what a person can type about it until they have decided."""
+
+import json
+import sys
+
+from agentcore.api.errors import ToolError
+from agentcore.cli.approval_text import approval_text
+from agentcore.cli.editor import edit_text
+from agentcore.cli.explanation_text import explanation_lines
+from agentcore.cli.terminal import TERMINAL
+from agentcore.cli.visible_text import all_visible, json_safe
+from agentcore.host.approvals import ApprovalRequest, Verdict
+from agentcore.host.explaining import Question, explain
+from agentcore.host.host import Host
+
+CALL_HELP = """\
+  y           approve the call as it is shown
+  n           reject it; `n REASON` tells the model why
+  a NUMBER    approve it, and allow later calls like it
+  e           edit the arguments; the call is shown again with them
+  o           go back to the arguments that were asked for
+  w           why it is asked about, and what else was looked at"""
+
+
+class CallDialogue:
+    """Shows a call, and takes what is typed about it.
+
+    Args:
+        host: Where the call waits.
+        request: The call.
+    Attributes:
+        asked: The call as it was asked for.
+        shown: The call as it was shown last: what a yes means.
+    """
+
+    def __init__(self, host: Host, request: ApprovalRequest) -> None:
+        self._host = host
+        self.asked = self.shown = request
+        self._draft: str | None = None
+
+    def show(self) -> None:
+        """Show all that a decision rests on."""
+        say(f"\n{approval_text(self.shown, sys.stderr)}")
+
+    async def answer(self, line: str) -> Verdict | None:
+        """Take a line that was typed: the person's word on the call, or None when something else was done or said."""
+        word, _, rest = line.strip().partition(" ")
+        try:
+            match word.lower(), rest.strip():
+                case "y" | "yes", "":
+                    return Verdict(True, TERMINAL, self.shown.arguments_digest)
+                case "n" | "no", reason:
+                    return Verdict(False, TERMINAL, reason=reason)
+                case "a", number:
+                    return self._with_offer(number)
+                case "e", "":
+                    await self._edit()
+                case "o", "":
+                    self._go_back()
+                case "w", "":
+                    await self._explain()
+                case "?", "":
+                    say(CALL_HELP)
+                case _:
+                    say(f"{all_visible(line.strip())[:40]!r} means nothing here; ? shows what can be typed")
+        except ToolError as exc:
+            say(all_visible(exc.message))
+        return None
+
+    def _with_offer(self, number: str) -> Verdict | None:
+        offers = self.shown.offers
+        if not offers:
+            say("Nothing can be allowed for later along with this call.")
+        elif not number.isdecimal() or not 1 <= int(number) <= len(offers):
+            say(f"Type `a` with the number of what to allow, 1 to {len(offers)}.")
+        else:
+            return Verdict(True, TERMINAL, self.shown.arguments_digest, offers[int(number) - 1])
+        return None
+
+    async def _edit(self) -> None:
+        """Have the arguments edited, and show what the call would be with them."""
+        before = self._draft or json_safe(json.dumps(self.shown.arguments, indent=2, ensure_ascii=False)) + "\n"
+        self._draft = await edit_text(before, "arguments.json")
+        try:
+            arguments = json.loads(self._draft)
+        except ValueError as exc:
+            say(f"This is not JSON: {exc}. Type e to go on editing.")
+            return
+        if not isinstance(arguments, dict):
+            say("Arguments are a JSON object. Type e to go on editing.")
+            return
+        self.shown = await self._host.approvals.edit(self.asked.call_id, arguments)
+        self._draft = None
+        self.show()
+
+    def _go_back(self) -> None:
+        self.shown, self._draft = self.asked, None
+        self.show()
+
+    async def _explain(self) -> None:
+        shown = self.shown
+        question = Question(
+            tool=shown.definition.name,
+            arguments=shown.arguments,
+            session_id=shown.session_id,
+            caller=shown.principal.kind,
+        )
+        found = await explain(self._host, question, shown.agent_id, shown.mode)
+        say("\n".join(explanation_lines(found.model_dump(by_alias=True), sys.stderr)))
+
+
+def say(text: str) -> None:
+    """Write a line for the person at the terminal."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,83 @@
+"""The person's own editor, on the terminal of this process."""
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agentcore.api.errors import ToolError
+
+_USUAL = ("editor", "vi", "nano")
+_GRACE_SECONDS = 5.0
+_JOB_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTTIN, signal.SIGTTOU)
+# what this process ignores meanwhile is the editor's to hear
+_WITH_SIGNALS = (
+    "import os, signal, sys; "
+    f"[signal.signal(number, signal.SIG_DFL) for number in {[int(number) for number in _JOB_SIGNALS]}]; "
+    "os.execvp(sys.argv[1], sys.argv[1:])"
+)
+
+
+async def edit_text(text: str, name: str) -> str:
+    """Have the person change a text in `VISUAL`, `EDITOR`, or an editor that is there; gives what they made of it.
+
+    Args:
+        text: Where they begin.
+        name: Name of the file that the editor sees; it lies in a folder that only this user can read.
+    Raises:
+        ToolError: `no_editor`; `editor_failed`: it ended with an error, or left nothing that can be read.
+    """
+    command = _command()
+    with tempfile.TemporaryDirectory(prefix="agentcore-") as folder:
+        file = Path(folder) / name
+        file.write_text(text, encoding="utf-8")
+        code = await _run([*command, str(file)])
+        if code != 0:
+            raise ToolError(
+                "editor_failed", f"{command[0]} ended with exit code {code}; nothing was changed", code=code
+            )
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as exc:
+            raise ToolError("editor_failed", f"what {command[0]} left cannot be read: {exc}") from exc
+
+
+def _command() -> list[str]:
+    for wished in (os.environ.get("VISUAL"), os.environ.get("EDITOR"), *_USUAL):
+        words = shlex.split(wished or "")
+        if words and shutil.which(words[0]):
+            return words
+    raise ToolError("no_editor", "there is no editor here; set EDITOR to one")
+
+
+async def _run(command: list[str]) -> int:
+    with _left_to_the_editor():
+        process = await asyncio.create_subprocess_exec(sys.executable, "-I", "-S", "-c", _WITH_SIGNALS, *command)
+        try:
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                async with asyncio.timeout(_GRACE_SECONDS):
+                    await process.wait()
+
+
+@contextmanager
+def _left_to_the_editor() -> Iterator[None]:
+    """Leave Ctrl-C to the editor, and set the terminal back as it was, however the editor leaves it."""
+    keyboard = sys.stdin.fileno()
+    modes = termios.tcgetattr(keyboard)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _JOB_SIGNALS}
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, modes)
+        for number, handler in before.items():
+            signal.signal(number, handler)
