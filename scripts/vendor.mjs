@@ -52,7 +52,7 @@ const ICONS = [
   'hard-drive', 'hash', 'history', 'house', 'image', 'inbox', 'info', 'key', 'languages', 'layout-grid', 'link', 'list',
   'list-tree', 'loader-circle', 'lock', 'log-in', 'log-out', 'mail', 'menu', 'message-square', 'mic', 'minus', 'monitor', 'moon',
   'mouse-pointer', 'network', 'octagon-x', 'package', 'palette', 'panel-left', 'panels-top-left', 'paperclip', 'pause', 'pencil',
-  'play', 'plug', 'plus', 'power', 'puzzle', 'refresh-cw', 'rotate-ccw', 'save', 'search', 'send', 'server', 'settings', 'shield',
+  'pin', 'pin-off', 'play', 'plug', 'plus', 'power', 'puzzle', 'refresh-cw', 'rotate-ccw', 'save', 'search', 'send', 'server', 'settings', 'shield',
   'shield-alert', 'sliders-horizontal', 'sparkles', 'square', 'square-terminal', 'star', 'sun', 'table', 'tag', 'terminal',
   'trash-2', 'triangle-alert', 'undo-2', 'upload', 'user', 'users', 'video', 'wand-sparkles', 'wifi-off', 'workflow', 'wrench',
   'x', 'zap',

@@ -1,58 +1,133 @@
-/** Living resources that a module has a view for, such as browsers and terminals: each is a tab. */
+/** The strip of tabs: entries that the server keeps, each for a living resource that a module has a view for. */
 import {client} from './client.js';
+import {t} from './i18n.js';
 import {moduleList} from './module-list.js';
 import {Store} from './store.js';
 
-/** @typedef {{resourceId: string, resourceType: string, chatSessionId: string, index: number, status: string, lastUrl: string, title: string | null}} Resource */
+/**
+ * @typedef {object} Resource
+ * @property {string} resourceId
+ * @property {string} resourceType
+ * @property {string} chatSessionId
+ * @property {number} index
+ * @property {'starting' | 'ready' | 'busy' | 'failed' | 'closed'} status
+ * @property {string | null} lastUrl
+ * @property {string | null} title
+ * @property {boolean} keepRunning
+ */
+/** @typedef {{tabId: string, resourceId: string, title: string | null, pinned: boolean, lastActiveAt: number}} Tab */
+/** @typedef {{tab: Tab, resource: Resource, module: import('./module-list.js').Module}} ShownTab */
 
 class ResourceTabs extends Store {
   constructor() {
     super();
-    /** @type {Resource[]} */
-    this._resources = [];
+    /** @type {Map<string, Resource>} */
+    this._resources = new Map();
+    /** @type {Tab[]} */
+    this._tabs = [];
+    /** @type {Promise<void> | null} */
+    this._loading = null;
+    this._isStale = false;
     client.on('resource.stateChanged', (resource) => this._put(resource));
+    client.on('tabs.changed', () => void this.load());
     client.on('events.reset', () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
     moduleList.subscribe(() => this.tell());
   }
 
-  /** The resources that can be shown, with the module that shows them. */
+  /** Tabs whose resources can be shown, from left to right. @returns {ShownTab[]} */
   get tabs() {
-    return this._resources.flatMap((resource) => {
-      const module = viewerOf(resource);
-      return module ? [{resource, module}] : [];
+    return this._tabs.flatMap((tab) => {
+      const resource = this._resources.get(tab.resourceId);
+      const module = resource && viewerOf(resource);
+      return module ? [{tab, resource, module}] : [];
     });
   }
 
-  /** The element that shows a resource. @param {string} resourceId */
+  /** The element that shows a resource, with a tab or without. @param {string} resourceId */
   tagOf(resourceId) {
-    const found = this.tabs.find(({resource}) => resource.resourceId === resourceId);
-    return found?.module.component?.resourceViews[found.resource.resourceType];
+    const resource = this._resources.get(resourceId);
+    return resource && viewerOf(resource)?.component?.resourceViews[resource.resourceType];
   }
 
-  async load() {
+  /** Load what there is; while it loads, further wishes are one more load. */
+  load() {
+    this._isStale = true;
+    this._loading ??= this._loadAll().finally(() => { this._loading = null; });
+    return this._loading;
+  }
+
+  /** Bring a resource's tab to the front; it gets one if it has none. @param {string} resourceId */
+  show(resourceId) {
+    return client.post('/api/tabs', {resourceId});
+  }
+
+  /**
+   * Pin, rename or move a tab; the strip shows a move at once.
+   * @param {string} tabId
+   * @param {{pinned?: boolean, title?: string, before?: string}} wanted  `before`: a tab, or empty for the end
+   */
+  async change(tabId, wanted) {
+    if (wanted.before !== undefined) this._move(tabId, wanted.before);
     try {
-      this._resources = (await client.get('/api/resources')).resources;
-      this.tell();
-    } catch {
-      // the connection's own state tells that the server is away, and its return loads this again
+      await client.patch(`/api/tabs/${encodeURIComponent(tabId)}`, wanted);
+    } finally {
+      await this.load();
     }
   }
 
-  /** End a resource. @param {string} resourceId */
-  close(resourceId) {
-    return client.del(`/api/resources/${encodeURIComponent(resourceId)}`);
+  /** Have a resource go on, or end, when its tab is closed. @param {string} resourceId @param {boolean} keepRunning */
+  keepRunning(resourceId, keepRunning) {
+    return client.patch(`/api/resources/${encodeURIComponent(resourceId)}`, {keepRunning});
+  }
+
+  /** Close a tab. @param {string} tabId @returns {Promise<{released: boolean}>} whether its resource ended */
+  async close(tabId) {
+    const answer = await client.del(`/api/tabs/${encodeURIComponent(tabId)}`);
+    await this.load();
+    return answer;
+  }
+
+  async _loadAll() {
+    while (this._isStale) {
+      this._isStale = false;
+      try {
+        const [{resources}, {tabs}] = await Promise.all([client.get('/api/resources'), client.get('/api/tabs')]);
+        this._resources = new Map(resources.map((/** @type {Resource} */ resource) => [resource.resourceId, resource]));
+        this._tabs = tabs;
+        this.tell();
+      } catch {
+        // the connection's own state tells that the server is away, and its return loads this again
+      }
+    }
   }
 
   /** @param {Resource} resource */
   _put(resource) {
-    const others = this._resources.filter(({resourceId}) => resourceId !== resource.resourceId);
-    const place = this._resources.findIndex(({resourceId}) => resourceId === resource.resourceId);
-    if (resource.status === 'closed') this._resources = others;
-    else if (place < 0) this._resources = [...others, resource];
-    else this._resources = this._resources.with(place, resource);
+    if (resource.status === 'closed') this._resources.delete(resource.resourceId);
+    else this._resources.set(resource.resourceId, resource);
     this.tell();
   }
+
+  /** @param {string} tabId @param {string} before */
+  _move(tabId, before) {
+    const moved = this._tabs.find((tab) => tab.tabId === tabId);
+    const others = this._tabs.filter((tab) => tab !== moved);
+    if (!moved) return;
+    const end = moved.pinned ? others.filter((tab) => tab.pinned).length : others.length;
+    const place = before ? others.findIndex((tab) => tab.tabId === before) : end;
+    if (place < 0) return;
+    this._tabs = others.toSpliced(place, 0, moved);
+    this.tell();
+  }
+}
+
+/** What a tab is called: as a person named it, as the resource calls itself, or its kind and number. @param {ShownTab} shown */
+export function nameOf({tab, resource}) {
+  if (tab.title || resource.title) return /** @type {string} */ (tab.title || resource.title);
+  if (resource.lastUrl && resource.lastUrl !== 'about:blank') return resource.lastUrl;
+  const type = resource.resourceType.replaceAll('_', ' ');
+  return t('tabs.unnamed', {type: `${type.charAt(0).toUpperCase()}${type.slice(1)}`, n: resource.index + 1});
 }
 
 /** @param {Resource} resource */

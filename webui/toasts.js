@@ -1,7 +1,8 @@
 /** Short messages about what was done, shown at the edge of the page by `<ac-toasts>`. */
 import {Store} from './store.js';
 
-/** @typedef {{id: number, kind: 'ok' | 'info' | 'danger', text: string, detail: string}} Toast */
+/** @typedef {{label: string, run: () => void}} Action  what can be done about it */
+/** @typedef {{id: number, kind: 'ok' | 'info' | 'danger', text: string, detail: string, action?: Action}} Toast */
 
 const STAY_MS = 6000;
 
@@ -34,10 +35,10 @@ export const toasts = new Toasts();
 /**
  * Show a message.
  * @param {string} text
- * @param {{kind?: Toast['kind'], detail?: string}} [options]
+ * @param {{kind?: Toast['kind'], detail?: string, action?: Action}} [options]
  */
-export function toast(text, {kind = 'ok', detail = ''} = {}) {
-  toasts.add({kind, text, detail});
+export function toast(text, {kind = 'ok', detail = '', action} = {}) {
+  toasts.add({kind, text, detail, action});
 }
 
 /** Show what went wrong. @param {string} text  what was tried @param {unknown} error */

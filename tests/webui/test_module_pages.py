@@ -216,7 +216,7 @@ async def test_resource_with_a_view_is_a_tab_until_it_is_closed(start_webui):
     await page.reload()
     await expect(page.get_by_role("heading", name=f"Station {resource_id}")).to_be_visible()
     await tabs.get_by_role("button", name="Close Station").click()
-    await page.locator("ac-confirm").get_by_role("button", name="Close Station").click()
+    await page.locator("ac-confirm").get_by_role("button", name="Close tab").click()
     await expect(tabs).to_be_hidden()
     assert ui.host.resources.list() == []
     await expect(page.get_by_role("heading", name="Overview")).to_be_visible()

@@ -24,6 +24,7 @@ export class AcToasts extends Localized(LitElement) {
     }
     li > ac-icon { margin-top: 0.375rem; }
     .text { padding-block: var(--ac-space-1); min-width: 0; overflow-wrap: anywhere; }
+    .text button { display: flex; margin-top: var(--ac-space-2); }
     .detail { color: var(--ac-text-muted); font-size: var(--ac-text-s); max-height: 8rem; overflow: auto; }
     .ok > ac-icon { color: var(--ac-ok); }
     .info > ac-icon { color: var(--ac-accent); }
@@ -46,11 +47,17 @@ export class AcToasts extends Localized(LitElement) {
   }
 
   /** @param {import('../toasts.js').Toast} toast */
-  _toast({id, kind, text, detail}) {
+  _toast({id, kind, text, detail, action}) {
+    const act = () => {
+      toasts.remove(id);
+      action?.run();
+    };
     return html`
       <li class=${kind}>
         <ac-icon name=${ICONS[kind]}></ac-icon>
-        <div class="text">${text}${detail ? html`<p class="detail">${detail}</p>` : nothing}</div>
+        <div class="text">${text}${detail ? html`<p class="detail">${detail}</p>` : nothing}
+          ${action ? html`<button class="small" @click=${act}>${action.label}</button>` : nothing}
+        </div>
         <button class="quiet icon small" aria-label=${t('shell.close')} @click=${() => toasts.remove(id)}><ac-icon name="x"></ac-icon></button>
       </li>`;
   }

@@ -8,6 +8,7 @@ import {modules} from './modules.js';
 import {result} from './result.js';
 import {settings} from './settings.js';
 import {shell} from './shell.js';
+import {tabs} from './tabs.js';
 
 /** @type {Record<string, Record<import('../i18n.js').Locale, Record<string, import('../i18n.js').Text>>>} */
-export const strings = {shell, chat, modules, activity, approval, settings, form, result, console: consoleTexts};
+export const strings = {shell, tabs, chat, modules, activity, approval, settings, form, result, console: consoleTexts};

@@ -19,6 +19,7 @@ export class AcViewPage extends Localized(LitElement) {
     /** @type {string[]} */
     this.path = [];
     this.query = new URLSearchParams();
+    this._shown = '';
     new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate()), resourceTabs.subscribe(() => this.requestUpdate())]);
   }
 
@@ -30,6 +31,15 @@ export class AcViewPage extends Localized(LitElement) {
     const tag = resourceId ? resourceTabs.tagOf(resourceId) : module.component?.tag;
     if (!tag) return this._away(name, t(resourceId ? 'modules.resourceAway' : 'modules.noPage', {name: module.title}));
     return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} aria-label=${componentTitle(module)}></ac-module-frame>`;
+  }
+
+  updated() {
+    const [, resourceId = ''] = this.path;
+    const shown = resourceId && resourceTabs.tagOf(resourceId) ? resourceId : '';
+    if (shown === this._shown) return;
+    this._shown = shown;
+    // without it the strip only does not know which tab was at the front last
+    if (shown) resourceTabs.show(shown).catch(() => {});
   }
 
   /** @param {string} name @param {string} text */
