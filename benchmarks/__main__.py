@@ -8,7 +8,7 @@ import time
 
 from benchmarks.measure import Row, table
 
-NAMES = ("startup", "calls", "events", "chat", "files", "shell", "browsers")
+NAMES = ("startup", "calls", "events", "chat", "files", "shell", "browsers", "browser_memory", "browser_preview")
 
 
 def main() -> int:

@@ -1,90 +1,102 @@
 """The browser tools in process, against the same operations in raw Playwright, in one run and on the same page."""
 
 import asyncio
-import shutil
+import itertools
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Row, alternate_async
+from benchmarks.browser_hosts import Call, driving_host, find_browser, serve_pages
+from benchmarks.measure import Pairs, Row, paired_async
 
-ROUNDS = 30
-_CELLS = "".join(f"<tr><td>Name {i}</td><td>{i}</td><td><a href=/?{i}>open</a></td></tr>" for i in range(100))
-_PAGE = f"""<!doctype html><title>Bench</title><button onclick="this.dataset.n = 1">Go</button><input name=name>
-<table>{_CELLS}</table>"""
+ROUNDS = 60
+COLD_ROUNDS = 7
 
 Operation = Callable[[], Awaitable[Any]]
 
 
 def run() -> list[Row]:
     """Measure, and give the rows; none without a browser."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = find_browser()
     if program is None:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(_measure(Path(folder) / "app", program))
+        return asyncio.run(_measure(Path(folder), program))
 
 
 async def _measure(folder: Path, program: str) -> list[Row]:
+    async with serve_pages() as address:
+        async with driving_host(folder / "app", program) as call:
+            rows = await _operations(call, program, f"{address}/")
+            rows += await _sizes(call, address)
+        rows.append(await _cold_start(folder, program, f"{address}/"))
+        return rows
+
+
+async def _operations(call: Call, program: str, url: str) -> list[Row]:
     from playwright.async_api import async_playwright
 
-    from agentcore.api.context import Principal
-    from agentcore.host import CallRequest
-    from benchmarks.hosts import open_host
-
-    (folder / "workspace").mkdir(parents=True)
-    app = {
-        "modules": ["browser"],
-        "workspace": {"roots": ["workspace"]},
-        "config": {"chrome": {"allow_private": True, "executable": program}},
-    }
-    async with _serve() as url, open_host(folder, app=app) as host, async_playwright() as playwright:
-
-        async def call(tool: str, **arguments: Any) -> Any:
-            outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))
-            assert outcome.ok, outcome.error
-            return outcome.result
-
+    async with async_playwright() as playwright:
         raw = await playwright.chromium.launch(executable_path=program)
         page = await raw.new_page(viewport={"width": 1280, "height": 720})
         await page.goto(url)
         await call("browser_navigate", url=url)
+        form = [{"selector": "input", "value": "Ada"}]
         pairs: tuple[tuple[str, float, Operation, Operation], ...] = (
             ("go to a page", 1.1, lambda: call("browser_navigate", url=url), lambda: page.goto(url)),
             ("click", 1.1, lambda: call("browser_click", selector="button"), lambda: page.click("button")),
-            (
-                "fill",
-                1.2,
-                lambda: call("browser_fill_form", fields=[{"selector": "input", "value": "Ada"}]),
-                lambda: page.fill("input", "Ada"),
-            ),
+            ("fill", 1.2, lambda: call("browser_fill_form", fields=form), lambda: page.fill("input", "Ada")),
             ("evaluate", 1.5, lambda: call("browser_evaluate", script="1 + 1"), lambda: page.evaluate("1 + 1")),
             ("screenshot", 1.05, lambda: call("browser_screenshot", inline=True), page.screenshot),
             ("snapshot of 100 rows", 1.1, lambda: call("browser_snapshot"), lambda: page.aria_snapshot(mode="ai")),
         )
         rows = []
         for name, target, subject, floor in pairs:
-            medians = await alternate_async(subject, floor, ROUNDS)
-            rows.append(Row(f"browser: {name}, against Playwright", *medians, target))
+            measured = await paired_async(subject, floor, ROUNDS)
+            rows.append(measured.row(f"browser: {name}, against Playwright", target))
         await raw.close()
         return rows
 
 
-@asynccontextmanager
-async def _serve() -> AsyncIterator[str]:
-    from aiohttp import web
+async def _sizes(call: Call, address: str) -> list[Row]:
+    rows = []
+    for path, what, target in (("/", "100 rows with links", 10.0), ("/many", "2,000 table rows", 20_000 / 1024)):
+        await call("browser_navigate", url=f"{address}{path}")
+        snapshot = await call("browser_snapshot")
+        size = sum(len(block.text.encode()) for block in snapshot.blocks())
+        rows.append(Row(f"browser: size of a snapshot of {what}", size / 1024, 0, round(target, 1), "KiB"))
+    return rows
 
-    async def page(_: web.Request) -> web.Response:
-        return web.Response(text=_PAGE, content_type="text/html")
 
-    app = web.Application()
-    app.router.add_get("/{path:.*}", page)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/"
-    finally:
-        await runner.cleanup()
+async def _cold_start(folder: Path, program: str, url: str) -> Row:
+    """Nothing runs, not even the driver; until a page has loaded. Both have imported their library."""
+    numbers = itertools.count()
+
+    async def subject() -> float:
+        async with driving_host(folder / f"cold{next(numbers)}", program) as call:
+            began = time.perf_counter()
+            await call("browser_navigate", url=url)
+            return time.perf_counter() - began
+
+    async def floor() -> float:
+        from playwright.async_api import async_playwright
+
+        began = time.perf_counter()
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=program)
+            page = await browser.new_page(viewport={"width": 1280, "height": 720})
+            await page.goto(url)
+            took = time.perf_counter() - began
+            await browser.close()
+            return took
+
+    pairs = Pairs([], [])
+    for turn in range(COLD_ROUNDS + 1):
+        order = ((subject, pairs.subject), (floor, pairs.floor))
+        for function, times in order if turn % 2 else reversed(order):
+            took = await function()
+            if turn:
+                times.append(took * 1000)
+    return pairs.row("browser: nothing running to a page loaded, against Playwright", 1.05)

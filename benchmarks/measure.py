@@ -18,6 +18,7 @@ class Row:
         unit: Of both medians.
         at_least: Whether more is better.
         is_difference: Whether what comes on top of the floor is held against the target, and not the ratio.
+        paired: The median of the ratios of single rounds, where it was taken; it counts, then, and not that of medians.
     """
 
     name: str
@@ -27,12 +28,15 @@ class Row:
     unit: str = "ms"
     at_least: bool = False
     is_difference: bool = False
+    paired: float | None = None
 
     @property
     def value(self) -> float:
         """The ratio, or the difference; the subject where there is no floor."""
         if self.is_difference:
             return self.subject - self.floor
+        if self.paired is not None:
+            return self.paired
         return self.subject / self.floor if self.floor else self.subject
 
     @property
@@ -41,6 +45,34 @@ class Row:
         if self.target is None:
             return None
         return self.value >= self.target if self.at_least else self.value <= self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Milliseconds of a subject and its floor, taken right after one another in each round."""
+
+    subject: list[float]
+    floor: list[float]
+
+    def row(self, name: str, target: float) -> Row:
+        """What they come to. Other programs disturb both of a round alike, so that their ratio says most."""
+        ratio = statistics.median(ours / theirs for ours, theirs in zip(self.subject, self.floor, strict=True))
+        return Row(name, statistics.median(self.subject), statistics.median(self.floor), target, paired=ratio)
+
+
+async def paired_async(
+    subject: Callable[[], Awaitable[object]], floor: Callable[[], Awaitable[object]], rounds: int, warm_up: int = 3
+) -> Pairs:
+    """Time two coroutine functions in pairs; which of them is first changes from round to round."""
+    pairs = Pairs([], [])
+    for turn in range(rounds + warm_up):
+        order = ((subject, pairs.subject), (floor, pairs.floor))
+        for function, times in order if turn % 2 else reversed(order):
+            began = time.perf_counter()
+            await function()
+            if turn >= warm_up:
+                times.append((time.perf_counter() - began) * 1000)
+    return pairs
 
 
 def alternate(
