@@ -34,6 +34,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="needs Chromium on PATH"))
 
 
+@pytest.fixture(scope="session")
+def browser_program() -> str:
+    """The browser's program."""
+    assert BROWSER is not None
+    return BROWSER
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[Any]:
     """The site."""

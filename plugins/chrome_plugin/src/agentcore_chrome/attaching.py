@@ -1,7 +1,10 @@
-"""Attaching to a browser that runs already, over its remote debugging port."""
+"""Attaching to a browser that runs already, over its remote debugging port.
+
+It is somebody's: nothing of theirs is closed, resized, answered or redirected, and it goes on when we end.
+"""
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
 from agentcore_chrome.failures import headline
@@ -9,27 +12,28 @@ from agentcore_chrome.launching import Launcher, LaunchWish
 from agentcore_chrome.process import BrowserProcess
 from agentcore_chrome.refs import ENGINE, teach
 
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Playwright
+
 
 async def attach(engine: Launcher, browser_id: str, wish: LaunchWish) -> BrowserProcess:
-    """Attach to the browser of the setting `cdp_endpoint`; it goes on when we end.
+    """Attach to the browser of the setting `cdp_endpoint`.
 
     Raises:
         ToolError: `browser_launch_failed`: nothing answers there.
     """
     endpoint = str(engine.settings.cdp_endpoint)
     playwright = await engine.driver.get()
-    options: dict[str, Any] = {"timeout": engine.settings.launch_timeout * 1000}
+    limit_s = engine.settings.launch_timeout
     try:
-        async with asyncio.timeout(engine.settings.launch_timeout):
-            browser = await playwright.chromium.connect_over_cdp(endpoint, **options)
-            process = BrowserProcess(browser_id, engine, browser, session_id=wish.session_id)
-            process.is_attached = True
-            # the context that is there already is told only of engines that come after it
-            process.selector_engine = f"{ENGINE}-{browser_id}"
-            await teach(playwright, process.selector_engine)
-            process.shares_context = True
-            process.shared_context = browser.contexts[0] if browser.contexts else await browser.new_context()
-            await process.listen()
+        async with asyncio.timeout(limit_s):
+            # without the driver's defaults, which take downloads and the focus away from the person
+            browser = await playwright.chromium.connect_over_cdp(endpoint, timeout=limit_s * 1000, no_defaults=True)
+            try:
+                return await _made(engine, playwright, browser, browser_id, wish)
+            except BaseException:
+                await browser.close()
+                raise
     except Exception as exc:
         said = "it did not answer in time" if isinstance(exc, TimeoutError) else headline(exc)
         raise ToolError(
@@ -38,4 +42,22 @@ async def attach(engine: Launcher, browser_id: str, wish: LaunchWish) -> Browser
             retryable=True,
             cdp_endpoint=endpoint,
         ) from exc
+
+
+async def _made(
+    engine: Launcher, playwright: "Playwright", browser: "Browser", browser_id: str, wish: LaunchWish
+) -> BrowserProcess:
+    process = BrowserProcess(browser_id, engine, browser, session_id=wish.session_id)
+    process.is_attached = True
+    process.shares_context = True
+    process.shared_context = browser.contexts[0] if browser.contexts else await browser.new_context()
+    process.shared_context.on("dialog", _leave_it)
+    # the context that is there already is told only of selector engines that come after it
+    process.selector_engine = f"{ENGINE}-{browser_id}"
+    await teach(playwright, process.selector_engine)
+    await process.listen()
     return process
+
+
+def _leave_it(_: Any) -> None:
+    """Somebody hears of each dialog: the driver dismisses those that nobody hears of, also in pages of the person."""

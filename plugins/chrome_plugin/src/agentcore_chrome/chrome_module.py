@@ -148,7 +148,11 @@ class Chrome(EngineModule):
     async def chrome_list_tabs(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult:
         """List the tabs of a browser: id, address, title, state."""
         process = self._process(ctx, browserId)
-        tabs = [tab.to_json() for tab in process.tabs.values() if self.may_reach(ctx, tab.session_id)]
+        tabs = [
+            tab.to_json()
+            for tab in process.tabs.values()
+            if tab.is_within_reach and self.may_reach(ctx, tab.session_id)
+        ]
         text = "\n".join(_tab_line(tab) for tab in tabs) or f"Browser {browserId} has no tabs."
         return ToolResult(text, {"browserId": browserId, "tabs": tabs}, untrusted=True)
 

@@ -83,6 +83,8 @@ class EngineModule(Module):
             done = await work
         except DialogOpened as opened:
             done = opened
+        if not tab.gone.done():
+            tab.check_reach()  # it may have been led away meanwhile
         return await answer(ctx, tab, done, {**self.ids_of(tab), **ids})
 
     def ids_of(self, tab: Tab) -> dict[str, Any]:

@@ -1,32 +1,39 @@
 """Finding the page of a resource in a browser that was attached to: its title or address carries the resource's id."""
 
-import asyncio
 import re
 from typing import TYPE_CHECKING
 
 from agentcore_chrome.failures import is_driver_error
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
-
-_TITLE_SECONDS = 2.0
+    from playwright.async_api import Browser, CDPSession, Page
 
 
-async def find_target(browser: "Browser", resource_id: str) -> "Page | None":
-    """The page that a shell has marked for this resource; None: there is none."""
+async def find_target(browser: "Browser", line: "CDPSession", resource_id: str) -> "Page | None":
+    """The page that a shell has marked for this resource; None: there is none.
+
+    Pages are not asked, for one of them may hang: the browser knows their titles.
+
+    Args:
+        line: The browser's own.
+    """
     # a part of a longer id is another resource's
     mark = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(resource_id)}(?![A-Za-z0-9_-])")
-    for page in [page for context in browser.contexts for page in context.pages]:
-        if mark.search(page.url) or mark.search(await _title(page)):
+    targets = (await line.send("Target.getTargets"))["targetInfos"]
+    marked = {one["targetId"] for one in targets if mark.search(one["url"]) or mark.search(one["title"])}
+    for page in [page for context in browser.contexts for page in context.pages] if marked else ():
+        if await _target_id(page) in marked:
             return page
     return None
 
 
-async def _title(page: "Page") -> str:
+async def _target_id(page: "Page") -> str | None:
     try:
-        async with asyncio.timeout(_TITLE_SECONDS):
-            return await page.title()
+        session = await page.context.new_cdp_session(page)
+        told = await session.send("Target.getTargetInfo")
+        await session.detach()
     except Exception as exc:
-        if not is_driver_error(exc) and not isinstance(exc, TimeoutError):
+        if not is_driver_error(exc):
             raise
-        return ""
+        return None  # it was closed meanwhile
+    return str(told["targetInfo"]["targetId"])

@@ -105,14 +105,17 @@ class BrowserProcess:
             try:
                 async with asyncio.timeout(_CLOSE_SECONDS * 4):
                     context = await self._context(wish)
-                    page = await self._page(context, wish)
+                    found = await self._marked(wish)
+                    page = found or await self._page(context, wish)
+            except ToolError:
+                raise
             except TimeoutError as exc:
                 raise ToolError("browser_launch_failed", "the browser did not open a tab in time") from exc
             except Exception as exc:
                 if self.crashed is not None:
                     raise self.crashed from exc
                 raise ToolError("browser_launch_failed", f"the browser opened no tab: {exc}") from exc
-            return self._add(page, wish, None)
+            return self._add(page, wish, is_ours=found is None)
 
     async def end_session(self, session_id: str) -> None:
         """Close a session's context once its last tab is gone."""
@@ -166,7 +169,7 @@ class BrowserProcess:
             "pid": self.pid,
             "memoryBytes": await self.memory_bytes(),
             "startedAt": self.started_at_ms,
-            "tabs": [tab.to_json() for tab in self.tabs.values()],
+            "tabs": [tab.to_json() for tab in self.tabs.values() if tab.is_within_reach],
         }
 
     # -- what tabs need ----------------------------------------------------------------------------------------
@@ -218,12 +221,17 @@ class BrowserProcess:
             self._contexts[wish.session_id] = context
         return context
 
-    async def _page(self, context: "BrowserContext", wish: TabWish) -> "Page":
-        page = await find_target(self.browser, wish.resource_id) if self.is_attached and wish.resource_id else None
+    async def _marked(self, wish: TabWish) -> "Page | None":
+        """The page that a shell shows for this resource, in a browser that was attached to."""
+        if not self.is_attached or wish.resource_id is None or self._line is None:
+            return None
+        page = await find_target(self.browser, self._line, wish.resource_id)
         if page is not None:
             self.check_frames(page)
-        if page is None:
-            page = await context.new_page()
+        return page
+
+    async def _page(self, context: "BrowserContext", wish: TabWish) -> "Page":
+        page = await context.new_page()
         if wish.viewport is not None:
             await page.set_viewport_size({"width": wish.viewport.width, "height": wish.viewport.height})
         return page
@@ -243,11 +251,12 @@ class BrowserProcess:
                 return
             if opener is not None:
                 wish = TabWish(opener.owner, opener.session_id, opener.dialogs.hold_s)
-            self._add(page, wish, opener)
+            # what a page of somebody else's opened may be what they opened
+            self._add(page, wish, is_ours=opener is None or opener.is_ours, opener=opener)
 
-    def _add(self, page: "Page", wish: TabWish, opener: Tab | None) -> Tab:
+    def _add(self, page: "Page", wish: TabWish, *, is_ours: bool, opener: Tab | None = None) -> Tab:
         tab = Tab(self._owner.new_tab_id(), page, self, wish, self._owner.new_refs(self.selector_engine))
-        tab.opener = opener
+        tab.opener, tab.is_ours = opener, is_ours
         self.tabs[tab.tab_id] = tab
         tab.listen()
         self.own(self._learn_target(tab))

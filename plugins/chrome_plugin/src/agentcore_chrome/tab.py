@@ -73,6 +73,7 @@ class Tab:
         session_id: The chat session that it belongs to.
         resource_id: The resource that stands for it.
         opener: The tab that opened it, if a page did.
+        is_ours: Whether it is closed when it is needed no more; else it was there before, and is left as it is.
         gone: Done with the reason when the page is no more.
         title: Its title, as last heard.
         refs: The references of its snapshots.
@@ -85,6 +86,7 @@ class Tab:
         self.owner, self.session_id = wish.owner, wish.session_id
         self.resource_id = wish.resource_id
         self.opener: Tab | None = None
+        self.is_ours = True
         self.title, self.heard_url = "", ""
         self.target_id: str | None = None
         self.created_at_ms = time.time_ns() // 1_000_000
@@ -102,19 +104,22 @@ class Tab:
         self.dialogs.listener = self._tell
         self.closing = False
         self._session: asyncio.Task[CDPSession] | None = None
+        self._hearing: dict[str, Callable[[Any], None]] = {
+            "crash": lambda _: self._crashed(),
+            "close": lambda _: self._on_close(),
+            "dialog": self._on_dialog,
+            "download": self._on_download,
+            "filechooser": self._on_file_chooser,
+            "requestfailed": self._on_request_failed,
+        }
         self._behind: set[asyncio.Task[Any]] = set()
 
     # -- its life ----------------------------------------------------------------------------------------------
 
     def listen(self) -> None:
         """Hear what happens to the page, from the start."""
-        page = self.page
-        page.on("crash", lambda _: self._crashed())
-        page.on("close", lambda _: self._on_close())
-        page.on("dialog", self._on_dialog)
-        page.on("download", self._on_download)
-        page.on("filechooser", self._on_file_chooser)
-        page.on("requestfailed", self._on_request_failed)
+        for event, hear in self._hearing.items():
+            self.page.on(event, hear)  # type: ignore[call-overload]
         self._session = asyncio.get_running_loop().create_task(self._open_session(), name=f"tab:{self.tab_id}")
         self._session.add_done_callback(_read)
 
@@ -132,10 +137,13 @@ class Tab:
         self.process.forget(self)
 
     async def close(self) -> None:
-        """Close the page, also one whose script never ends."""
+        """Close the page, also one whose script never ends; one that is not ours is let go."""
         if self.gone.done():
             return
         self.closing = True
+        if not self.is_ours:
+            await self._let_go()
+            return
         self.dialogs.answer_open(Answer(False))
         stopping = asyncio.ensure_future(self.stop_script())
         try:
@@ -248,6 +256,15 @@ class Tab:
             self.process.check_frames(self.page)
 
     @property
+    def is_within_reach(self) -> bool:
+        """See `check_reach`; a tab that is not is not shown either."""
+        try:
+            self.check_reach()
+        except ToolError:
+            return False
+        return True
+
+    @property
     def state(self) -> str:
         """`open`, `dialog` or `driven`."""
         if self.control.holder is not None:
@@ -286,6 +303,15 @@ class Tab:
         }
 
     # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _let_go(self) -> None:
+        """Leave a page as it is, with what it shows and asks, and hear of it no more."""
+        for event, hear in self._hearing.items():
+            self.page.remove_listener(event, hear)
+        session = await self.look(self.session, None)
+        self.end(self._closed())
+        if session is not None:
+            await self.look(session.detach, None)
 
     async def _race(self, work: Callable[[], Awaitable[T]], limit_s: float) -> T:
         task = asyncio.ensure_future(work())
@@ -335,7 +361,11 @@ class Tab:
             await asyncio.wait(set(self._behind), timeout=limit_s)
 
     async def _open_session(self) -> "CDPSession":
-        return await self.page.context.new_cdp_session(self.page)
+        session = await self.page.context.new_cdp_session(self.page)
+        if self.process.is_attached:
+            # a browser paints no page that is behind another, and what is done to one waits for it to be painted
+            await session.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        return session
 
     def _closed(self) -> ToolError:
         if self.process.crashed is not None:
@@ -358,7 +388,8 @@ class Tab:
     def _crashed(self) -> None:
         log.warning("page_crashed", tab_id=self.tab_id, session_id=self.session_id)
         self.end(browser_crashed("the page's process crashed", tabId=self.tab_id, resourceId=self.resource_id))
-        self.process.own(self.page.close())
+        if self.is_ours:
+            self.process.own(self.page.close())
 
     def _on_dialog(self, dialog: "Dialog") -> None:
         self.dialogs.take(dialog)

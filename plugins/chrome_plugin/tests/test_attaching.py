@@ -1,0 +1,249 @@
+"""Attaching to a browser that somebody uses: what is done in it, and what must not be done to it."""
+
+import asyncio
+import itertools
+import json
+import os
+import signal
+import tempfile
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from agentcore.api import ToolError
+from agentcore.testing.hosting import HostPlan, running_host
+
+pytestmark = pytest.mark.spec("R6")
+LIMIT_S = 30
+
+
+class Person:
+    """Somebody's browser with a remote debugging port, and what they do in it, by the protocol itself."""
+
+    def __init__(self, process, port, http):
+        self.process, self.port, self._http = process, port, http
+        self.endpoint = f"http://127.0.0.1:{port}"
+        self._ids = itertools.count(1)
+
+    async def pages(self):
+        """Their pages: address by target id."""
+        async with self._http.get(f"{self.endpoint}/json/list") as response:
+            return {one["id"]: one["url"] for one in await response.json() if one["type"] == "page"}
+
+    async def open(self, url):
+        async with self._http.put(f"{self.endpoint}/json/new?{url}") as response:
+            target = (await response.json())["id"]
+        async with self.at(target) as page, asyncio.timeout(LIMIT_S):
+            loaded = (
+                "new Promise(done => document.readyState === 'complete' ? done(1) : addEventListener('load', done))"
+            )
+            while (await page.value(f"location.href !== 'about:blank' && {loaded}.then(() => 1)")) != 1:
+                await asyncio.sleep(0.05)
+        return target
+
+    @asynccontextmanager
+    async def at(self, target):
+        async with self._http.ws_connect(f"ws://127.0.0.1:{self.port}/devtools/page/{target}") as socket:
+            yield Tab(socket, self._ids)
+
+    async def kill(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        await self.process.wait()
+
+
+class Tab:
+    """One page of theirs."""
+
+    def __init__(self, socket, ids):
+        self._socket, self._ids = socket, ids
+        self.events = []
+
+    async def send(self, method, **parameters):
+        number = next(self._ids)
+        await self._socket.send_json({"id": number, "method": method, "params": parameters})
+        return number
+
+    async def until(self, condition):
+        async with asyncio.timeout(LIMIT_S):
+            while True:
+                told = json.loads((await self._socket.receive()).data)
+                self.events.append(told.get("method"))
+                if condition(told):
+                    return told
+
+    async def call(self, method, **parameters):
+        number = await self.send(method, **parameters)
+        return (await self.until(lambda told: told.get("id") == number)).get("result", {})
+
+    async def value(self, script):
+        told = await self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        return told.get("result", {}).get("value")
+
+
+@asynccontextmanager
+async def somebodys_browser(program, port=0):
+    with tempfile.TemporaryDirectory(prefix="ac-") as folder:
+        process = await asyncio.create_subprocess_exec(
+            program, "--headless=new", "--no-sandbox", "--no-first-run", f"--remote-debugging-port={port}",
+            f"--user-data-dir={folder}", "about:blank",
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        try:
+            async with aiohttp.ClientSession() as http, asyncio.timeout(2 * LIMIT_S):
+                while b"DevTools listening" not in (line := await process.stderr.readline()):
+                    assert line, "the browser did not start"
+                port = int(line.decode().split("127.0.0.1:")[1].split("/")[0])
+            async with aiohttp.ClientSession() as http:
+                yield Person(process, port, http)
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def person(browser_program):
+    async with somebodys_browser(browser_program) as running:
+        yield running
+
+
+@asynccontextmanager
+async def attached(endpoint, folder: Path, **settings):
+    config = {"config": {"chrome": {"allow_private": True, "cdp_endpoint": endpoint, **settings}}}
+    async with running_host(HostPlan(("browser", "chrome"), config), folder) as host:
+        yield host
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def host(person, tmp_path):
+    async with attached(person.endpoint, tmp_path) as running:
+        yield running
+
+
+async def act(host, tool, /, session="chat", **arguments):
+    return (await host.outcome(tool, arguments, session_id=session)).unwrap()
+
+
+async def error_of(host, tool, /, **arguments):
+    with pytest.raises(ToolError) as caught:
+        await act(host, tool, **arguments)
+    return caught.value
+
+
+async def test_agent_works_in_tabs_of_its_own_with_the_log_ins_of_the_person(person, tmp_path, site):
+    """Its tab stands beside theirs, shares their cookies, takes references, and goes with the host; theirs stay."""
+    theirs = await person.open(site.url("/second"))
+    async with person.at(theirs) as page:
+        await page.value("document.cookie = 'login=ada'")
+    before = await person.pages()
+    async with attached(person.endpoint, tmp_path) as host:
+        await act(host, "browser_navigate", url=site.url("/changing"))
+        assert (await act(host, "browser_evaluate", script="document.cookie")).data["value"] == "login=ada"
+        text = (await act(host, "browser_snapshot", find="Play")).blocks()[0].text
+        await act(host, "browser_click", selector=text.split("[ref=")[1].split("]")[0])
+        assert "Pause" in (await act(host, "browser_get_dom")).data["dom"]
+        assert set(await person.pages()) > set(before)
+        (browser,) = (await host.call("chrome_list")).data["browsers"]
+        assert browser["isAttached"]
+        assert [tab["url"] for tab in browser["tabs"]] == [site.url("/changing")]
+    assert await person.pages() == before
+    assert person.process.returncode is None
+
+
+async def test_closing_detaches_and_the_browser_goes_on(host, person, site):
+    before = await person.pages()
+    first = (await act(host, "chrome_launch")).data["browserId"]
+    await act(host, "chrome_new_tab", browserId=first, url=site.url("/"))
+    assert (await act(host, "chrome_close", browserId=first)).data["closedTabs"] == 1
+    assert await person.pages() == before
+    again = (await act(host, "chrome_launch")).data["browserId"]
+    assert again != first
+    tab = (await act(host, "chrome_new_tab", browserId=again, url=site.url("/form"))).data["tabId"]
+    await act(host, "chrome_click", tabId=tab, selector="text=Send")
+
+
+async def test_dialog_of_the_person_is_left_to_them(host, person, site):
+    theirs = await person.open(site.url("/"))
+    await act(host, "browser_navigate", url=site.url("/second"))
+    async with person.at(theirs) as page:
+        await page.call("Page.enable")
+        asked = await page.send("Runtime.evaluate", expression="confirm('Sure?')", returnByValue=True)
+        await page.until(lambda told: told.get("method") == "Page.javascriptDialogOpening")
+        await act(host, "browser_click", selector="a")
+        await act(host, "browser_snapshot")
+        await page.send("Page.handleJavaScriptDialog", accept=True)
+        answer = await page.until(lambda told: told.get("id") == asked)
+    assert answer["result"]["result"]["value"] is True
+
+
+async def test_page_that_carries_the_id_of_a_resource_is_driven_and_left_where_it_is(host, person, site):
+    """A shell's view is marked by its title: it is used instead of a new tab, and neither closed nor kept hold of."""
+    view = await person.open(site.url("/dialogs"))
+    other = await person.open(site.url("/second"))
+    async with person.at(view) as page, person.at(other) as page_of_another:
+        await page.value("document.title = 'view browser_marked_0'")
+        await page_of_another.value("document.title = 'view browser_marked_01'")
+    before = await person.pages()
+    state = await act(host, "browser_launch", session="marked")
+    assert state.data["url"] == site.url("/dialogs")
+    assert await person.pages() == before
+    await act(host, "browser_click", session="marked", selector="#confirm")
+    await act(host, "browser_handle_dialog", session="marked", accept=True)
+    await act(host, "browser_tabs", session="marked", action="close")
+    assert await person.pages() == before
+    async with person.at(view) as page:
+        assert await page.value("out.textContent") == "confirm true"
+        await page.call("Page.enable")
+        asked = await page.send("Runtime.evaluate", expression="confirm('Mine?')", returnByValue=True)
+        await page.until(lambda told: told.get("method") == "Page.javascriptDialogOpening")
+        await act(host, "browser_navigate", url=site.url("/"))
+        await page.send("Page.handleJavaScriptDialog", accept=True)
+        assert (await page.until(lambda told: told.get("id") == asked))["result"]["result"]["value"] is True
+
+
+@pytest.mark.spec("S6")
+async def test_page_at_an_address_that_is_refused_is_neither_driven_nor_shown(person, tmp_path, site):
+    """A marked page with a frame at a blocked host is refused, and a tab is dropped from lists while it is at one."""
+    view = await person.open(site.url("/second"))
+    async with person.at(view) as page:
+        await page.value("document.title = 'browser_framed_0'")
+        address = site.url("/").replace("127.0.0.1", "localhost")
+        frame = f"const frame = Object.assign(document.createElement('iframe'), {{src: '{address}', onload: done}})"
+        await page.value(f"new Promise(done => {{ {frame}; document.body.append(frame) }}).then(() => 1)")
+    async with attached(person.endpoint, tmp_path, blocked_hosts=["localhost"]) as host:
+        assert (await error_of(host, "browser_get_dom", session="framed")).type == "url_blocked"
+        browser = (await act(host, "chrome_launch")).data["browserId"]
+        tab = (await act(host, "chrome_new_tab", browserId=browser, url=site.url("/?ours"))).data["tabId"]
+        (target,) = [one for one, url in (await person.pages()).items() if url == site.url("/?ours")]
+        async with person.at(target) as page:
+            await page.call("Page.enable")
+            await page.send("Page.navigate", url=site.url("/second").replace("127.0.0.1", "localhost"))
+            await page.until(lambda told: told.get("method") == "Page.loadEventFired")
+        async with asyncio.timeout(LIMIT_S):
+            while (await act(host, "chrome_list_tabs", browserId=browser)).data["tabs"]:
+                await asyncio.sleep(0.05)
+        assert (await error_of(host, "chrome_get_text", tabId=tab)).type == "url_blocked"
+        assert (await error_of(host, "chrome_get_url", tabId=tab)).type == "url_blocked"
+        assert all(one["tabs"] == [] for one in (await act(host, "chrome_list")).data["browsers"])
+
+
+async def test_browser_that_dies_ends_its_calls_and_is_attached_to_again(browser_program, tmp_path, site):
+    async with somebodys_browser(browser_program) as person, attached(person.endpoint, tmp_path) as host:
+        await act(host, "browser_navigate", url=site.url("/"))
+        site.asked.clear()
+        endless = "fetch('/began').then(() => new Promise(() => {}))"
+        waiting = asyncio.create_task(error_of(host, "browser_evaluate", script=endless))
+        async with asyncio.timeout(LIMIT_S):
+            while "/began" not in site.asked:
+                await asyncio.sleep(0.05)
+        await person.kill()
+        assert (await waiting).type == "browser_crashed"
+        error = await error_of(host, "browser_navigate", url=site.url("/"))
+        assert error.type == "browser_launch_failed"
+        assert "--remote-debugging-port" in error.message
+        async with somebodys_browser(browser_program, person.port):
+            result = await act(host, "browser_navigate", url=site.url("/second"))
+        assert (result.data["title"], result.data["resourceId"]) == ("Second", "browser_chat_0")
