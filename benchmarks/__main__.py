@@ -8,7 +8,18 @@ import time
 
 from benchmarks.measure import Row, table
 
-NAMES = ("startup", "calls", "events", "chat", "files", "shell", "browsers", "browser_memory", "browser_preview")
+NAMES = (
+    "startup",
+    "calls",
+    "events",
+    "chat",
+    "files",
+    "shell",
+    "browsers",
+    "browser_memory",
+    "browser_preview",
+    "ui_page",
+)
 
 
 def main() -> int:
