@@ -131,7 +131,8 @@ class EventStreams:
             self._written_id = event.id
             return
         if not self._pending:
-            self._loop.call_soon(self._flush)
+            # a turn later than those who are woken now: what a call does comes before what is told of it
+            self._loop.call_soon(self._loop.call_soon, self._flush)
         self._pending.append(event)
 
     def _flush(self) -> None:
