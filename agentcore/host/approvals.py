@@ -13,6 +13,7 @@ from agentcore.api.definition import ToolDefinition
 from agentcore.api.errors import ToolError
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approval_request import ApprovalRequest, Approver, Reviewer, Verdict
+from agentcore.host.call_errors import unrecorded
 from agentcore.host.events import EventBus
 from agentcore.host.grants import grant_row
 from agentcore.host.limits import APPROVAL_SECONDS, APPROVALS_WAITING, EDITS_KEPT
@@ -20,6 +21,7 @@ from agentcore.host.offers import host_offers
 from agentcore.host.stored_approval import read_request, read_verdict, request_text, tool_of, verdict_text
 from agentcore.store import CallRow, Store
 from agentcore.store.approval_rows import ApprovalRow, GrantRow, SourceRow
+from agentcore.store.errors import RecordWriteError
 
 __all__ = ["ApprovalDesk", "ApprovalRequest", "Approver", "Verdict"]
 
@@ -42,7 +44,8 @@ class _Waiting:
 class ApprovalDesk:
     """Keeps calls that wait: each is decided once, used once, and expires.
 
-    A decision is on the disk when it is acknowledged. Calls whose callers do not stay outlive the process.
+    A decision is committed when it is acknowledged. Calls whose callers do not stay outlive the process; what was
+    decided on those, and what was allowed for later, survives a power cut too.
 
     Args:
         events: Where `approval.requested` and `approval.decided` are published.
@@ -147,15 +150,22 @@ class ApprovalDesk:
         sources = self._accepted(request, verdict)
         entry.is_being_decided = True
         try:
-            text = request_text(request, entry.asked_digest)
-            await self._store.approvals.decide(call_id, verdict_text(verdict), text, grants, sources)
+            if entry.is_stored or grants or sources:
+                text = request_text(request, entry.asked_digest)
+                await self._store.approvals.decide(call_id, verdict_text(verdict), text, grants, sources)
         finally:
             entry.is_being_decided = False
         entry.request, entry.verdict = request, verdict
-        entry.decided.set()
         self._policy.grants.add(grants)
         self._policy.sources.add(sources)
+        entry.decided.set()  # first, so that a call that waits has begun when the record is written
         self._store.record.append(_decision_row(request, verdict))
+        if not entry.is_stored:
+            # nothing but the record holds it; a call that waits for it begins in the same commit
+            try:
+                await self._store.record.flush()
+            except RecordWriteError as exc:
+                raise unrecorded(exc) from exc
         data = {"callId": call_id, "approved": verdict.approved, "by": verdict.by}
         self._events.publish("approval.decided", data, session_id=request.session_id)
 
@@ -166,7 +176,8 @@ class ApprovalDesk:
             return
         left = entry.request.expires_at_ms / 1000 - time.time()
         try:
-            await asyncio.wait_for(entry.decided.wait(), max(left, 0))
+            async with asyncio.timeout(left):
+                await entry.decided.wait()
         except TimeoutError:
             self._drop_expired()
 
@@ -189,6 +200,11 @@ class ApprovalDesk:
         """What was said of the call so far; the entry stays."""
         entry = self._waiting.get(call_id)
         return None if entry is None else entry.verdict
+
+    def is_kept(self, call_id: str) -> bool:
+        """Whether the call outlives this process; calls whose callers stay with them do not."""
+        entry = self._waiting.get(call_id)
+        return entry is not None and entry.is_stored
 
     def take(self, call_id: str) -> Verdict | None:
         """Use up the verdict: it is given once; None when there is none (yet).

@@ -124,6 +124,7 @@ class Call:
     decided_by: str = ""
     policy_version: int | None = None
     is_decided: bool = False
+    is_kept: bool = False
     edited_arguments: dict[str, Any] | None = None
     resource: Resource | None = None
     row: CallRow | None = None

@@ -82,7 +82,7 @@ class Calls:
         if call.resource is not None:
             outcome.resource_id = call.resource.resource_id
         outcome.edited_arguments = call.edited_arguments
-        if call.is_decided and call.row is None:
+        if call.is_decided and call.is_kept and call.row is None:
             await self._parts.approvals.forget(call.id)
         self._finish(call, outcome)
         return outcome
@@ -286,7 +286,8 @@ class Calls:
             await self._note_source(call)
         call.row = _row(call, "executing")
         if shown is not None:
-            await self._parts.store.record.begin_durable(call.row)
+            # one that outlives this process could be sent again after a power cut, and run twice
+            await self._parts.store.record.begin_committed(call.row, is_durable=call.is_kept)
         else:
             self._parts.store.record.begin(call.row)
         return await self._execute(call, tool, context)

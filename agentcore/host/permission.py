@@ -46,6 +46,7 @@ class Permission:
         elif call.request.waits_for_approval:
             await self._wait_for_person(call, waiting)
         shown = self._desk.find(call.id)
+        call.is_kept = self._desk.is_kept(call.id)
         verdict = self._desk.take(call.id)
         if verdict is None or shown is None:
             raise self._unanswered(call, waiting)

@@ -85,15 +85,18 @@ class Record:
             self._lose(1)
         self._has_work.set()
 
-    async def begin_durable(self, row: CallRow) -> None:
-        """Note that a call has begun, and return once the disk has it with all that was added before.
+    async def begin_committed(self, row: CallRow, *, is_durable: bool) -> None:
+        """Note that a call has begun, and return once that is committed with all that was added before.
 
+        Args:
+            row: As for `begin`.
+            is_durable: Wait until the disk has it, so that a power cut cannot take it.
         Raises:
             RecordWriteError: It was not noted; the call must not run.
         """
         self.begin(row)
         try:
-            await self.flush(is_durable=True)
+            await self.flush(is_durable=is_durable)
         except RecordWriteError:
             self._end((row.call_id, row.time_ms))
             raise

@@ -29,7 +29,8 @@ async def main():
                 record.begin(row)
                 record.append(row._replace(outcome="ok", duration_ms=0.5))
                 if number % 200 == 0:
-                    await record.begin_durable(CallRow(number, f"durable_{number}", "bash", outcome="executing"))
+                    durable = CallRow(number, f"durable_{number}", "bash", outcome="executing")
+                    await record.begin_committed(durable, is_durable=True)
                     await record.append_durable(CallRow(number, f"durable_{number}", "bash", kind="decision"))
                     link = await store.artifacts.save(b"kept" * 1000, mime="text/plain", name="out.txt")
                     print(number, link.artifact_id, flush=True)

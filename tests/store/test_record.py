@@ -125,7 +125,7 @@ async def test_refused_repetition_of_an_id_does_not_end_the_call_that_runs(
 async def test_call_left_open_is_interrupted_at_the_next_start(database: Database, make_row: MakeRow) -> None:
     row = make_row(outcome="executing", duration_ms=None)
     async with Record.open(database) as record:
-        await record.begin_durable(row)
+        await record.begin_committed(row, is_durable=True)
     async with Record.open(database) as record:
         assert record.interrupted == (row._replace(outcome="interrupted"),)
         assert [each.row.outcome for each in await record.page()] == ["interrupted"]
@@ -219,7 +219,7 @@ async def test_text_that_utf8_cannot_express_is_kept_as_escapes(record: Record, 
 
 async def test_any_call_id_can_be_noted_and_ended(record: Record, make_row: MakeRow, database: Database) -> None:
     row = make_row(call_id="\ud800")
-    await record.begin_durable(row)
+    await record.begin_committed(row, is_durable=True)
     assert len(await database.read(open_calls)) == 1
     record.append(row)
     await record.flush()
@@ -273,7 +273,7 @@ async def test_call_that_could_not_be_noted_durably_is_refused_and_not_open(
 ) -> None:
     await limit_pages(database, 0)
     with pytest.raises(RecordWriteError):
-        await record.begin_durable(make_row(arguments="x" * 20_000))
+        await record.begin_committed(make_row(arguments="x" * 20_000), is_durable=True)
     await limit_pages(database, 1000)
     await record.flush()
     assert await database.read(open_calls) == []
@@ -299,7 +299,7 @@ async def test_noted_call_that_ends_while_the_disk_is_full_is_not_open_afterward
     record: Record, make_row: MakeRow, database: Database
 ) -> None:
     row = make_row(arguments="x" * 20_000)
-    await record.begin_durable(row)
+    await record.begin_committed(row, is_durable=True)
     await limit_pages(database, 0)
     record.append(row)
     with pytest.raises(RecordWriteError):
@@ -373,7 +373,7 @@ async def test_malformed_row_is_left_out_and_takes_no_other_with_it(
 
 async def test_malformed_open_call_is_left_out(record: Record, make_row: MakeRow, database: Database) -> None:
     with pytest.raises(RecordWriteError):
-        await record.begin_durable(make_row(tool=object()))
+        await record.begin_committed(make_row(tool=object()), is_durable=True)
     await record.flush()
     assert await database.read(open_calls) == []
 
@@ -382,7 +382,7 @@ async def test_arguments_do_not_reach_the_drivers_log(
     record: Record, make_row: MakeRow, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG", "aiosqlite")
-    await record.begin_durable(make_row(arguments="the-arguments"))
+    await record.begin_committed(make_row(arguments="the-arguments"), is_durable=True)
     await record.append_durable(make_row(arguments="the-arguments"))
     await record.page(RecordFilter(text="the-arguments"))
     assert "executing" in caplog.text

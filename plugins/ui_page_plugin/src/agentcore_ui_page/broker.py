@@ -168,7 +168,8 @@ class Broker:
         """
         pending = self._pending[command_id]
         try:
-            return await asyncio.wait_for(pending.answer, timeout_s)
+            async with asyncio.timeout(timeout_s):
+                return await pending.answer
         except TimeoutError:
             self.counts["abandoned"] += 1
             message = f"the page did not answer within {timeout_s:g} s; it may be busy, or the script never ends"
