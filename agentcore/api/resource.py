@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from agentcore.api.result import Image
+
 ResourceStatus = Literal["starting", "ready", "busy", "failed", "closed"]
 
 
@@ -20,6 +22,8 @@ class Resource:
         status: Where it stands in its life.
         last_url: The last address it showed, if it shows addresses.
         title: What it calls itself, such as the title of a page.
+        icon: A small picture by which it is known, such as the icon of a page's site.
+        icon_id: Changes with `icon`; empty without one.
         keep_running: Closing its tab does not end it.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
@@ -38,6 +42,8 @@ class Resource:
     last_used_at_ms: int = 0
     keys: dict[str, str] = field(default_factory=dict)
     title: str | None = None
+    icon: Image | None = None
+    icon_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The resource on the wire."""
@@ -50,6 +56,7 @@ class Resource:
             "status": self.status,
             "lastUrl": self.last_url,
             "title": self.title,
+            "icon": self.icon_id or None,
             "keepRunning": self.keep_running,
             "createdAt": self.created_at_ms,
             "lastUsedAt": self.last_used_at_ms,
@@ -102,13 +109,17 @@ class Resources(Protocol):
         status: ResourceStatus | None = None,
         last_url: str | None = None,
         title: str | None = None,
+        icon: Image | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
         """Change what is given and publish `resource.stateChanged`.
 
+        Args:
+            icon: An image file of at most 128 KiB; one without data takes the icon away.
         Raises:
             ToolError: `resource_not_found`.
+            ValueError: The icon is too large, or no image.
         """
         ...
 

@@ -21,6 +21,9 @@ RESOURCE_QUEUE = 100
 RESOURCES_PER_SESSION = 100
 """Living resources of one session and type."""
 
+ICON_BYTES = 128 * 1024
+"""The icon of one resource."""
+
 APPROVALS_WAITING = 100
 """Calls that wait for a person."""
 

@@ -1,6 +1,7 @@
 """The resource registry and its turns: calls on one resource run one after another, in order."""
 
 import asyncio
+import hashlib
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -12,9 +13,10 @@ import structlog
 
 from agentcore.api.errors import ToolError
 from agentcore.api.resource import Resource, ResourceStatus
+from agentcore.api.result import Image
 from agentcore.host.containment import run_contained
 from agentcore.host.events import EventBus
-from agentcore.host.limits import HOOK_SECONDS, RESOURCE_QUEUE, RESOURCES_PER_SESSION
+from agentcore.host.limits import HOOK_SECONDS, ICON_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
 
 log = structlog.get_logger(__name__)
 
@@ -158,6 +160,7 @@ class ResourceRegistry:
         status: ResourceStatus | None = None,
         last_url: str | None = None,
         title: str | None = None,
+        icon: Image | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
@@ -165,11 +168,14 @@ class ResourceRegistry:
 
         Raises:
             ToolError: `resource_not_found`.
+            ValueError: The icon is too large, or no image.
         """
         resource = self._find(resource_id, owner).resource
         resource.status = status or resource.status
         resource.last_url = last_url if last_url is not None else resource.last_url
         resource.title = title if title is not None else resource.title
+        if icon is not None:
+            _set_icon(resource, icon)
         resource.keep_running = keep_running if keep_running is not None else resource.keep_running
         resource.keys.update(keys or {})
         self._changed(resource)
@@ -303,6 +309,7 @@ class ModuleResources:
         status: ResourceStatus | None = None,
         last_url: str | None = None,
         title: str | None = None,
+        icon: Image | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> Resource:
@@ -313,6 +320,7 @@ class ModuleResources:
             status=status,
             last_url=last_url,
             title=title,
+            icon=icon,
             keep_running=keep_running,
             keys=keys,
         )
@@ -350,6 +358,13 @@ async def _enter(held: _Held) -> None:
         elif place in held.queue:
             held.queue.remove(place)
         raise
+
+
+def _set_icon(resource: Resource, icon: Image) -> None:
+    if len(icon.data) > ICON_BYTES or not icon.mime.startswith("image/"):
+        raise ValueError(f"an icon is an image of at most {ICON_BYTES} bytes, not {len(icon.data)} of {icon.mime!r}")
+    resource.icon = icon if icon.data else None
+    resource.icon_id = hashlib.sha256(icon.data).hexdigest()[:16] if icon.data else ""
 
 
 def _leave(held: _Held) -> None:

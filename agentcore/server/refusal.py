@@ -28,6 +28,7 @@ _STATUS = {
     "question_not_found": HTTPStatus.NOT_FOUND,
     "resource_busy": HTTPStatus.CONFLICT,
     "resource_not_found": HTTPStatus.NOT_FOUND,
+    "icon_not_found": HTTPStatus.NOT_FOUND,
     "message_not_found": HTTPStatus.NOT_FOUND,
     "offer_not_found": HTTPStatus.NOT_FOUND,
     "session_busy": HTTPStatus.CONFLICT,

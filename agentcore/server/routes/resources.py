@@ -1,14 +1,18 @@
 """Resources: those that live, and the end of one."""
 
+from http import HTTPStatus
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from agentcore.api.errors import ToolError
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
+
+_FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}
 
 
 class ResourcesQuery(BaseModel, defer_build=True):
@@ -35,6 +39,14 @@ async def list_resources(exchange: Exchange) -> Answer:
     return Answer(to_json({"resources": [resource.to_json() for resource in found]}))
 
 
+async def send_icon(exchange: Exchange) -> Answer:
+    """Send the picture by which a resource is known; its address carries the `icon` of the resource as `v`."""
+    resource = exchange.host.resources.get(exchange.path_values["id"])
+    if resource.icon is None:
+        raise ToolError("icon_not_found", f"the resource {resource.resource_id!r} has no icon")
+    return Answer(resource.icon.data, HTTPStatus.OK, resource.icon.mime, _FOR_GOOD)
+
+
 async def change_resource(exchange: Exchange) -> Answer:
     """Say whether a resource goes on without a tab."""
     change: ResourceChange = exchange.body
@@ -52,6 +64,13 @@ async def release_resource(exchange: Exchange) -> Answer:
 ROUTES = (
     ServerRoute(
         "GET", "/api/resources", list_resources, "Living resources: browsers, terminals.", query=ResourcesQuery
+    ),
+    ServerRoute(
+        "GET",
+        "/api/resources/{id}/icon",
+        send_icon,
+        "The picture by which a resource is known, such as a site's icon.",
+        content_type="image/*",
     ),
     ServerRoute(
         "PATCH",

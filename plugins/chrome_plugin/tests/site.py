@@ -58,6 +58,10 @@ PAGES = {
         <div id=b style="height:100px" ondragover="event.preventDefault()"
             ondrop="document.title='dropped'">B</div>""",
     "/log": "<title>Log</title><script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>",
+    "/with-icon": """<title>Icon</title><link rel="shortcut icon" href=/drawing.svg>""",
+    "/inline-icon": """<title>Inline</title><link rel=icon
+        href="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">""",
+    "/blocked-icon": """<title>Blocked</title><link rel=icon href="http://blocked.test/icon.png">""",
     "/animation": """<title>Animation</title><canvas id=c width=300 height=150></canvas><script>
         let i = 0; const draw = () => { const g = c.getContext('2d'); g.fillStyle = `hsl(${i++} 90% 50%)`;
         g.fillRect(0, 0, 300, 150); requestAnimationFrame(draw); }; draw(); </script>
@@ -103,6 +107,8 @@ async def running_site() -> AsyncIterator[Site]:
             await response.write(b"<title>Never</title><h1>Half</h1>")
             await site.hanging.wait()
             return response
+        if request.path == "/drawing.svg":
+            return web.Response(text='<svg xmlns="http://www.w3.org/2000/svg"/>', content_type="image/svg+xml")
         body = PAGES.get(request.path)
         if body is None:
             return web.Response(status=404, text="<title>Not found</title>nothing here", content_type="text/html")

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from agentcore.api import Module, ResourceUse, ToolContext, tool
+from agentcore.api import Image, Module, ResourceUse, ToolContext, tool
 from agentcore.host import Host, load_config
+from agentcore.host.limits import ICON_BYTES
 from agentcore.store import StateDir
 
 pytestmark = pytest.mark.spec("R2", "R4")
@@ -181,6 +182,21 @@ async def test_tab_goes_with_its_resource_and_its_module(server):
     assert ids(await tabs_of(server)) == ["station_s1_1"]
     await server.host.modules.disable("stations")
     assert await tabs_of(server) == []
+
+
+async def test_icon_of_a_resource_is_served_as_an_image_that_runs_nothing(server):
+    (tab,) = await open_stations(server, 1)
+    path = f"/api/resources/{tab['resourceId']}/icon"
+    status, missing = await server.get(path)
+    assert (status, missing["error"]["type"]) == (404, "icon_not_found")
+    server.host.resources.update(tab["resourceId"], icon=Image(b"<svg/>", "image/svg+xml"))
+    async with server.client.get(server.url + path) as response:
+        assert await response.read() == b"<svg/>"
+        assert response.content_type == "image/svg+xml"
+        assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    for icon in (Image(b"x" * (ICON_BYTES + 1)), Image(b"<p>", "text/html")):
+        with pytest.raises(ValueError, match="an icon is an image"):
+            server.host.resources.update(tab["resourceId"], icon=icon)
 
 
 async def test_changes_are_told(server):

@@ -6,10 +6,11 @@ from typing import Any
 
 import structlog
 
-from agentcore.api import Module, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
+from agentcore.api import Image, Module, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
 from agentcore_chrome.answering import Told, answer
 from agentcore_chrome.engine import Engine, acquire, give_back
 from agentcore_chrome.executable import INSTALL_HINT, find_executable
+from agentcore_chrome.favicons import Favicons
 from agentcore_chrome.process import BrowserProcess
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab import DialogOpened, Tab
@@ -36,6 +37,7 @@ class EngineModule(Module):
     def __init__(self) -> None:
         super().__init__()
         self._engine: Engine | None = None
+        self._favicons: Favicons | None = None
         self._background: set[asyncio.Task[Any]] = set()
         self._telling: asyncio.TimerHandle | None = None
 
@@ -49,6 +51,7 @@ class EngineModule(Module):
             schemes=SCHEMES,
         )
         self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
+        self._favicons = Favicons(self.policy, self.icon_found)
         self.engine.listeners.append(self)
         runtime.subscribe("stop.changed", self._on_stop)
         await asyncio.to_thread(_note_browser, runtime, settings)
@@ -62,6 +65,8 @@ class EngineModule(Module):
             engine.listeners.remove(self)
         if self._telling is not None:
             self._telling.cancel()
+        if self._favicons is not None:
+            self._favicons.close()
         own = [tab for tab in engine.tabs.values() if tab.owner == self.runtime.name]
         await asyncio.gather(*(tab.close() for tab in own))
         await self.close_browsers(engine)
@@ -127,7 +132,18 @@ class EngineModule(Module):
                 self.runtime.resources.update(tab.resource_id, last_url=tab.page.url, title=tab.title)
             except ToolError:
                 log.debug("resource_gone", resource_id=tab.resource_id)
+            else:
+                if self._favicons is not None:
+                    self._favicons.look_soon(tab)
         self.browsers_changed()
+
+    def icon_found(self, tab: Tab, icon: Image) -> None:
+        """The icon of the site that a tab shows; one without data: it has none."""
+        if tab.resource_id is not None:
+            try:
+                self.runtime.resources.update(tab.resource_id, icon=icon)
+            except ToolError:
+                log.debug("resource_gone", resource_id=tab.resource_id)
 
     def tab_removed(self, tab: Tab) -> None:
         """See `agentcore_chrome.engine.Listener`."""
