@@ -13,6 +13,7 @@ import {Store} from './store.js';
  * @property {'starting' | 'ready' | 'busy' | 'failed' | 'closed'} status
  * @property {string | null} lastUrl
  * @property {string | null} title
+ * @property {string | null} icon  changes with the picture at `/api/resources/{id}/icon`
  * @property {boolean} keepRunning
  */
 /** @typedef {{tabId: string, resourceId: string, title: string | null, pinned: boolean, lastActiveAt: number}} Tab */
@@ -25,6 +26,7 @@ class ResourceTabs extends Store {
     this._resources = new Map();
     /** @type {Tab[]} */
     this._tabs = [];
+    this.isLoaded = false;
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
@@ -95,6 +97,7 @@ class ResourceTabs extends Store {
         const [{resources}, {tabs}] = await Promise.all([client.get('/api/resources'), client.get('/api/tabs')]);
         this._resources = new Map(resources.map((/** @type {Resource} */ resource) => [resource.resourceId, resource]));
         this._tabs = tabs;
+        this.isLoaded = true;
         this.tell();
       } catch {
         // the connection's own state tells that the server is away, and its return loads this again

@@ -1,7 +1,11 @@
 """The strip of tabs: order, pins, names, closing, by mouse and by keyboard; kept by the server."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
+
+from agentcore.api import Image
 
 pytestmark = pytest.mark.spec("R3", "R4")
 
@@ -241,6 +245,17 @@ async def test_switching_changes_what_is_shown_and_interrupts_nothing(start_room
     await page.wait_for_function("() => window.said === 'used'")
 
 
+async def test_view_of_what_has_ended_says_so_and_leads_on(start_rooms):
+    ui = await start_rooms("Kitchen", "Library")
+    page = await ui.page("#/pages/rooms/room_default_0")
+    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
+    await ui.host.resources.release("room_default_0")
+    main = page.get_by_role("main")
+    await expect(main.get_by_role("heading", name="This has ended")).to_be_visible()
+    await main.get_by_role("link", name="Rooms").click()
+    await expect(page).to_have_url(re.compile("#/pages/rooms$"))
+
+
 async def test_tab_goes_with_its_resource_and_all_are_read_anew_after_a_lost_connection(start_rooms):
     ui = await start_rooms("Kitchen", "Library")
     page = await ui.page()
@@ -253,6 +268,24 @@ async def test_tab_goes_with_its_resource_and_all_are_read_anew_after_a_lost_con
     await ui.server.running.call("open_room", title="Cellar")
     await page.context.set_offline(False)
     await expect_order(page, "Cellar")
+
+
+async def test_tab_shows_the_icon_of_its_resource(start_rooms):
+    ui = await start_rooms("Kitchen", "Library")
+    page = await ui.page()
+    shown = link(page, "Kitchen").locator("img")
+    await expect(link(page, "Kitchen").locator("ac-icon")).to_have_count(1)
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg" width="7" height="5"/>'
+    ui.host.resources.update("room_default_0", icon=Image(drawing, "image/svg+xml"))
+    await expect(shown).to_be_visible()
+    await expect(shown).to_have_js_property("naturalWidth", 7)
+    await expect(link(page, "Library").locator("img")).to_have_count(0)
+    ui.host.resources.update("room_default_0", icon=Image(b"no picture", "image/png"))
+    await expect(shown).to_have_count(0)
+    ui.host.resources.update("room_default_0", icon=Image(drawing, "image/svg+xml"))
+    await expect(shown).to_be_visible()
+    ui.host.resources.update("room_default_0", icon=Image(b""))
+    await expect(shown).to_have_count(0)
 
 
 async def test_many_tabs_scroll_and_can_all_be_listed(start_rooms, axe_problems):

@@ -11,7 +11,7 @@ import {TabDrag} from '../tab-drag.js';
 import {toast, toastError} from '../toasts.js';
 import './ac-icon.js';
 import './ac-menu.js';
-import './ac-module-icon.js';
+import './ac-resource-icon.js';
 
 /** @typedef {import('../resource-tabs.js').ShownTab} ShownTab */
 
@@ -124,7 +124,7 @@ export class AcTabstrip extends Localized(LitElement) {
             title=${resource.lastUrl ? `${name}\n${resource.lastUrl}` : name} @focus=${() => { this._focused = tabId; }}
             @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, shown)} @dblclick=${() => this._rename(shown)}
             @contextmenu=${(/** @type {Event} */ event) => this._onContextMenu(event, shown)} @auxclick=${(/** @type {MouseEvent} */ event) => this._onAuxClick(event, shown)}>
-            <span class="sign">${resource.status === 'starting' ? html`<ac-icon name="loader-circle"></ac-icon>` : html`<ac-module-icon .module=${module}></ac-module-icon>`}</span>
+            <span class="sign">${resource.status === 'starting' ? html`<ac-icon name="loader-circle"></ac-icon>` : html`<ac-resource-icon .resource=${resource} .module=${module}></ac-resource-icon>`}</span>
             <span class="name">${name}</span>${state ? html`<span class="visually-hidden">(${state})</span>` : nothing}
             ${pinned ? html`<ac-icon class="pin" name="pin"></ac-icon>` : nothing}
           </a>

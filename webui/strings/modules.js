@@ -58,7 +58,8 @@ export const modules = {
     pageNotShown: 'There is no page to show',
     pageAway: '{name} is not running, so its page is not there.',
     noPage: '{name} has no page of its own.',
-    resourceAway: 'What was shown here has ended.',
+    resourceEnded: 'This has ended',
+    resourceEndedText: 'What was shown here was closed, or ended with its module or the server.',
     showModule: 'Show the module',
   },
   zh: {
@@ -119,7 +120,8 @@ export const modules = {
     pageNotShown: '没有可显示的页面',
     pageAway: '{name} 没有运行，因此没有页面。',
     noPage: '{name} 没有自己的页面。',
-    resourceAway: '这里显示的内容已经结束。',
+    resourceEnded: '已经结束',
+    resourceEndedText: '此处显示的内容已被关闭，或随其模块或服务器一起结束。',
     showModule: '查看模块',
   },
 };

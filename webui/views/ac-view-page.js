@@ -29,7 +29,8 @@ export class AcViewPage extends Localized(LitElement) {
     if (!module) return moduleList.isLoaded ? this._away(name, t('modules.unknown', {name})) : nothing;
     if (module.state !== 'ready') return this._away(name, t('modules.pageAway', {name: module.title}));
     const tag = resourceId ? resourceTabs.tagOf(resourceId) : module.component?.tag;
-    if (!tag) return this._away(name, t(resourceId ? 'modules.resourceAway' : 'modules.noPage', {name: module.title}));
+    if (!tag && resourceId) return this._ended(module);
+    if (!tag) return this._away(name, t('modules.noPage', {name: module.title}));
     return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} aria-label=${componentTitle(module)}></ac-module-frame>`;
   }
 
@@ -40,6 +41,16 @@ export class AcViewPage extends Localized(LitElement) {
     this._shown = shown;
     // without it the strip only does not know which tab was at the front last
     if (shown) resourceTabs.show(shown).catch(() => {});
+  }
+
+  /** A resource that is no more: what there is else of its kind stands in the module's own page. @param {import('../module-list.js').Module} module */
+  _ended(module) {
+    if (!resourceTabs.isLoaded) return nothing;
+    return html`
+      <ac-empty icon="circle-stop" heading=${t('modules.resourceEnded')}>
+        ${t('modules.resourceEndedText')}
+        ${module.component ? html`<a slot="actions" class="button" href=${href(['pages', module.name])}>${componentTitle(module)}</a>` : nothing}
+      </ac-empty>`;
   }
 
   /** @param {string} name @param {string} text */
