@@ -6,6 +6,7 @@ from agentcore.api.context import ToolContext
 from agentcore.api.definition import CallPreview, ResourceUse, ToolDefinition
 from agentcore.api.errors import ToolError
 from agentcore.api.module import Module, hookimpl
+from agentcore.api.recording import Excerpt, Mark, Recording, Track
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
@@ -19,9 +20,12 @@ __all__ = [
     "ArtifactLink",
     "BaseModel",
     "CallPreview",
+    "Excerpt",
     "Field",
     "Image",
+    "Mark",
     "Module",
+    "Recording",
     "Request",
     "Resource",
     "ResourceUse",
@@ -36,6 +40,7 @@ __all__ = [
     "ToolDefinition",
     "ToolError",
     "ToolResult",
+    "Track",
     "UrlPolicy",
     "WebComponent",
     "Workspace",

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -16,9 +15,12 @@ from typing import Self
 
 from agentcore.api.errors import AgentcoreError
 from agentcore.api.folder import Folder
+from agentcore.api.recording import Recording
+from agentcore.supervision.protocol import HEADER
 
-_HEADER = struct.Struct("!I")  # as the program reads it; importing that would bring all that it imports
-_PROGRAM = Path(__file__).with_name("supervisor_process.py")
+# nothing of the site: neither its start-up time nor what a .pth file would run
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from agentcore.supervision.spawner import main; main()"
+_PACKAGES = Path(__file__).parents[2]
 _SEND_SECONDS = 10.0
 _START_SECONDS = 30.0
 _CLOSE_SECONDS = 5.0
@@ -52,12 +54,17 @@ class SupervisedProcess:
     Attributes:
         exit_code: None while the command runs; then its exit code, or the negative number of the signal that ended it.
         is_over: Whether nothing of it is left: the command and all that came of it have ended.
+        is_recorded: Whether nothing can be added to its recording any more.
     """
 
-    def __init__(self, control: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
-        self._control, self._loop = control, loop
+    def __init__(
+        self, control: socket.socket, loop: asyncio.AbstractEventLoop, recording: Recording | None = None
+    ) -> None:
+        self._control, self._loop, self._recording = control, loop, recording
         self._started: asyncio.Future[None] = loop.create_future()
         self._over: asyncio.Future[None] = loop.create_future()
+        self._recorded: asyncio.Future[None] = loop.create_future()
+        self._on_output: Callable[[], None] | None = None
         self._received = b""
         self.exit_code: int | None = None
         loop.add_reader(control, self._on_readable)
@@ -67,6 +74,11 @@ class SupervisedProcess:
         """Whether nothing of the command is left."""
         return self._over.done()
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether nothing can be added to the recording any more."""
+        return self._recorded.done()
+
     async def wait(self) -> int:
         """Wait until nothing is left, and give the exit code (negative: the signal that ended the command)."""
         await asyncio.shield(self._over)
@@ -75,6 +87,23 @@ class SupervisedProcess:
     def on_over(self, callback: Callable[[], None]) -> None:
         """Have a function called, in the event loop, when nothing is left."""
         self._over.add_done_callback(lambda _: callback())
+
+    async def wait_for_recording(self) -> None:
+        """Wait until the streams that are recorded have ended, which they may not do if somebody else holds them."""
+        await asyncio.shield(self._recorded)
+
+    def on_output(self, beyond: int, callback: Callable[[], None]) -> None:
+        """Have a function called once, in the event loop, when there is news; a later wish takes the place of this one.
+
+        Args:
+            beyond: News are more bytes in the recording than so many (`Recording.written`), or its end.
+            callback: Is called soon if that is so already.
+        """
+        self._on_output = callback
+        if self.is_recorded:
+            self._loop.call_soon(self._tell_of_output)
+        else:
+            self._order({"tell_beyond": beyond})
 
     def send_signal(self, number: int) -> None:
         """Signal the command's process group; nothing happens when it has ended."""
@@ -112,8 +141,17 @@ class SupervisedProcess:
         self._control.close()
         if not self._started.done():
             self._started.cancel()
-        if not self._over.done():
-            self._over.set_result(None)
+        if self._recording is not None:
+            self._recording.close()
+        for future in (self._over, self._recorded):
+            if not future.done():
+                future.set_result(None)
+        self._tell_of_output()
+
+    def _tell_of_output(self) -> None:
+        callback, self._on_output = self._on_output, None
+        if callback is not None:
+            callback()
 
     def _order(self, order: Mapping[str, object]) -> None:
         with suppress(OSError):  # it has ended meanwhile
@@ -140,6 +178,10 @@ class SupervisedProcess:
             self._fail(os.strerror(told["failed"]), told["failed"])
         elif "exited" in told:
             self.exit_code = told["exited"]
+        elif "wrote" in told:
+            self._tell_of_output()
+        elif "ended" in told and self._recording is not None and not self._over.done():
+            self._over.set_result(None)
 
     def _fail(self, message: str, errno: int = 0) -> None:
         if not self._started.done():
@@ -176,8 +218,8 @@ class Supervisor:
     @property
     def processes(self) -> Sequence[SupervisedProcess]:
         """The commands of which something is left."""
-        self._processes = {process for process in self._processes if not process.is_over}
-        return tuple(self._processes)
+        self._processes = {process for process in self._processes if not process.is_recorded}
+        return tuple(process for process in self._processes if not process.is_over)
 
     async def start(
         self,
@@ -189,6 +231,7 @@ class Supervisor:
         stdout: int | None = None,
         stderr: int | None = None,
         has_terminal: bool = False,
+        recording: Recording | None = None,
     ) -> SupervisedProcess:
         """Run a command in a session and process group of its own.
 
@@ -200,22 +243,27 @@ class Supervisor:
             stdout: The same for its output.
             stderr: The same for its errors.
             has_terminal: Whether `stdin` is a terminal that becomes the controlling one.
+            recording: Where streams that it writes to are recorded.
         Raises:
             SupervisorError: The command cannot be run, or the supervisor is closed.
         """
         request = {"argv": list(argv), "env": dict(environment), "terminal": has_terminal}
+        if recording is not None:
+            request |= recording.request()
         message = json.dumps(request).encode()
         try:
             ours, theirs = socket.socketpair()
         except OSError as exc:
             raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
         ours.setblocking(False)
-        process = SupervisedProcess(ours, asyncio.get_running_loop())
+        process = SupervisedProcess(ours, asyncio.get_running_loop(), recording)
         self._processes.add(process)
         fds = _Descriptors(theirs)
         try:
             fds.take(folder, (stdin, stdout, stderr))
-            await asyncio.to_thread(self._send, _HEADER.pack(len(message)) + message, fds)
+            if recording is not None:
+                fds.add(recording.open())
+            await asyncio.to_thread(self._send, HEADER.pack(len(message)) + message, fds)
         except OSError as exc:
             process.abandon()
             raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
@@ -241,7 +289,7 @@ class Supervisor:
             async with asyncio.timeout(grace_s + _CLOSE_SECONDS):
                 for process in living:
                     await process.wait()
-        for process in living:
+        for process in tuple(self._processes):
             process.abandon()
         await asyncio.to_thread(self._stop_spawner)
 
@@ -288,9 +336,8 @@ class Supervisor:
         self._requests.settimeout(_SEND_SECONDS)
         with theirs:
             number = theirs.fileno()
-            # nothing of the site: neither its start-up time nor what a .pth file would run
             self._spawner = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(_PROGRAM), str(number)],
+                [sys.executable, "-I", "-S", "-c", _PROGRAM, str(_PACKAGES), str(number)],
                 pass_fds=(number,),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -328,6 +375,10 @@ class _Descriptors:
         self.numbers.append(os.open(folder.path_for_child(), os.O_RDONLY | os.O_DIRECTORY))
         for fd in stdio:
             self.numbers.append(os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd))
+
+    def add(self, fds: Iterable[int]) -> None:
+        """Hold further ones."""
+        self.numbers += fds
 
     def claim(self) -> bool:
         """Become the one who sends and closes them; False: somebody is already."""

@@ -106,7 +106,7 @@ async def test_last_lines_of_a_process_substitution_are_not_lost(run, tmp_path):
         "trap '' TERM INT HUP; echo up; while :; do sleep 1; done # {mark}",
         "setsid -f bash -c 'trap \"\" TERM; echo up; while :; do sleep 1; done # {mark}'; sleep 600",
         "(setsid bash -c 'setsid bash -c \"echo up; exec -a {mark} sleep 600\" & exit' &) ; sleep 600",
-        "kill -STOP $$ & echo up; sleep 600 # {mark}",
+        "echo up; kill -STOP $$; sleep 600 # {mark}",
     ],
     ids=["ignores SIGTERM", "detached", "detached twice", "stopped"],
 )

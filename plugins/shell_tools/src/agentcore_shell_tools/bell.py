@@ -1,41 +1,47 @@
-"""`Bell`: rung from any thread, heard in the event loop, at little cost when nobody listens."""
+"""`Bell`: wakes those who wait for output, and listens only while somebody does."""
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Callable
 
 _QUIET_S = 0.02
-"""Between two wakings: a flood that woke the loop for each block would fight with it for the interpreter."""
+"""Between two wakings: who waits for a flood looks at it so often, and not at each block of it."""
 
 
 class Bell:
-    """Wakes those who wait for a change: at once after a pause, and at most every so often."""
+    """Wakes those who wait for a change: at once after a pause, and at most every so often.
 
-    def __init__(self) -> None:
+    Args:
+        listen: Is called when somebody begins to wait; the next change after it has to ring.
+    """
+
+    def __init__(self, listen: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
+        self._listen = listen
         self._waiting: set[asyncio.Future[None]] = set()
-        self._is_rung = False
+        self._is_rung = self._is_listening = False
         self._woken_at = 0.0
 
     def ring(self) -> None:
         """Wake everybody who waits now."""
-        if self._waiting and not self._is_rung:
+        self._is_listening = False
+        if not self._waiting or self._is_rung:
+            return
+        quiet_until = self._woken_at + _QUIET_S
+        if self._loop.time() >= quiet_until:
+            self._wake()
+        else:
             self._is_rung = True
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                self._loop.call_soon_threadsafe(self._hear)
+            self._loop.call_at(quiet_until, self._wake)
 
     def next(self) -> asyncio.Future[None]:
         """A future for the next ring; look at what changed after asking for it, and then wait."""
         future = self._loop.create_future()
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
+        if not self._is_listening:
+            self._is_listening = True
+            self._listen()
         return future
-
-    def _hear(self) -> None:
-        quiet_until = self._woken_at + _QUIET_S
-        if self._loop.time() >= quiet_until:
-            self._wake()
-        else:
-            self._loop.call_at(quiet_until, self._wake)
 
     def _wake(self) -> None:
         self._is_rung = False

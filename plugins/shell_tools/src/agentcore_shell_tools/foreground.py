@@ -38,11 +38,7 @@ async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms:
     except BaseException:
         process.end(0)
         raise
-    try:
-        async with asyncio.timeout(SETTLE_S):
-            await output.complete()
-    except TimeoutError:
-        pass  # somebody outside of our reach holds the pipe: what is there is what there is
+    await settle(process)
     ran = _Ran(wish, process.exit_code, round((time.monotonic() - began) * 1000), output)
     if is_late:
         raise ran.too_late(limit_s)
@@ -66,6 +62,15 @@ def _newest_line(output: Output) -> str:
     text = output.screen.since().data[-4 * _PROGRESS_CHARS :].decode(errors="replace")
     lines = text.split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")[-_PROGRESS_CHARS:]
+
+
+async def settle(process: SupervisedProcess) -> None:
+    """Wait for the last output of an ended process."""
+    try:
+        async with asyncio.timeout(SETTLE_S):
+            await process.wait_for_recording()
+    except TimeoutError:
+        process.abandon()  # somebody outside of our reach holds its output open: what is there is what there is
 
 
 class _Ran:

@@ -5,10 +5,9 @@ from typing import Any
 
 import re2  # type: ignore[import-untyped]
 
-from agentcore.api import ArtifactLink, Text, ToolContext, ToolError, ToolResult
+from agentcore.api import ArtifactLink, Mark, Text, ToolContext, ToolError, ToolResult, Track
 from agentcore_shell_tools.limits import DATA_BYTES, TEXT_BYTES
 from agentcore_shell_tools.process import Process
-from agentcore_shell_tools.ring import Mark, Ring
 from agentcore_shell_tools.text import decode, plain, shorten, tail
 
 _RESERVE_S = 2.0
@@ -51,12 +50,12 @@ async def look(
     is_running = process.is_running
     if not is_running:
         await process.settle()
-    rings = (process.output.stdout, process.output.stderr)
+    tracks = (process.output.stdout, process.output.stderr)
     # a flood is cut into lines in a thread: it is up to 8 MB
     parts = await asyncio.to_thread(
         lambda: [
-            _Part.read(ring, mark, chosen, is_complete=not is_running, has_terminal=process.has_terminal)
-            for ring, mark in zip(rings, marks, strict=True)
+            _Part.read(track, mark, chosen, is_complete=not is_running, has_terminal=process.has_terminal)
+            for track, mark in zip(tracks, marks, strict=True)
         ]
     )
     process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
@@ -83,8 +82,8 @@ async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chos
 
 def _has_chosen(process: Process, seen: tuple[Mark, Mark], chosen: Any) -> tuple[bool, tuple[Mark, Mark]]:
     marks = []
-    for ring, mark in zip((process.output.stdout, process.output.stderr), seen, strict=True):
-        part = _Part.read(ring, mark, chosen, is_complete=False, has_terminal=process.has_terminal)
+    for track, mark in zip((process.output.stdout, process.output.stderr), seen, strict=True):
+        part = _Part.read(track, mark, chosen, is_complete=False, has_terminal=process.has_terminal)
         if part.text:
             return True, seen
         marks.append(part.end)
@@ -98,8 +97,8 @@ class _Part:
         self.text, self.end, self.dropped_lines = text, end, dropped_lines
 
     @classmethod
-    def read(cls, ring: Ring, mark: Mark, chosen: Any, *, is_complete: bool, has_terminal: bool) -> "_Part":
-        excerpt = ring.since(mark)
+    def read(cls, track: Track, mark: Mark, chosen: Any, *, is_complete: bool, has_terminal: bool) -> "_Part":
+        excerpt = track.since(mark)
         text, waiting = decode(excerpt, is_complete=is_complete)
         if chosen is not None and not is_complete:
             # whether a line is wanted shows when it is whole

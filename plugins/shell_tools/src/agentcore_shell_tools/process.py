@@ -6,11 +6,10 @@ import select
 import time
 from typing import Any
 
-from agentcore.api import SupervisedProcess, ToolError
-from agentcore_shell_tools.foreground import signal_name
-from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, SETTLE_S
+from agentcore.api import Mark, SupervisedProcess, ToolError
+from agentcore_shell_tools.foreground import settle, signal_name
+from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS
 from agentcore_shell_tools.output import Output
-from agentcore_shell_tools.ring import Mark
 from agentcore_shell_tools.shell import set_size
 
 
@@ -91,11 +90,7 @@ class Process:
 
     async def settle(self) -> None:
         """Wait for the last output of an ended process."""
-        try:
-            async with asyncio.timeout(SETTLE_S):
-                await self.output.complete()
-        except TimeoutError:
-            pass  # somebody outside of our reach holds its output open; what is there is what there is
+        await settle(self._supervised)
 
     async def type(self, text: str) -> None:
         """Type at its terminal.

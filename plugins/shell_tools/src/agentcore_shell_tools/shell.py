@@ -13,7 +13,6 @@ from typing import Self
 from agentcore.api import SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
 from agentcore_shell_tools.limits import COMMAND_BYTES
 from agentcore_shell_tools.output import Output
-from agentcore_shell_tools.pump import Pump
 from agentcore_shell_tools.sandbox import Sandbox
 
 COLUMNS, ROWS = 120, 30
@@ -40,14 +39,10 @@ class Shell:
         self.supervisor = Supervisor()
         self._also = environment
         self._program = shutil.which("bash")
-        self._pump: Pump | None = None
 
     async def close(self) -> None:
         """End everything; safe to call twice."""
         await self.supervisor.close()
-        if self._pump is not None:
-            self._pump.close()
-            self._pump = None
 
     async def run(self, wish: Wish, workspace: Workspace) -> tuple[SupervisedProcess, Output]:
         """Start a command whose two streams are one, in the order of writing; its input is empty.
@@ -55,11 +50,11 @@ class Shell:
         Raises:
             ToolError: `cannot_start`, `command_too_long`, and what the folder says.
         """
-        output = self._output()
+        output = Output()
         with _Ends() as ends:
             reading, writing = ends.pipe()
-            process = await self._start(wish, workspace, (None, writing, writing), {"TERM": "dumb"})
-            output.read(ends.keep(reading), output.stdout)
+            output.read(reading, output.stdout)
+            process = await self._start(wish, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
         return process, output
 
     async def open(
@@ -76,29 +71,19 @@ class Shell:
         Raises:
             ToolError: `cannot_start`, `command_too_long`, and what the folder says.
         """
-        output = self._output()
+        output = Output()
         with _Ends() as ends:
             master, slave = ends.terminal()
-            streams = []
             out = err = slave
             if not has_terminal:
                 (out_reading, out), (err_reading, err) = ends.pipe(), ends.pipe()
-                streams = [(out_reading, output.stdout), (err_reading, output.stderr)]
+                output.read(out_reading, output.stdout)
+                output.read(err_reading, output.stderr)
+            output.read(master, output.stdout if has_terminal else None)
             term = {"TERM": "xterm-256color", "COLORTERM": "truecolor"} if has_terminal else {"TERM": "dumb"}
-            process = await self._start(wish, workspace, (slave, out, err), term, is_terminal=True)
-            typing = os.dup(master)
-            output.read(ends.keep(master), output.stdout if has_terminal else None)
-            for fd, stream in streams:
-                output.read(ends.keep(fd), stream)
-        return process, output, typing
-
-    def _output(self) -> Output:
-        if self._pump is None:
-            try:
-                self._pump = Pump()
-            except OSError as exc:
-                raise _no_more(exc) from exc
-        return Output(self._pump)
+            process = await self._start(wish, workspace, (slave, out, err), term, output, is_terminal=True)
+            ends.keep(master)
+        return process, output, master
 
     async def _start(
         self,
@@ -106,6 +91,7 @@ class Shell:
         workspace: Workspace,
         stdio: tuple[int | None, int, int],
         term: dict[str, str],
+        output: Output,
         *,
         is_terminal: bool = False,
     ) -> SupervisedProcess:
@@ -120,7 +106,7 @@ class Shell:
             path = os.fsdecode(folder.real_path())
             environment = {**self.supervisor.environment(self._also), **term, "PWD": path}
             try:
-                return await self.supervisor.start(
+                process = await self.supervisor.start(
                     self.sandbox.wrap(argv, workspace, path),
                     folder=folder,
                     environment=environment,
@@ -128,10 +114,13 @@ class Shell:
                     stdout=stdout,
                     stderr=stderr,
                     has_terminal=is_terminal,
+                    recording=output.recording,
                 )
             except SupervisorError as exc:
                 message = f"bash could not be started: {exc}; try again, or end some processes first."
                 raise ToolError("cannot_start", message, retryable=True, reason=str(exc)) from exc
+        output.follow(process)
+        return process
 
 
 def set_size(terminal: int, columns: int, rows: int) -> None:
@@ -154,9 +143,8 @@ class _Ends:
         set_size(slave, COLUMNS, ROWS)
         return master, slave
 
-    def keep(self, fd: int) -> int:
+    def keep(self, fd: int) -> None:
         self._fds.discard(fd)
-        return fd
 
     def _opened(self, function: Callable[[], tuple[int, int]]) -> tuple[int, int]:
         try:

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from agentcore.api import Request, Response, ToolError
+from agentcore.api import Mark, Request, Response, ToolError
 from agentcore_shell_tools.process import Process
-from agentcore_shell_tools.ring import Mark
 
 _PIECE_BYTES = 64 * 1024
 _UNSEEN_BYTES = 512 * 1024

@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from agentcore_shell_tools.ring import Excerpt
+from agentcore.api import Excerpt
 
 # CSI and OSC sequences, single escapes, and what a terminal does not print (ECMA-48)
 _CONTROLS = re.compile(

@@ -1,0 +1,72 @@
+"""All that comes of a process: found, signalled, and ended."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+_FREEZE_ROUNDS = 50
+_HAS_CHILDREN_FILES = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")  # noqa: PTH110
+
+
+def kill_all_below(root: int) -> None:
+    """Stop everything below a process, so that it cannot fork any more, and kill it."""
+    frozen: set[int] = set()
+    for _ in range(_FREEZE_ROUNDS):
+        found = set(below(root)) - frozen
+        if not found:
+            break
+        send_to(signal.SIGSTOP, found)
+        frozen |= found
+    send_to(signal.SIGKILL, frozen)
+
+
+def send_to(number: int, pids: Iterable[int]) -> None:
+    """Signal processes; those that have ended meanwhile are no error."""
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has ended, or is another user's
+            os.kill(pid, number)
+
+
+def below(root: int) -> list[int]:
+    """All descendants of a process, as far as they do not come and go at this moment."""
+    children_of = _children if _HAS_CHILDREN_FILES else _children_of_all()
+    found: list[int] = []
+    ahead = [root]
+    while ahead:
+        own = children_of(ahead.pop())
+        found += own
+        ahead += own
+    return found
+
+
+def _children(parent: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # it has ended
+        for thread in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208
+            with open(f"/proc/{parent}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+                found += map(int, file.read().split())
+    return found
+
+
+def _children_of_all() -> Callable[[int], list[int]]:
+    """Where the kernel does not list a process's children, everybody is asked for the parent."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _parents_by_proc() if sys.platform.startswith("linux") else _parents_by_ps():
+        children.setdefault(parent, []).append(pid)
+    return lambda parent: children.get(parent, [])
+
+
+def _parents_by_proc() -> Iterator[tuple[int, int]]:
+    for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+            # a program's name in front of it may hold blanks and brackets
+            yield int(name), int(file.read().rpartition(b")")[2].split()[1])
+
+
+def _parents_by_ps() -> Iterator[tuple[int, int]]:
+    with os.popen("/bin/ps -axo pid=,ppid=") as lines:  # noqa: S605
+        for line in lines:
+            pid, parent = map(int, line.split())
+            yield pid, parent

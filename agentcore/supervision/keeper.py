@@ -1,0 +1,203 @@
+"""`Keeper`: starts one command, keeps its output, and ends everything that comes of it."""
+
+import contextlib
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import termios
+import time
+from typing import Any
+
+from agentcore.supervision.children import drain, ended_children, has_children, wake_on_children
+from agentcore.supervision.descendants import below, kill_all_below, send_to
+from agentcore.supervision.prctl import die_with_parent
+from agentcore.supervision.protocol import HEADER
+from agentcore.supervision.recorder import Recorder, recorder_of
+
+# What a command leaves behind may still be writing its last lines (`> >(tee log)`): it is asked after the first time,
+# and killed after the second.
+_LEFT_BEHIND_ASK_S = 0.3
+_LEFT_BEHIND_KILL_S = 0.6
+_KILL_AGAIN_S = 0.05
+_DESCRIPTORS_OF_A_CHILD = 1024
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+IGNORED_HERE = (*ENDING_SIGNALS, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
+
+
+class Keeper:
+    """Starts one command, records what it writes, and ends everything that comes of it."""
+
+    def __init__(self, control: socket.socket, *, has_terminal: bool) -> None:
+        self._control, self._has_terminal = control, has_terminal
+        self._poll = select.poll()
+        self._recorder: Recorder | None = None
+        self._tell_beyond: int | None = None
+        self._command = 0
+        self._is_command_over = self._is_ending = self._is_alone = False
+        self._plan: list[tuple[float, int]] = []
+        self._received = b""
+
+    def run(self, request: dict[str, Any], folder: int, stdio: list[int], recorded: list[int]) -> None:
+        """Run the command to the end of its last descendant, and record to the end of its streams."""
+        wake = wake_on_children()
+        try:
+            self._recorder = recorder_of(request, recorded, self._poll)
+            self._command = _start(request, folder, stdio)
+        except OSError as exc:
+            self._tell({"failed": exc.errno})
+            return
+        finally:
+            for fd in (folder, *stdio):
+                os.close(fd)
+        self._tell({"started": True})
+        self._poll.register(wake, select.POLLIN)
+        self._poll.register(self._control, select.POLLIN)
+        while self._attend(wake) or self._reap():
+            self._act()
+        self._tell({"ended": True})
+        self._plan.clear()
+        while self._recorder is not None and not self._recorder.is_complete and not self._is_alone:
+            self._attend(wake)
+
+    def _attend(self, wake: int) -> bool:
+        """Wait for whatever is next, and see to it; True where it was output alone."""
+        is_output = False
+        is_more = False
+        for fd, _ in self._poll.poll(self._patience_ms()):
+            if fd == wake:
+                drain(wake)
+                is_more = True
+            elif fd == self._control.fileno():
+                self._obey()
+                is_more = True
+            elif self._recorder is not None:
+                self._recorder.read(fd)
+                is_output = True
+        self._tell_of_output()
+        return is_output and not is_more and not self._is_due()
+
+    def _tell_of_output(self) -> None:
+        if self._recorder is not None and self._tell_beyond is not None and self._recorder.written > self._tell_beyond:
+            self._tell_beyond = None
+            self._tell({"wrote": self._recorder.written})
+
+    def _is_due(self) -> bool:
+        return bool(self._plan) and self._plan[0][0] <= time.monotonic()
+
+    def _patience_ms(self) -> float | None:
+        return max(0.0, (self._plan[0][0] - time.monotonic()) * 1000 + 1) if self._plan else None
+
+    def _obey(self) -> None:
+        try:
+            received = self._control.recv(65536)
+        except ConnectionError:
+            received = b""
+        if not received:  # the server is gone, or wants it gone
+            self._poll.unregister(self._control)
+            self._is_ending = self._is_alone = True
+            self._plan = [(0.0, signal.SIGKILL)]
+            return
+        *lines, self._received = (self._received + received).split(b"\n")
+        for line in lines:
+            order = json.loads(line)
+            if "signal" in order:
+                self._signal_group(order["signal"])
+            elif "tell_beyond" in order:
+                self._tell_beyond = order["tell_beyond"]
+            elif not self._is_ending or order["end"] <= 0:
+                self._end(order["end"])
+
+    def _end(self, grace_s: float) -> None:
+        self._is_ending = True
+        now = time.monotonic()
+        self._plan = [(now + grace_s, signal.SIGKILL)]
+        if grace_s > 0:
+            self._signal_group(signal.SIGTERM)
+            self._signal_group(signal.SIGCONT)
+            if self._has_terminal:  # a shell at a terminal takes no notice of SIGTERM
+                self._plan.insert(0, (now + grace_s / 2, signal.SIGHUP))
+
+    def _signal_group(self, number: int) -> None:
+        if self._is_command_over:
+            send_to(number, below(os.getpid()))
+            return
+        with contextlib.suppress(OSError):  # nobody of the group is left, or it is another user's
+            os.killpg(self._command, number)
+
+    def _reap(self) -> bool:
+        """Take note of who ended; False when nobody is left."""
+        for pid, status in ended_children():
+            if pid == self._command and not self._is_command_over:
+                self._is_command_over = True
+                self._tell({"exited": os.waitstatus_to_exitcode(status)})
+                if not self._is_ending:
+                    now = time.monotonic()
+                    ask, kill = (now + _LEFT_BEHIND_ASK_S, signal.SIGTERM), (now + _LEFT_BEHIND_KILL_S, signal.SIGKILL)
+                    self._plan = [ask, kill]
+        return has_children()
+
+    def _act(self) -> None:
+        now = time.monotonic()
+        while self._plan and self._plan[0][0] <= now:
+            _, number = self._plan.pop(0)
+            if number == signal.SIGKILL:
+                kill_all_below(os.getpid())
+                self._plan = [(now + _KILL_AGAIN_S, signal.SIGKILL)]
+                return
+            send_to(number, below(os.getpid()))
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # the server is gone: nobody wants to know
+            self._control.sendall(json.dumps(message).encode() + b"\n")
+
+
+def _start(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
+    """Fork and become the command.
+
+    Returns:
+        The process id of the command, which leads a session and a group of its own.
+    Raises:
+        OSError: It cannot be run; its errno is that of the failed step.
+    """
+    said, saying = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become(request, folder, stdio)
+        except OSError as exc:
+            os.write(saying, HEADER.pack(exc.errno or 0))
+        finally:
+            os._exit(127)
+    os.close(saying)
+    with os.fdopen(said, "rb") as pipe:
+        answer = pipe.read(HEADER.size)
+    if answer:
+        os.waitpid(pid, 0)
+        code = HEADER.unpack(answer)[0]
+        raise OSError(code, os.strerror(code))
+    return pid
+
+
+def _become(request: dict[str, Any], folder: int, stdio: list[int]) -> None:
+    os.setsid()
+    die_with_parent()
+    os.fchdir(folder)
+    # beyond 0, 1, 2 first, so that none of them is overwritten before it is copied
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in stdio]
+    for number, fd in enumerate(moved):
+        os.dup2(fd, number)
+    if request["terminal"]:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in IGNORED_HERE:  # what is ignored would stay so in the command
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft > _DESCRIPTORS_OF_A_CHILD or soft == resource.RLIM_INFINITY:  # the server has raised its own
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS_OF_A_CHILD, hard))
+    argv = [os.fsencode(text) for text in request["argv"]]
+    env = {os.fsencode(name): os.fsencode(value) for name, value in request["env"].items()}
+    os.execve(argv[0], argv, env)  # noqa: S606 - this is what it is for; descriptors are close-on-exec

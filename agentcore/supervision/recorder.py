@@ -1,0 +1,147 @@
+"""`Recorder`: reads what a command writes into memory that the server shares, without the server's doing."""
+
+import contextlib
+import mmap
+import os
+import select
+from collections.abc import Sequence
+from fcntl import fcntl
+from typing import Any
+
+from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, places
+
+_PIPE_BYTES = 1 << 20
+_F_SETPIPE_SZ = 1031  # linux/fcntl.h
+_FULL_PIPE_BYTES = 64 * 1024
+_LONG_LINE_BYTES = 40
+
+
+class Recorder:
+    """Records streams until their end.
+
+    Args:
+        memory: Descriptor of the shared memory; closed here.
+        sizes: Bytes of each track.
+        streams: Descriptors of the streams.
+        tracks: The tracks of each stream.
+        poll: Is told which descriptors to wait for.
+    """
+
+    def __init__(
+        self,
+        memory: int,
+        sizes: Sequence[int],
+        streams: Sequence[int],
+        tracks: Sequence[Sequence[int]],
+        poll: select.poll,
+    ) -> None:
+        begins = places(sizes)
+        self._memory = memoryview(mmap.mmap(memory, begins[-1]))
+        os.close(memory)
+        self._index = Index(self._memory[:INDEX_BYTES].cast("Q"))
+        self._page = [0] * PAGE
+        self._tracks = list(zip(begins, sizes, strict=False))
+        self._streams = {fd: _Stream(numbers) for fd, numbers in zip(streams, tracks, strict=True)}
+        self._poll = poll
+        for fd in streams:
+            poll.register(fd, select.POLLIN)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all streams have ended."""
+        return not self._streams
+
+    @property
+    def written(self) -> int:
+        """Bytes that were recorded in all."""
+        return self._page[0]
+
+    def has(self, fd: int) -> bool:
+        """Whether this is one of the streams that go on."""
+        return fd in self._streams
+
+    def read(self, fd: int) -> None:
+        """Record what there is of a stream now."""
+        stream = self._streams[fd]
+        first, *others = stream.tracks
+        begin = self._page[1 + 2 * first]
+        try:
+            size = os.readv(fd, self._room(first, begin, BLOCK_BYTES))
+        except BlockingIOError:
+            return
+        except OSError:  # EIO: nobody holds the other end of the terminal any more
+            size = 0
+        if not size:
+            del self._streams[fd]
+            self._poll.unregister(fd)
+            os.close(fd)
+            return
+        if size >= _FULL_PIPE_BYTES and not stream.has_grown:
+            stream.grow(fd)
+        parts = self._room(first, begin, size)
+        lines = stream.count_lines(parts, size)
+        for track in others:
+            self._copy(parts, track)
+        for track in stream.tracks:
+            self._page[1 + 2 * track] += size
+            self._page[2 + 2 * track] += lines
+        self._page[0] += size
+        self._index.publish(self._page)
+
+    def _room(self, track: int, begin: int, size: int) -> list[memoryview]:
+        """The part of a track that holds these bytes of the stream; two pieces where it goes round."""
+        base, length = self._tracks[track]
+        start = begin % length
+        until_end = min(size, length - start)
+        parts = [self._memory[base + start : base + start + until_end]]
+        if until_end < size:
+            parts.append(self._memory[base : base + size - until_end])
+        return parts
+
+    def _copy(self, parts: Sequence[memoryview], track: int) -> None:
+        place = self._page[1 + 2 * track]
+        for part in parts:
+            done = 0
+            for room in self._room(track, place, len(part)):
+                room[:] = part[done : done + len(room)]
+                done += len(room)
+            place += len(part)
+
+
+class _Stream:
+    def __init__(self, tracks: Sequence[int]) -> None:
+        self.tracks = tracks
+        self.has_grown = False
+        self._line_bytes = 0.0
+
+    def grow(self, fd: int) -> None:
+        """Give a pipe that was full more room; only then, because a user's pipes have a common bound (pipe(7))."""
+        self.has_grown = True
+        with contextlib.suppress(OSError):
+            fcntl(fd, _F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def count_lines(self, parts: Sequence[memoryview], size: int) -> int:
+        """The line ends; with long lines it is quicker to take them out than to count them one by one."""
+        lines = 0
+        for part in parts:
+            block = bytes(part)
+            if self._line_bytes < _LONG_LINE_BYTES:
+                lines += block.count(b"\n")
+            else:
+                lines += len(block) - len(block.replace(b"\n", b""))
+        self._line_bytes = size / (lines + 1)
+        return lines
+
+
+def recorder_of(request: dict[str, Any], fds: Sequence[int], poll: select.poll) -> Recorder | None:
+    """The recorder that a request asks for.
+
+    Args:
+        request: The request.
+        fds: What came with it for this: the memory, and each stream.
+        poll: Is told which descriptors to wait for.
+    """
+    if not fds:
+        return None
+    memory, *streams = fds
+    return Recorder(memory, request["tracks"], streams, request["record"], poll)

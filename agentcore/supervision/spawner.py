@@ -1,0 +1,122 @@
+"""`Spawner`: forks a keeper for each request of the server."""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from typing import Any, Never
+
+from agentcore.supervision.children import drain, ended_children, wake_on_children
+from agentcore.supervision.descendants import below, send_to
+from agentcore.supervision.keeper import ENDING_SIGNALS, Keeper
+from agentcore.supervision.prctl import adopt_orphans, hide_from_debuggers
+from agentcore.supervision.protocol import DESCRIPTORS, HEADER
+
+_SPAWNER_END_S = 30.0
+_LOOK_AGAIN_S = 0.05
+
+
+class Spawner:
+    """Forks a keeper for each request of the server, and outlives none of them."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._keepers: set[int] = set()
+
+    def run(self) -> None:
+        """Serve until the server is gone, then until all keepers are."""
+        wake = wake_on_children()
+        poll = select.poll()
+        poll.register(wake, select.POLLIN)
+        poll.register(self._control, select.POLLIN)
+        is_served = True
+        while is_served:
+            for fd, _ in poll.poll():
+                if fd == wake:
+                    drain(wake)
+                else:
+                    is_served = self._serve()
+            self._reap()
+        self._control.close()
+        self._wait_for_keepers()
+
+    def _serve(self) -> bool:
+        """Take one request; False when there will be no more."""
+        try:
+            head, fds, _, _ = socket.recv_fds(self._control, HEADER.size, DESCRIPTORS)
+            if not head:
+                return False
+            for fd in fds:
+                os.set_inheritable(fd, False)
+            head += _receive(self._control, HEADER.size - len(head))
+            request = json.loads(_receive(self._control, HEADER.unpack(head)[0]))
+        except (ConnectionError, EOFError):
+            return False
+        pid = os.fork()
+        if pid == 0:
+            self._control.close()
+            _keep(request, fds)
+        self._keepers.add(pid)
+        for fd in fds:
+            os.close(fd)
+        return True
+
+    def _reap(self) -> None:
+        is_one_lost = False
+        for pid, status in ended_children():
+            if pid in self._keepers:
+                self._keepers.discard(pid)
+                is_one_lost = is_one_lost or status != 0
+        if is_one_lost:
+            self._kill_strays()
+
+    def _kill_strays(self) -> None:
+        """What was below a keeper that somebody killed is ours now."""
+        kept = {one for keeper in self._keepers for one in (keeper, *below(keeper))}
+        send_to(signal.SIGKILL, set(below(os.getpid())) - kept)
+
+    def _wait_for_keepers(self) -> None:
+        until = time.monotonic() + _SPAWNER_END_S
+        while self._keepers and time.monotonic() < until:
+            self._reap()
+            time.sleep(_LOOK_AGAIN_S)
+
+
+def _keep(request: dict[str, Any], fds: list[int]) -> Never:
+    """The life of a keeper, in the forked child."""
+    status = 1
+    try:
+        adopt_orphans()
+        control, folder, *others = fds
+        with socket.socket(fileno=control) as server:
+            Keeper(server, has_terminal=request["terminal"]).run(request, folder, others[:3], others[3:])
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _receive(control: socket.socket, size: int) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        piece = control.recv(size - len(received))
+        if not piece:
+            raise EOFError
+        received += piece
+    return bytes(received)
+
+
+def main() -> None:
+    """Serve the socket whose descriptor is the last argument."""
+    control = socket.socket(fileno=int(sys.argv[-1]))
+    control.set_inheritable(False)
+    adopt_orphans()
+    hide_from_debuggers()
+    for number in ENDING_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # it ends with the server, and not before
+    gc.collect()
+    gc.freeze()
+    Spawner(control).run()
