@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.host.events import Event, EventBus
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 30.0
 """How long a test waits for an event, unless it says otherwise."""
 
 

@@ -20,7 +20,7 @@ def ask(origin, method, path, body=None, **headers):
     headers = {"Authorization": "Bearer " + token, "Content-Type": "application/json", **headers}
     request = urllib.request.Request(origin + path, data, headers, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=20) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)

@@ -96,10 +96,10 @@ def test_code_for_the_approval_view_is_written_for_its_owner_only_and_works_once
     request = urllib.request.Request(
         f"{server.log[-1]['approval_address']}/api/session", body, {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=20) as response:
+    with urllib.request.urlopen(request, timeout=60) as response:
         assert json.load(response)["session"]
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(request, timeout=20)
+        urllib.request.urlopen(request, timeout=60)
 
 
 @pytest.mark.spec("S1")

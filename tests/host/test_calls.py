@@ -284,7 +284,7 @@ async def test_tool_that_refuses_to_be_cancelled_does_not_hold_its_caller(host, 
 async def test_sync_tool_runs_in_a_thread_and_is_told_to_stop(host, lab):
     assert (await call(host, "which_thread")).unwrap().blocks()[0].text.startswith("agentcore-worker")
     assert error_of(await call(host, "sync_hang")).type == "timeout"
-    assert await asyncio.to_thread(lab.thread_stopped.wait, 5)
+    assert await asyncio.to_thread(lab.thread_stopped.wait, 30)
 
 
 @pytest.mark.spec("M5")
@@ -292,10 +292,10 @@ async def test_thread_of_a_nested_call_is_told_to_stop_with_its_parent(host, lab
     request = CallRequest("relay", {"tool_name": "sync_wait", "arguments": {}}, Principal("cli"))
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         running = group.create_task(host.call(request))
-        await asyncio.to_thread(lab.thread_started.wait, 5)
+        await asyncio.to_thread(lab.thread_started.wait, 30)
         host.calls.cancel(next(iter(host.calls.in_flight)), Principal("cli"))
     assert error_of(running.result()).type == "cancelled"
-    assert await asyncio.to_thread(lab.thread_stopped.wait, 5)
+    assert await asyncio.to_thread(lab.thread_stopped.wait, 30)
 
 
 @pytest.mark.spec("M5")
@@ -346,7 +346,7 @@ async def test_nesting_is_bounded(host):
 
 @pytest.mark.spec("S7")
 async def test_calls_in_flight_are_bounded(host, lab):
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for _ in range(CALLS_IN_FLIGHT):
             group.create_task(call(host, "wait"))
         while len(host.calls.in_flight) < CALLS_IN_FLIGHT:

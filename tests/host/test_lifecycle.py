@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from agentcore.api import ToolError
+from agentcore.api import Module, ToolError, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
 
@@ -272,39 +272,34 @@ async def test_reload_of_broken_code_fails_and_the_next_reload_mends_it(make_hos
     assert await text_of(host, "good") == "good"
 
 
-SLOW = '''
-import asyncio
-from agentcore.api import Module, tool
-
 class Slow(Module):
     """Slow."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.entered, self.release = asyncio.Event(), asyncio.Event()
 
     @tool
     async def slow(self) -> str:
         """Be slow."""
-        self.runtime.publish("entered", {})
-        await asyncio.sleep(RELEASE)
+        self.entered.set()
+        await self.release.wait()
         return "slow"
-'''
-
-
-async def entered(host, module):
-    seen = asyncio.Event()
-    host.events.subscribe(f"{module}.entered", lambda event: seen.set())
-    return seen
 
 
 @pytest.mark.spec("M4")
 async def test_call_in_flight_finishes_within_the_grace_when_its_module_stops(make_host):
-    host = await make_host(files={"slow": SLOW.replace("RELEASE", "0.2")}, modules=["slow"])
-    seen = await entered(host, "slow")
+    module = Slow()
+    host = await make_host(module, limits={"stop_grace": 60})
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
-        await seen.wait()
+        await module.entered.wait()
         stopping = group.create_task(host.modules.disable("slow"))
         while host.modules.records["slow"].state != "stopping":
             await asyncio.sleep(0)
         late = await host.call(CallRequest("slow", {}, Principal("cli")))
+        module.release.set()
         await stopping
     assert late.error.type == "module_stopping"
     assert running.result().ok
@@ -312,13 +307,11 @@ async def test_call_in_flight_finishes_within_the_grace_when_its_module_stops(ma
 
 @pytest.mark.spec("M4")
 async def test_call_that_outlasts_the_grace_gets_module_stopping(make_host):
-    host = await make_host(
-        files={"slow": SLOW.replace("RELEASE", "3600")}, modules=["slow"], limits={"stop_grace": 0.1}
-    )
-    seen = await entered(host, "slow")
+    module = Slow()
+    host = await make_host(module, limits={"stop_grace": 0.1})
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
-        await seen.wait()
+        await module.entered.wait()
         await host.modules.disable("slow")
     assert running.result().error.type == "module_stopping"
 

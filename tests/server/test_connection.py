@@ -59,13 +59,24 @@ async def test_headers_that_trickle_are_cut_off(make_server):
     assert answer.result().startswith(b"HTTP/1.1 408 ")
 
 
+async def let_headers_be_late(server) -> None:
+    """Act as if the time for headers, which a connection counts by now, were over."""
+    connection = next(iter(server.app.dispatcher.connections.connections))
+    async with asyncio.timeout(30):
+        while connection._timer is None:
+            await asyncio.sleep(0)
+    connection._timer.cancel()
+    connection._headers_late()
+
+
 @pytest.mark.spec("S1")
 async def test_slow_headers_of_a_second_request_are_cut_off_too(make_server):
-    server = await make_server(limits=TimeLimits(headers=0.2, idle=30))
+    server = await make_server()
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(server.head(start="GET /api/health HTTP/1.1").replace(b"Connection: close\r\n", b""))
     assert (await reader.readuntil(b'{"status":"ok"}')).startswith(b"HTTP/1.1 200")
     writer.write(b"GET /api/health HTTP/1.1\r\n")
+    await let_headers_be_late(server)
     assert error_of(await read_all(reader)) == (408, "request_timeout")
     writer.close()
 
@@ -80,7 +91,7 @@ async def test_idle_connection_is_closed_in_time(make_server):
 
 async def test_half_a_request_behind_a_running_call_does_not_spoil_its_answer(make_server):
     module = Slow()
-    server = await make_server(module, limits=QUICK)
+    server = await make_server(module)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     body = b'{"arguments": {}}'
     start = "POST /api/tools/slow_wait/call HTTP/1.1"
@@ -90,10 +101,7 @@ async def test_half_a_request_behind_a_running_call_does_not_spoil_its_answer(ma
         await module.entered.wait()
         hits = server.app.dispatcher.parts.hits.counts
         writer.write(b"GET /api/he")
-        connection = next(iter(server.app.dispatcher.connections.connections))
-        while connection._timer is None:
-            await asyncio.sleep(0)
-        connection._headers_late()
+        await let_headers_be_late(server)
         module.released.set()
         assert b" 200 " in await reader.readline()
     assert hits["header_timeout"] == 0
@@ -114,7 +122,7 @@ async def test_half_a_request_behind_a_running_call_does_not_spoil_its_answer(ma
     ],
 )
 async def test_what_is_no_http_gets_an_error_object(make_server, request_bytes):
-    server = await make_server(limits=QUICK)
+    server = await make_server(limits=TimeLimits(linger=0.1))
     answer = await server.raw(request_bytes)
     assert error_of(answer) == (400, "invalid_request")
     assert b"Traceback" not in answer
@@ -123,7 +131,7 @@ async def test_what_is_no_http_gets_an_error_object(make_server, request_bytes):
 
 @pytest.mark.spec("S1")
 async def test_header_over_the_bound_is_refused(make_server):
-    server = await make_server(limits=QUICK)
+    server = await make_server(limits=TimeLimits(linger=0.1))
     assert error_of(await server.raw(server.head("X-Long: " + "x" * 20_000))) == (431, "headers_too_large")
     many = [f"X-{number}: a" for number in range(200)]
     assert error_of(await server.raw(server.head(*many))) == (400, "invalid_request")

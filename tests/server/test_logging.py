@@ -93,4 +93,4 @@ def test_log_that_nobody_reads_ends_nothing():
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     process.stderr.close()
-    assert process.wait(20) == 7
+    assert process.wait(60) == 7

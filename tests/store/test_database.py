@@ -57,11 +57,11 @@ async def test_cancelled_caller_does_not_cut_a_transaction_in_half(database: Dat
     def slow(connection: sqlite3.Connection) -> None:
         add_word(connection)
         entered.set()
-        go_on.wait(5)
+        go_on.wait(30)
         add_word(connection)
 
     task = asyncio.ensure_future(database.write(slow))
-    await asyncio.to_thread(entered.wait, 5)
+    await asyncio.to_thread(entered.wait, 30)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -228,7 +228,7 @@ async def test_call_that_is_not_in_the_record_is_said_to_be_none(ui):
 async def test_call_on_the_way_shows_its_progress_and_is_cancelled(ui):
     page = await ui.page("#/activity")
     await expect(page.get_by_text("No call is on the way")).to_be_visible()
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         task = group.create_task(call(ui, "weather_forever", {"city": "Oslo"}))
         await page.get_by_role("list", name="Calls on the way").get_by_role("link", name="weather_forever").click()
         await expect(page.get_by_role("article", name="Call")).to_contain_text("Running")

@@ -75,8 +75,11 @@ async def test_command_at_its_limit_ends_with_its_whole_group_and_what_it_wrote_
     script = (
         f"trap '' TERM; echo before; (exec -a {mark} sleep 600) & setsid -f bash -c 'exec -a {mark} sleep 600'; wait"
     )
-    error = await failure("bash", command=script, timeoutMs=500)
-    assert error.type == "timeout"
+    for limit_ms in (500, 4_000, 32_000):  # the longer ones on a machine that is too busy to write anything in time
+        error = await failure("bash", command=script, timeoutMs=limit_ms)
+        assert error.type == "timeout"
+        if error.context["output"]:
+            break
     assert error.context["output"] == "before\n"
     assert "before" in error.message
     assert "background" in error.message
@@ -126,9 +129,12 @@ async def test_command_that_is_too_long_is_refused(failure):
     assert error.type == "command_too_long"
 
 
-async def test_newest_line_is_told_while_the_command_runs(host):
-    await host.call("bash", command="echo first; sleep 1; echo second; sleep 0.1")
+async def test_newest_line_is_told_while_the_command_runs(host, root):
+    script = "echo first; until [ -e go ]; do sleep 0.05; done; echo second"
+    calling = asyncio.create_task(host.call("bash", command=script))
     assert (await host.events.wait_for("call.progress"))["message"] == "first"
+    (root / "go").touch()
+    assert (await calling).data["output"] == "first\nsecond\n"
 
 
 async def test_command_that_cannot_be_started_says_why(failure, monkeypatch):

@@ -90,7 +90,7 @@ class BusService(threading.Thread):
         self._fields, self._answer = HeaderFields, answer
         self.connection = open_dbus_connection(address)
         driver = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
-        self.connection.send_and_get_reply(new_method_call(driver, "RequestName", "su", (name, 4)), timeout=10)
+        self.connection.send_and_get_reply(new_method_call(driver, "RequestName", "su", (name, 4)), timeout=30)
 
     def run(self) -> None:
         from jeepney import MessageType
@@ -134,7 +134,7 @@ def serve_on_bus(session_bus: str) -> Iterator[Callable[..., BusService]]:
     yield start
     for service in services:
         service.connection.sock.shutdown(2)
-        service.join(10)
+        service.join(30)
         service.connection.close()
 
 

@@ -88,7 +88,7 @@ async def test_file_manager_that_stays_open_is_left_to_the_person(programs, host
     note = programs("xdg-open", f'cat {gate} > "$NOTE"')
     await host.call("open_in_folder", path="söme folder")
     await host.host.modules.disable("system_tools")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while (writer := writer_of(gate)) is None:
             await asyncio.sleep(0.01)
     os.close(writer)

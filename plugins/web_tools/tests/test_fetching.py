@@ -169,7 +169,7 @@ async def test_cancelled_call_ends_its_connection(serve, start) -> None:
 
     host = await start()
     call = asyncio.ensure_future(host.call("web_fetch", url=await serve({"/": silent})))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         await began.wait()
         call.cancel()
         await ended.wait()
@@ -197,7 +197,7 @@ async def test_what_is_no_http_is_said_so(failure, said) -> None:
         writer.close()
 
     async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
-        error = await failure(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", {"timeout": 10})
+        error = await failure(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", {"timeout": 60})
     assert error.type == "invalid_response"
 
 

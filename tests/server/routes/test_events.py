@@ -164,7 +164,7 @@ def slow_socket(server) -> socket.socket:
 async def read_events(client: socket.socket, last_type: str) -> list[dict]:
     """All events that come, up to the first of a type."""
     loop, data, mark = asyncio.get_running_loop(), bytearray(), f"event: {last_type}\n".encode()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while mark not in data[-(1 << 16) :] or not data.endswith(b"\n\n"):
             data += await loop.sock_recv(client, 1 << 15)
     return [json.loads(line[6:]) for line in bytes(data).split(b"\n") if line.startswith(b"data: ")]
