@@ -1,6 +1,7 @@
 """A provider of models on loopback, which plays what a test wrote; and the server that asks it."""
 
 import asyncio
+import importlib
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -14,6 +15,8 @@ from aiohttp.test_utils import TestServer
 
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
+
+LIMIT_S = 60
 
 
 @dataclass
@@ -165,7 +168,7 @@ class Talk:
         """The events that answer one request."""
         text = message if isinstance(message, str) else json.dumps(message)
         document = {"message": text, "session_id": "s1", "agent_id": "default", "user_id": "u1", **body}
-        async with asyncio.timeout(30), self.client.post("/api/v1/agent/chat", json=document) as response:
+        async with asyncio.timeout(LIMIT_S), self.client.post("/api/v1/agent/chat", json=document) as response:
             assert response.status == 200, await response.text()
             raw = (await response.read()).decode()
         return [json.loads(line[6:]) for line in raw.splitlines() if line.startswith("data: ")]
@@ -173,7 +176,7 @@ class Talk:
     async def ask(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
         """The JSON that answers a request of a page, whose status is as expected."""
         json_body = {} if body is None and method != "GET" else body
-        async with asyncio.timeout(30), self.client.request(method, path, json=json_body) as response:
+        async with asyncio.timeout(LIMIT_S), self.client.request(method, path, json=json_body) as response:
             document = await response.json()
             assert response.status == status, document
             return document
@@ -214,7 +217,7 @@ class Events:
 
     async def next(self) -> dict[str, Any]:
         """The next event."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(LIMIT_S):
             async for line in self.response.content:
                 if line.startswith(b"data: "):
                     return json.loads(line[6:])
@@ -234,6 +237,9 @@ MakeTalk = Callable[..., Any]
 @pytest.fixture
 async def provider() -> AsyncIterator[Provider]:
     """A provider that has no reply yet."""
+    # seconds on a busy machine, which are not the answer's
+    for name in ("agentcore.chat.turn", "pydantic_ai.models.openai", "pydantic_ai.models.anthropic"):
+        await asyncio.to_thread(importlib.import_module, name)
     played = Provider()
     app = web.Application(client_max_size=32 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", played.openai)

@@ -422,6 +422,7 @@ async def test_provider_that_falls_silent_is_given_up(open_talk, provider, text_
     provider.say("Here again.")
     async with open_talk(model={"provider": provider_name, "timeout_s": 0.5}) as talk:
         events = await talk.post("one")
+    provider.replies = provider.replies[-1:]
     async with open_talk(model={"provider": provider_name}) as talk:
         after = await talk.post("two")
     assert [event["error"]["type"] for event in events if "error" in event] == ["provider_timeout"]

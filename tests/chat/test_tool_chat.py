@@ -39,7 +39,7 @@ class Helper(Module):
         """Put a summary in place of old messages."""
         return await ctx.session.replace_with_summary(summary, keep_turns=keep_turns)
 
-    @tool(effects=["read"], timeout_s=2)
+    @tool(effects=["read"], timeout_s=60)
     async def helper_ask(self, ctx: ToolContext, question: str, timeout_s: float = 60) -> str:
         """Ask the person."""
         return await ctx.ask(question, ["red", "blue"], timeout_s=timeout_s)

@@ -1,6 +1,7 @@
 """A chat with the module, and a provider of models on loopback that answers as a test says."""
 
 import asyncio
+import importlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -79,7 +80,7 @@ class Talk:
 
     async def until(self, event_type: str, *, after: int = 0) -> dict[str, Any]:
         """The first event of a type."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 for event in self.events[after:]:
                     if event["type"] == event_type:
@@ -90,6 +91,9 @@ class Talk:
 @pytest.fixture
 async def provider() -> AsyncIterator[Provider]:
     """The provider."""
+    # seconds on a busy machine, which are not the answer's
+    for name in ("agentcore.chat.turn", "pydantic_ai.models.openai"):
+        await asyncio.to_thread(importlib.import_module, name)
     provider = Provider()
     app = web.Application()
     app.router.add_post("/v1/chat/completions", provider.answer)

@@ -136,7 +136,6 @@ def open_chat(start_webui: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) 
         models = {"models": {"test-model": model}} if has_model else {}
         ui = await start_webui([pantry, *modules], config={**models, **(config or {})}, roots=roots)
         page = await ui.page(path, **options)
-        page.set_default_timeout(20_000)
         await page.locator("ac-view-chats ac-chat-composer").wait_for()
         return Chat(ui, page, provider, pantry)
 

@@ -198,7 +198,7 @@ class Tab:
     async def stop_script(self) -> None:
         """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
         try:
-            async with asyncio.timeout(_LOOK_SECONDS):
+            async with asyncio.timeout(_OWN_SECONDS):
                 await self._terminate(await self.session())
         except Exception as exc:  # noqa: BLE001 - the page is gone, or does not answer
             log.debug("script_not_stopped", tab_id=self.tab_id, reason=str(exc))
@@ -344,7 +344,7 @@ class Tab:
         error = task.exception()
         if error is not None and is_closed(error):
             # the driver's answer came before its events, which say what happened
-            await asyncio.wait((self.gone,), timeout=_LOOK_SECONDS)
+            await asyncio.wait((self.gone,), timeout=_OWN_SECONDS)
             if self.gone.done():
                 raise self.gone.result() from error
             raise browser_crashed("the page or its browser went away", tabId=self.tab_id) from error
