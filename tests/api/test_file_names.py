@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api.file_names import read_name, show_name
@@ -9,7 +9,6 @@ names = st.lists(
 ).map(b"".join)
 
 
-@settings(deadline=None)
 @given(names | st.binary().filter(lambda name: b"\0" not in name))
 def test_every_name_has_a_spelling_that_reads_back(name: bytes) -> None:
     shown = show_name(name)
@@ -27,7 +26,6 @@ def test_bytes_that_are_not_utf8_are_spelled_with_two_digits() -> None:
     assert show_name(b"caf\\xE9") == "caf\\x5CxE9"
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_no_spelling_makes_a_separator_or_nul(text: str) -> None:
     try:

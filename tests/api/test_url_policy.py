@@ -63,7 +63,7 @@ private_numbers = private_networks.map(ipaddress.IPv4Network).flatmap(
 
 
 @pytest.mark.spec("S6")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(private_numbers, st.sampled_from(["http", "https"]), st.sampled_from(["", ":80", ":8443"]))
 def test_no_spelling_of_a_private_address_is_opened(number: int, scheme: str, port: str) -> None:
     policy = UrlPolicy()
@@ -74,7 +74,7 @@ def test_no_spelling_of_a_private_address_is_opened(number: int, scheme: str, po
 
 
 @pytest.mark.spec("S6")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.sampled_from([1, 8, 93, 151, 223]), st.integers(0, 2**24 - 1))
 def test_public_addresses_are_opened_in_their_one_spelling(first: int, rest: int) -> None:
     number = first << 24 | rest
@@ -109,7 +109,7 @@ def test_metadata_services_stay_refused_where_private_networks_are_allowed(url: 
 
 
 @pytest.mark.spec("S6", "S2")
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(127 << 24, (128 << 24) - 1) | st.just(0), st.sampled_from(["http", "https", "ws"]))
 def test_own_origins_are_refused_in_every_spelling_also_with_private_allowed(number: int, scheme: str) -> None:
     policy = UrlPolicy(allow_private=True, schemes=frozenset(("http", "https", "ws")), own_origins=lambda: OWN)

@@ -54,7 +54,7 @@ def outcome(workspace: Workspace, path: str) -> str:
 
 
 @pytest.mark.spec("S3")
-@settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=1_500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(part, min_size=1, max_size=9), absolute=st.booleans())
 def test_both_ways_agree_and_never_leave_the_root(tree: Path, parts: list[str], absolute: bool) -> None:
     path = "/".join([str(tree), *parts] if absolute else parts) or "."
@@ -69,7 +69,7 @@ def test_both_ways_agree_and_never_leave_the_root(tree: Path, parts: list[str], 
 
 
 @pytest.mark.spec("S3")
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(part, min_size=1, max_size=7))
 def test_real_path_and_parent_of_a_write_stay_inside(tree: Path, parts: list[str]) -> None:
     with Workspace([tree]) as workspace:

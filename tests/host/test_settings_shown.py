@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
@@ -98,7 +97,6 @@ def diff(document: SettingsDocument, change: SettingChange) -> str:
 
 
 @given(APP, WEATHER)
-@hypothesis_settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_secret_of_a_module_is_nowhere_in_what_is_shown(app: Any, own: Any) -> None:
     document = subject().merge(file("app.json", app), file("weather.json", own))
     assert SECRET not in json.dumps(shown(document).values, default=str)
@@ -110,7 +108,6 @@ def test_secret_of_a_module_is_nowhere_in_what_is_shown(app: Any, own: Any) -> N
 
 
 @given(APP)
-@hypothesis_settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_secret_is_nowhere_in_what_is_shown_of_the_server(app: Any) -> None:
     document = SettingsSubject.of_app(AppConfig()).merge(file("app.json", app), None)
     assert SECRET not in json.dumps(shown(document).values)
