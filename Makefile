@@ -1,6 +1,6 @@
 # make run    install what app.json lists into .venv and start the server
 # make test   install what the tests need, and run all tests of the core and of the plugins
-# make check  lint, types, import contract, wheels, and the tests once more against the installed wheels
+# make check  lint, types, import contract, wheels, and the tests of surfaces against the installed wheels
 # make bench  measure
 # make screenshots   take the pictures of docs/images; needs Chromium
 #
@@ -27,8 +27,10 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 WHEEL_VENV := build/venv
 WHEEL_TESTS := build/tests
-ONCE_IN_PAGE := --ignore tests/webui/components --ignore tests/webui/chat $(foreach name,activity console settings \
-	events stop client modules console_commands fuzzy i18n vendor,--ignore tests/webui/test_$(name).py)
+# the tests of what is installed: commands, servers, the page's files and views, documents, every module in the host
+SURFACES := $(addprefix tests/,test_contracts.py test_documents.py test_late_certificates.py testing cli \
+	server/test_serve.py server/test_page_document.py chat/test_whole_way.py \
+	$(foreach name,app first_load module_pages documented_page,webui/test_$(name).py)) $(PLUGINS)
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 
 .PHONY: screenshots run test check lint types page-types imports wheels test-wheels bench constraints clean
@@ -74,8 +76,6 @@ $(INSTALLED_DEV): $(PROJECTS) constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) -e '.[testing,dev]' $(PLUGINS:%=-e ./%)
 	@touch $@
 
-# One test run without the source tree: what is not in a wheel is found missing here. Of the page's tests, which need no
-# other Python than those before, it runs those that load each view and each file once.
 wheels: $(INSTALLED_DEV)
 	rm -rf build/wheels
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheels . $(PLUGINS:%=./%)
@@ -87,12 +87,16 @@ $(INSTALLED_WHEELS): $(PROJECTS) constraints.txt | $(WHEEL_VENV)/bin/python whee
 	$(WHEEL_VENV)/bin/python -m pip install --quiet "$$(echo build/wheels/agentcore_runtime-*.whl)[testing,dev]" build/wheels/*.whl
 	@touch $@
 
+# What a wheel can lack is a file, an entry point or a dependency. Each file of the packages and of the page is looked for
+# in the wheels, and what is installed from them alone is used through its surfaces, without the source tree. The other
+# tests look inside the same code again, find nothing of that kind, and run once: with `make test`.
 test-wheels: wheels $(INSTALLED_WHEELS)
+	$(PYTHON) .ci/wheel_files.py build/wheels
 	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheels/*.whl
 	rm -rf $(WHEEL_TESTS)
 	mkdir -p $(WHEEL_TESTS)
-	tar -c --exclude __pycache__ pyproject.toml app.json *.md docs tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
-	cd $(WHEEL_TESTS) && $(CURDIR)/$(WHEEL_VENV)/bin/python -m pytest -q -n $(WORKERS) -m 'not source_tree' $(ONCE_IN_PAGE) $(ARGS)
+	tar -c --exclude __pycache__ conftest.py pyproject.toml app.json *.md docs tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
+	cd $(WHEEL_TESTS) && $(CURDIR)/$(WHEEL_VENV)/bin/python -m pytest -q -n $(WORKERS) -m 'not source_tree' $(SURFACES) $(ARGS)
 
 # The versions that a fresh installation of everything takes, without our own distributions.
 constraints:
