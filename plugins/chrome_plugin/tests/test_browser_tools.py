@@ -177,6 +177,17 @@ async def test_snapshots_stay_small(act, site):
     assert "Name 1999" in (await act("browser_snapshot", find="/Name 199\\d/")).blocks()[0].text
 
 
+async def test_password_reaches_its_field_and_no_snapshot(act, site):
+    await act("browser_navigate", url=site.url("/form"))
+    form = [{"selector": "[name=secret]", "value": "correct horse"}]
+    result = await act("browser_fill_form", fields=form, snapshot=True)
+    text = (await act("browser_snapshot", selector="form")).blocks()[0].text
+    assert "correct" not in text + "".join(result.data["changes"])
+    assert 'textbox "Secret"' in text
+    filled = await act("browser_evaluate", script="document.querySelector('[name=secret]').value")
+    assert filled.data["value"] == "correct horse"
+
+
 async def test_action_tells_what_changed_when_asked(act, site):
     await act("browser_navigate", url=site.url("/form"))
     await act("browser_snapshot")

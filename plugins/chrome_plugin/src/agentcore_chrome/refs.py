@@ -2,7 +2,8 @@
 
 The driver numbers the elements of its snapshots itself, but anew in each document, and again when an element's name
 changes. A selector engine, which it evaluates in its own world of every frame, far from the page's scripts, keeps the
-first number of an element instead, made unique by a mark of the document. `Refs` gives short names to those.
+first number of an element instead, made unique by a mark of the document. `Refs` gives short names to those. In that
+world, and so in snapshots, a password field says dots in the place of its value.
 """
 
 import re
@@ -41,7 +42,16 @@ _SCRIPT = r"""(() => {
         over.register(this, made.ref);
       },
     });
+    hidePasswords();
     return elements;
+  };
+  const hidePasswords = () => {
+    const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+    const get = function () {
+      const value = own.get.call(this);
+      return value && this.type === 'password' ? '•••' : value;
+    };
+    Object.defineProperty(HTMLInputElement.prototype, 'value', {...own, get});
   };
   const elements = customElements === null ? globalThis.__agentcoreRefs ??= make() : new Map();
   const find = ref => {

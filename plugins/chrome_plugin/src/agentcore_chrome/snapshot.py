@@ -8,7 +8,7 @@ from agentcore.api import ToolError
 from agentcore_chrome.elements import Target, on_element
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab import Tab
-from agentcore_chrome.tree_lines import compact, hide, indent_of, secrets_of
+from agentcore_chrome.tree_lines import compact, indent_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -53,15 +53,14 @@ async def take_snapshot(
     """
     pattern = _pattern(find)
     if selector is None:
-        text, secrets = await _of_page(tab, depth, timeout_ms)
+        text = await _of_page(tab, depth, timeout_ms)
     else:
 
-        async def of_part(locator: "Locator") -> tuple[str, set[str]]:
-            secrets = await secrets_of(tab.page)
-            return await locator.aria_snapshot(mode="ai", depth=depth, timeout=timeout_ms), secrets
+        async def of_part(locator: "Locator") -> str:
+            return await locator.aria_snapshot(mode="ai", depth=depth, timeout=timeout_ms)
 
-        text, secrets = await on_element(tab, Target(selector), timeout_ms, of_part, acts=False)
-    lines = tab.refs.shorten(compact(hide(text.splitlines(), secrets)))
+        text = await on_element(tab, Target(selector), timeout_ms, of_part, acts=False)
+    lines = tab.refs.shorten(compact(text.splitlines()))
     return _within(found(lines, pattern) if pattern else lines)
 
 
@@ -82,10 +81,9 @@ def found(lines: list[str], pattern: re.Pattern[str]) -> list[str]:
     return kept
 
 
-async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> tuple[str, set[str]]:
-    async def read() -> tuple[str, set[str]]:
-        secrets = await secrets_of(tab.page)
-        return await tab.page.aria_snapshot(mode="ai", depth=depth, timeout=timeout_ms), secrets
+async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> str:
+    async def read() -> str:
+        return await tab.page.aria_snapshot(mode="ai", depth=depth, timeout=timeout_ms)
 
     try:
         return await tab.act(read, timeout_ms)
