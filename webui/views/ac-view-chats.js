@@ -160,7 +160,7 @@ export class AcViewChats extends Localized(LitElement) {
         <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${chatSetup.isSetUp || !chatSetup.isLoaded}
           ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
-          <ac-chat-choices slot="choices" .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
+          <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
         </ac-chat-composer>
       </div>`;
   }
