@@ -1,9 +1,11 @@
 """A small site on loopback, with the pages that tests visit."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 
 from aiohttp import web
 
@@ -71,6 +73,15 @@ PAGES = {
 }
 
 
+@cache
+def zeros(size: int) -> bytes:
+    """So many zeros, packed."""
+    packer = zlib.compressobj(wbits=31)
+    block = bytes(1024 * 1024)
+    parts = [packer.compress(block) for _ in range(size // len(block))]
+    return b"".join((*parts, packer.compress(bytes(size % len(block))), packer.flush()))
+
+
 @dataclass
 class Site:
     """A running site.
@@ -78,14 +89,77 @@ class Site:
     Attributes:
         address: Where it is, without a slash at the end.
         asked: Paths that were asked for.
+        hanging: Ends the answers that never end.
+        gate: Lets answers of `/gate` pass.
     """
 
     address: str = ""
     asked: list[str] = field(default_factory=list)
     hanging: asyncio.Event = field(default_factory=asyncio.Event)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
 
     def url(self, path: str) -> str:
         return f"{self.address}{path}"
+
+
+def page_of(path: str) -> web.Response:
+    body = PAGES.get(path)
+    if body is None:
+        return web.Response(status=404, text="<title>Not found</title>nothing here", content_type="text/html")
+    return web.Response(text=f"<!doctype html>{body}", content_type="text/html")
+
+
+async def redirect(site: Site, request: web.Request) -> web.StreamResponse:
+    raise web.HTTPFound("http://blocked.test/" if "blocked" in request.path else "/second")
+
+
+async def gate(site: Site, request: web.Request) -> web.StreamResponse:
+    await site.gate.wait()
+    return page_of(request.path)
+
+
+async def never(site: Site, request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/html"})
+    await response.prepare(request)
+    await response.write(b"<title>Never</title><h1>Half</h1>")
+    await site.hanging.wait()
+    return response
+
+
+async def drawing(site: Site, request: web.Request) -> web.StreamResponse:
+    return web.Response(text='<svg xmlns="http://www.w3.org/2000/svg"/>', content_type="image/svg+xml")
+
+
+async def download(site: Site, request: web.Request) -> web.StreamResponse:
+    return web.Response(body=b"data," * 100, headers={"Content-Disposition": 'attachment; filename="data.csv"'})
+
+
+async def broken_download(site: Site, request: web.Request) -> web.StreamResponse:
+    headers = {"Content-Disposition": 'attachment; filename="half.bin"', "Content-Length": "1000000"}
+    response = web.StreamResponse(headers=headers)
+    await response.prepare(request)
+    await response.write(b"half")
+    assert request.transport is not None
+    request.transport.close()
+    return response
+
+
+async def huge_download(site: Site, request: web.Request) -> web.StreamResponse:
+    # zeros pack well: little is sent, and much is written
+    headers = {"Content-Disposition": 'attachment; filename="huge.bin"', "Content-Encoding": "gzip"}
+    return web.Response(body=zeros(256 * 1024 * 1024 + 1), headers=headers)
+
+
+SPECIAL: dict[str, Callable[[Site, web.Request], Awaitable[web.StreamResponse]]] = {
+    "/redirect": redirect,
+    "/redirect-blocked": redirect,
+    "/gate": gate,
+    "/never": never,
+    "/drawing.svg": drawing,
+    "/download": download,
+    "/download-broken": broken_download,
+    "/download-huge": huge_download,
+}
 
 
 @asynccontextmanager
@@ -95,24 +169,8 @@ async def running_site() -> AsyncIterator[Site]:
 
     async def page(request: web.Request) -> web.StreamResponse:
         site.asked.append(request.path)
-        if request.path == "/redirect":
-            raise web.HTTPFound("/second")
-        if request.path == "/redirect-blocked":
-            raise web.HTTPFound("http://blocked.test/")
-        if request.path == "/download":
-            return web.Response(body=b"data," * 100, headers={"Content-Disposition": 'attachment; filename="data.csv"'})
-        if request.path == "/never":
-            response = web.StreamResponse(headers={"Content-Type": "text/html"})
-            await response.prepare(request)
-            await response.write(b"<title>Never</title><h1>Half</h1>")
-            await site.hanging.wait()
-            return response
-        if request.path == "/drawing.svg":
-            return web.Response(text='<svg xmlns="http://www.w3.org/2000/svg"/>', content_type="image/svg+xml")
-        body = PAGES.get(request.path)
-        if body is None:
-            return web.Response(status=404, text="<title>Not found</title>nothing here", content_type="text/html")
-        return web.Response(text=f"<!doctype html>{body}", content_type="text/html")
+        special = SPECIAL.get(request.path)
+        return page_of(request.path) if special is None else await special(site, request)
 
     app = web.Application()
     app.router.add_route("GET", "/{path:.*}", page)
@@ -126,4 +184,5 @@ async def running_site() -> AsyncIterator[Site]:
         yield site
     finally:
         site.hanging.set()
+        site.gate.set()
         await runner.cleanup()

@@ -80,6 +80,7 @@ async def _downloads(ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[
             continue
         except ToolError as exc:
             notes.append(f"The download {download.suggested_filename!r} is not kept: {exc}")
+            fields.setdefault("failedDownloads", []).append(exc.to_json())
         else:
             links.append(link)
             notes.append(f"Downloaded {link.name!r} ({link.size_bytes:,} bytes); it is kept as an artifact.")
@@ -98,7 +99,12 @@ async def _take(ctx: ToolContext, download: "Download") -> ArtifactLink:
     size = await asyncio.to_thread(lambda: path.stat().st_size)
     if size > _DOWNLOAD_BYTES:
         await download.delete()
-        raise ToolError("result_too_large", f"{name!r} has {size:,} bytes; {_DOWNLOAD_BYTES:,} are the limit")
+        raise ToolError(
+            "result_too_large",
+            f"{name!r} has {size:,} bytes; {_DOWNLOAD_BYTES:,} are the limit",
+            url=download.url,
+            limit_bytes=_DOWNLOAD_BYTES,
+        )
     data = await asyncio.to_thread(path.read_bytes)
     link = await ctx.artifacts.save(data, mime=_mime(name), name=Path(name).name or "download")
     await download.delete()

@@ -30,6 +30,7 @@ _CHUNK_BYTES = 256 * 1024
 _REMEMBERED = 512
 _VERSION, _CONNECT, _NO_AUTHENTICATION = 5, 1, 0
 _IPV4, _NAME, _IPV6 = 1, 3, 4
+_HTTP_PORT, _SOCKS_PORT = 80, 1080
 _OK, _FAILED, _NOT_ALLOWED, _UNREACHABLE, _REFUSED = 0, 1, 2, 4, 5
 
 
@@ -190,12 +191,14 @@ async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 async def _through(upstream: str, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect through the proxy of the settings: HTTP's CONNECT, or SOCKS 5."""
     proxy = urlsplit(upstream)
-    reader, writer = await asyncio.open_connection(proxy.hostname, proxy.port or 1080, limit=_CHUNK_BYTES)
+    is_http = proxy.scheme == "http"
+    own_port = proxy.port or (_HTTP_PORT if is_http else _SOCKS_PORT)
+    reader, writer = await asyncio.open_connection(proxy.hostname, own_port, limit=_CHUNK_BYTES)
     try:
-        if proxy.scheme == "http":
-            await _ask_http(reader, writer, host, port)
-        else:
-            await _ask_socks(reader, writer, host, port)
+        await (_ask_http if is_http else _ask_socks)(reader, writer, host, port)
+    except (EOFError, asyncio.LimitOverrunError) as exc:
+        writer.close()
+        raise ConnectionRefusedError("the proxy of the settings gave no answer") from exc
     except BaseException:
         writer.close()
         raise

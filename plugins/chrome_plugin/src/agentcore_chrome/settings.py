@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict
 
@@ -22,8 +23,12 @@ class Viewport(BaseModel):
 
 
 def _known_proxy(address: str | None) -> str | None:
-    if address is not None and not address.startswith(_PROXY_SCHEMES):
+    if address is None:
+        return None
+    if not address.startswith(_PROXY_SCHEMES):
         raise ValueError(f"begin with {' or '.join(_PROXY_SCHEMES)}")
+    if not (parts := urlsplit(address)).hostname or "@" in parts.netloc:
+        raise ValueError("name a host, without user and password, which are not sent")
     return address
 
 
