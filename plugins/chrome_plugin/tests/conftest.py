@@ -48,6 +48,13 @@ async def site() -> AsyncIterator[Any]:
         yield running
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def other_site() -> AsyncIterator[Any]:
+    """The same site at a port of its own."""
+    async with site_module.running_site() as running:
+        yield running
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def start_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[..., Awaitable[RunningHost]]]:
     """Start hosts with both modules, and settings for them."""

@@ -62,6 +62,22 @@ async def test_page_that_keeps_its_events_to_itself_still_has_a_title(act, site)
 
 
 @pytest.mark.spec("S6")
+async def test_script_of_a_page_reaches_nothing_of_this_machine_past_the_policy(start_host, site, other_site):
+    """Browsers like to leave loopback out of what goes by their proxy."""
+    host = await start_host(("browser",), blocked_hosts=[other_site.address.removeprefix("http://")])
+    await host.call("browser_navigate", url=site.url("/"))
+
+    async def fetch(url: str) -> str:
+        script = f"fetch({url!r}, {{mode: 'no-cors'}}).then(() => 'reached', () => 'refused')"
+        return (await host.call("browser_evaluate", script=script)).data["value"]
+
+    assert await fetch(site.url("/second")) == "reached"
+    assert await fetch(other_site.url("/second")) == "refused"
+    assert await fetch(other_site.url("/second").replace("127.0.0.1", "localhost")) == "refused"
+    assert other_site.asked == []
+
+
+@pytest.mark.spec("S6")
 async def test_browser_tells_nobody_of_the_fields_in_a_form(start_host, site):
     """What asks a service about them is refused like any other connection, and so it would be in the log."""
     host = await start_host(("browser",), blocked_hosts=["googleapis.com", "blocked.test"])

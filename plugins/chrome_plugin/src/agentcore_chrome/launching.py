@@ -11,6 +11,7 @@ from agentcore_chrome.executable import find_executable
 from agentcore_chrome.failures import headline
 from agentcore_chrome.process import BrowserProcess, Owner
 from agentcore_chrome.settings import EngineSettings, Viewport
+from agentcore_chrome.switches import switches
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
@@ -19,19 +20,6 @@ if TYPE_CHECKING:
     from agentcore_chrome.guard import Guard
     from agentcore_chrome.leftovers import ProfileFolders
 
-_FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-domain-reliability",
-    "--disable-sync",
-    "--no-pings",
-    # what does not go through the proxy does not go at all
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-quic",
-    # a service of Google's is asked about the fields of every form, but not at a port that no browser connects to
-    "--autofill-server-url=http://127.0.0.1:1/",
-)
 _TEXT_CHARS = 600
 
 
@@ -58,8 +46,8 @@ class Launcher(Owner, Protocol):
 async def launch(engine: Launcher, browser_id: str, wish: LaunchWish) -> BrowserProcess:
     """Start a browser.
 
-    It hangs on a pipe of the driver, and the driver on one of ours: when we end, however, it does. The default
-    context is closed unless a profile is wanted; sessions get contexts of their own.
+    It hangs on a pipe of the driver, and the driver on one of ours: when we end, however, it does. Its default
+    context stays empty unless a profile is wanted; sessions get contexts of their own.
 
     Raises:
         ToolError: `browser_not_found`, `browser_launch_failed`.
@@ -70,18 +58,17 @@ async def launch(engine: Launcher, browser_id: str, wish: LaunchWish) -> Browser
     proxy = await engine.guard.start()
     folder = await asyncio.to_thread(engine.folders.make)
     headless = settings.headless if wish.headless is None else wish.headless
-    options = context_options(settings, wish)
+    options, profile = context_options(settings, wish), _profile(settings, folder)
     try:
         async with asyncio.timeout(settings.launch_timeout):
             context = await playwright.chromium.launch_persistent_context(
-                _profile(settings, folder),
+                profile,
                 executable_path=executable,
                 headless=headless,
-                args=[*_FLAGS, *settings.args],
-                chromium_sandbox=settings.sandbox and os.geteuid() != 0,
+                args=switches(profile, proxy, settings.args, headless=headless, sandbox=settings.sandbox),
+                ignore_default_args=True,
                 artifacts_dir=folder / "artifacts",
                 env={**os.environ, "TMPDIR": str(folder)},
-                proxy={"server": proxy},
                 timeout=settings.launch_timeout * 1000,
                 handle_sigint=False,
                 handle_sigterm=False,
@@ -128,8 +115,6 @@ async def _made(
     process.shares_context = engine.settings.profile is not None
     process.shared_context = context
     await process.listen()
-    for page in context.pages:
-        await page.close()
     return process
 
 

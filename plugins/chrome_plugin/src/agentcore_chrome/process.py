@@ -83,9 +83,11 @@ class BrowserProcess:
         """Hear of titles, and learn the process's id."""
         self._line = await self.browser.new_browser_cdp_session()
         self._line.on("Target.targetInfoChanged", self._on_target)
-        await self._line.send("Target.setDiscoverTargets", {"discover": True})
-        if not self.is_attached:
-            processes = await self.processes()
+        discovering = self._line.send("Target.setDiscoverTargets", {"discover": True})
+        if self.is_attached:
+            await discovering
+        else:
+            _, processes = await asyncio.gather(discovering, self.processes())
             self.pid = next((process["id"] for process in processes if process["type"] == "browser"), None)
 
     @property

@@ -1,0 +1,109 @@
+"""The switches that a browser is launched with: all of them, for Playwright's come with a tab that nobody asked for.
+
+Source: `chromiumSwitches.ts` of Playwright 1.65, which says why for each.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+_OFF = "--disable-features="
+_FEATURES_OFF = (
+    "AimEnabled",
+    "AutofillServerCommunication",  # it learns of every form that a page shows
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+    "msForceBrowserSignIn",
+)
+_FEATURES_ON = ("CDPScreenshotNewSurface", "SkipListAccountsWithoutGaiaCookies")
+_FOR_DRIVING = (
+    "--remote-debugging-pipe",
+    "--no-startup-window",
+    "--allow-pre-commit-input",
+    "--disable-back-forward-cache",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-dev-shm-usage",
+    "--disable-field-trial-config",
+    "--disable-hang-monitor",
+    "--disable-infobars",
+    "--disable-ipc-flooding-protection",
+    "--disable-popup-blocking",
+    "--disable-prompt-on-repost",
+    "--disable-renderer-backgrounding",
+    "--disable-stack-profiler",
+    "--edge-skip-compat-layer-relaunch",
+    "--enable-unsafe-swiftshader",
+    "--force-color-profile=srgb",
+    "--unsafely-disable-devtools-self-xss-warnings",
+)
+_WITHOUT_COMPANY = (
+    "--disable-breakpad",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-default-apps",
+    "--disable-edgeupdater",
+    "--disable-extensions",
+    "--disable-search-engine-choice-screen",
+    "--disable-updater-scheduler",
+    "--metrics-recording-only",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-service-autorun",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-pings",
+)
+_ONLY_BY_PROXY = (
+    "--proxy-bypass-list=<-loopback>",
+    # what does not go through the proxy does not go at all
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+)
+_HEADLESS = (
+    "--headless",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
+)
+
+
+def switches(profile: Path, proxy: str, further: Sequence[str], *, headless: bool, sandbox: bool) -> list[str]:
+    """The command line of a browser that is driven over a pipe, without its program.
+
+    Args:
+        profile: Its profile folder.
+        proxy: Where all of its connections go: `socks5://127.0.0.1:port`.
+        further: Those of the settings, which come last; features that they turn off are off besides ours.
+        headless: Whether it has no window.
+        sandbox: Whether its own sandbox is wanted; root has none.
+    """
+    off = [name for switch in further if switch.startswith(_OFF) for name in switch.removeprefix(_OFF).split(",")]
+    return [
+        *_FOR_DRIVING,
+        *_WITHOUT_COMPANY,
+        *_ONLY_BY_PROXY,
+        *(_HEADLESS if headless else ()),
+        *(() if sandbox and os.geteuid() != 0 else ("--no-sandbox",)),
+        _OFF + ",".join([*_FEATURES_OFF, *off]),
+        f"--enable-features={','.join(_FEATURES_ON)}",
+        f"--proxy-server={proxy}",
+        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        f"--user-data-dir={profile}",
+        *(switch for switch in further if not switch.startswith(_OFF)),
+    ]
