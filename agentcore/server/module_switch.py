@@ -37,8 +37,8 @@ class ModuleSwitch:
             await self._list(name, is_on=True)
         await self._host.modules.enable(name)
 
-    async def check(self, name: str) -> tuple[tuple[str, str], ...]:
-        """See whether a module can be enabled, and what that would change: file and unified diff.
+    async def check(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
+        """See whether a module can be enabled or disabled, and what that would change: file and unified diff.
 
         Raises:
             ToolError: `module_not_found`.
@@ -49,7 +49,7 @@ class ModuleSwitch:
             return ()
         self._refuse_fixed()
         try:
-            return await asyncio.to_thread(_listing_diff, self._host.config, name)
+            return await asyncio.to_thread(_listing_diff, self._host.config, name, is_on)
         except ConfigError as exc:
             raise _not_written(exc) from exc
 
@@ -111,19 +111,25 @@ def listed_names(file: Path) -> tuple[str, ...]:
 
 def _rewrite(file: Path, name: str, is_on: bool) -> None:
     names = listed_names(file)
+    wanted = _with(names, name, is_on)
+    if wanted != names:
+        set_modules(file, wanted)
+
+
+def _with(names: tuple[str, ...], name: str, is_on: bool) -> tuple[str, ...]:
     if is_on and name not in names:
-        set_modules(file, (*names, name))
-    elif not is_on and name in names:
-        set_modules(file, tuple(other for other in names if other != name))
+        return (*names, name)
+    return names if is_on else tuple(other for other in names if other != name)
 
 
-def _listing_diff(config: AppConfig, name: str) -> tuple[tuple[str, str], ...]:
-    """What listing a module changes in app.json."""
+def _listing_diff(config: AppConfig, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
+    """What listing a module, or taking it off the list, changes in app.json."""
     before = SettingsSubject.of_app(config).read()
     names = listed_names(config.file)
-    if name in names:
+    wanted = _with(names, name, is_on)
+    if wanted == names:
         return ()
-    text = before.app.edited(("modules",), [*names, name])
+    text = before.app.edited(("modules",), list(wanted))
     after = replace(before, app=replace(before.app, source=JsonSource(text), exists=True))
     return tuple((str(file.path), shown) for file, shown in diff_of(before, after))
 

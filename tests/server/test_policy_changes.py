@@ -127,6 +127,32 @@ async def test_module_that_the_page_enables_waits_and_with_the_token_it_does_not
     assert (await (await server.post("/api/modules/clock/enable", json={})).json())["state"] == "ready"
 
 
+@pytest.mark.parametrize(("action", "kind"), [("disable", "module_disable"), ("reload", "module_reload")])
+async def test_module_that_the_page_disables_or_reloads_goes_on_until_it_is_confirmed(agentcore_client, action, kind):
+    server = await agentcore_client()
+    modules = server.running.host.config.file.parent / "modules"
+    modules.mkdir()
+    (modules / "clock.py").write_text(CLOCK)
+    assert (await (await server.post("/api/modules/clock/enable", json={})).json())["state"] == "ready"
+    of_page, person = await page(server), await approver(server)
+    ready_at = server.running.host.modules.get("clock").ready_at_ms
+    status, answer = await of_page.ask("POST", f"/api/modules/clock/{action}", {})
+    assert (status, answer["error"]["type"]) == (403, "confirmation_required")
+    assert server.running.host.modules.get("clock").ready_at_ms == ready_at
+    (change,) = (await person.ask("GET", "/api/approvals"))[1]["changes"]
+    assert (change["kind"], change["subject"]) == (kind, "clock")
+    events = server.running.events
+    assert (await decide(person, change["changeId"]))[0] == 200
+    assert any(event["state"] == "stopping" for event in events.of("module.stateChanged"))
+    if action == "disable":
+        assert '+{"modules": []}' in change["diff"][0]["text"]
+        assert app_json(server)["modules"] == []
+    else:
+        assert server.running.host.modules.get("clock").state == "ready"
+    status, answer = await of_page.ask("POST", f"/api/modules/ghost/{action}", {})
+    assert (status, answer["error"]["type"]) == (404, "module_not_found")
+
+
 async def test_page_cannot_ask_for_a_module_that_is_not_installed(server):
     status, answer = await (await page(server)).ask("POST", "/api/modules/ghost/enable", {})
     assert (status, answer["error"]["type"]) == (404, "module_not_found")

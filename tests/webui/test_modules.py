@@ -97,20 +97,29 @@ async def test_module_shows_tools_and_routes_with_their_first_sentence(start_web
     await expect(page.get_by_role("region", name="About")).to_contain_text("clock.py")
 
 
-async def test_module_is_disabled_and_enabled_and_app_json_says_so(start_webui):
-    ui = await start_webui(files={"clock": CLOCK})
+async def confirm_what_waits(ui, page):
+    """Say yes to the one change that waits, once the page says that it does."""
     ui.allowed_errors.append("403")  # a change that waits is refused until it is confirmed
+    messages = page.get_by_role("status", name="Messages")
+    await expect(messages.get_by_text("It waits for your confirmation")).to_be_visible()
+    (change,) = ui.host.policy_changes.waiting
+    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await messages.get_by_role("button", name="Close").click()
+    return change.proposal
+
+
+async def test_module_is_disabled_and_enabled_once_confirmed_and_app_json_says_so(start_webui):
+    ui = await start_webui(files={"clock": CLOCK})
     page = await ui.page("#/modules")
     await page.get_by_role("button", name="Disable Clock").click()
-    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock is disabled")
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+    assert (await confirm_what_waits(ui, page)).kind == "module_disable"
     await expect(row(page, "Clock")).to_contain_text("Off")
     assert json.loads((ui.folder / "app.json").read_text())["modules"] == []
     await expect(page.get_by_text("No module is in use")).to_be_visible()
 
     await page.get_by_role("button", name="Enable Clock").click()
-    await expect(page.get_by_role("status", name="Messages")).to_contain_text("It waits for your confirmation")
-    (change,) = ui.host.policy_changes.waiting
-    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    assert (await confirm_what_waits(ui, page)).kind == "module"
     await expect(row(page, "Clock")).to_contain_text("Ready")
     assert json.loads((ui.folder / "app.json").read_text())["modules"] == ["clock"]
 
@@ -144,6 +153,7 @@ async def test_calls_that_would_end_are_asked_about_before_a_module_is_disabled(
         assert not call.done()
         await page.get_by_role("button", name="Disable Waiting").click()
         await question.get_by_role("button", name="Disable").click()
+        await confirm_what_waits(ui, page)
         await expect(row(page, "Waiting")).to_contain_text("Off")
     assert call.result().error.type == "module_stopping"
 
@@ -154,13 +164,13 @@ async def test_mended_module_starts_by_reload_and_one_that_breaks_says_why(start
     await expect(page.get_by_role("alert")).to_be_visible()
     ui.write("clock", CLOCK)
     await page.get_by_role("button", name="Reload Clock").click()
-    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock was reloaded")
+    assert (await confirm_what_waits(ui, page)).kind == "module_reload"
     await expect(page.get_by_role("region", name="1 tool")).to_be_visible()
     await expect(page.get_by_role("alert")).to_be_hidden()
 
     ui.write("clock", "import nothing_of_this_name")
     await page.get_by_role("button", name="Reload Clock").click()
-    await expect(page.get_by_role("status", name="Messages")).to_contain_text("Clock did not start")
+    await confirm_what_waits(ui, page)
     await expect(page.get_by_role("alert")).to_contain_text("nothing_of_this_name")
 
 
@@ -184,6 +194,13 @@ class Keyed(Module):
 '''
 
 
+async def confirm_reload(ui, page):
+    ui.allowed_errors.append("403")
+    await expect(page.get_by_text("The reload waits for your confirmation")).to_be_visible()
+    (change,) = ui.host.policy_changes.waiting
+    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+
+
 async def test_failing_module_is_mended_by_its_settings_where_its_reason_stands(start_webui):
     ui = await start_webui(files={"keyed": KEYED})
     page = await ui.page("#/modules/keyed")
@@ -192,6 +209,7 @@ async def test_failing_module_is_mended_by_its_settings_where_its_reason_stands(
     await settings.get_by_role("textbox").first.fill("Bonn")
     await page.get_by_role("button", name="Review").click()
     await page.get_by_role("button", name="Save and reload").click()
+    await confirm_reload(ui, page)
     await expect(page.get_by_role("region", name="1 tool")).to_contain_text("keyed_look")
     await expect(page.get_by_role("alert")).to_be_hidden()
     assert json.loads((ui.folder / "app.json").read_text())["config"]["keyed"]["station"] == "Bonn"

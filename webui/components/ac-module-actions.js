@@ -2,7 +2,6 @@ import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../client.js';
 import {confirm} from '../confirm.js';
 import {Localized, t} from '../i18n.js';
-import {moduleList} from '../module-list.js';
 import {href} from '../router.js';
 import {base, buttons} from '../styles.js';
 import {toast, toastError} from '../toasts.js';
@@ -12,7 +11,7 @@ import './ac-icon.js';
 
 const ICONS = {enable: 'play', disable: 'power', reload: 'refresh-cw'};
 
-/** What can be done with a module: open its page, reload, enable, disable. `compact`: small and quiet, for lists. */
+/** What can be done with a module: open its page; and, once confirmed in the approval view, reload, enable, disable. `compact`: small and quiet, for lists. */
 export class AcModuleActions extends Localized(LitElement) {
   static properties = {module: {attribute: false}, isCompact: {type: Boolean, attribute: 'compact'}, _running: {state: true}};
 
@@ -57,11 +56,7 @@ export class AcModuleActions extends Localized(LitElement) {
     this._running = action;
     try {
       if (action !== 'enable' && !(await this._agreed(action, name))) return;
-      const after = await client.post(`/api/modules/${encodeURIComponent(name)}/${action}`);
-      moduleList.put(after);
-      const isWell = action === 'disable' || after.state === 'ready';
-      if (isWell) toast(t(`modules.${action}Done`, {name: title}));
-      else toast(t('modules.notReady', {name: title}), {kind: 'danger', detail: after.reason});
+      await client.post(`/api/modules/${encodeURIComponent(name)}/${action}`);
     } catch (error) {
       const waits = /** @type {import('../client.js').ApiError} */ (error).type === 'confirmation_required';
       if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});

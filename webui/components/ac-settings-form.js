@@ -182,13 +182,11 @@ export class AcSettingsForm extends Localized(LitElement) {
   async _reload() {
     this._isReloading = true;
     try {
-      const after = await client.post(`/api/modules/${encodeURIComponent(this.module)}/reload`);
-      moduleList.put(after);
-      if (after.state === 'ready') toast(t('settings.reloaded', {name: after.title}));
-      else toast(t('settings.notReady', {name: after.title}), {kind: 'danger', detail: after.reason});
-      await this._edit?.load();
+      await client.post(`/api/modules/${encodeURIComponent(this.module)}/reload`);
     } catch (error) {
-      toastError(t('settings.reloadFailed'), error);
+      const waits = /** @type {import('../client.js').ApiError} */ (error).type === 'confirmation_required';
+      if (waits) toast(t('settings.reloadWaits'), {detail: t('settings.reloadWaitsText')});
+      else toastError(t('settings.reloadFailed'), error);
     } finally {
       this._isReloading = false;
     }

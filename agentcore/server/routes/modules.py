@@ -36,13 +36,14 @@ async def get_module(exchange: Exchange) -> Answer:
 
 
 async def enable_module(exchange: Exchange) -> Answer:
-    """List a module in app.json and start it; asked for by the page, once a person has confirmed it.
+    """List a module in app.json and start it.
 
-    What a module brings runs with the person's rights, and in the page runs what a model may have made.
+    What a module brings runs with the person's rights, and in the page runs what a model may have made: so what the
+    page asks for here, and in the two that follow, waits until a person has confirmed it.
     """
     switch, name = exchange.parts.switch, exchange.path_values["name"]
     if exchange.principal.kind == "page":
-        diff = await switch.check(name)
+        diff = await switch.check(name, is_on=True)
         raise laid_before_person(exchange, Proposal("module", name, ("/modules",), diff), partial(switch.enable, name))
     await switch.enable(name)
     return await _show(exchange)
@@ -50,13 +51,21 @@ async def enable_module(exchange: Exchange) -> Answer:
 
 async def disable_module(exchange: Exchange) -> Answer:
     """Stop a module, and those that require it, and take it out of app.json."""
-    await exchange.parts.switch.disable(exchange.path_values["name"])
+    switch, name = exchange.parts.switch, exchange.path_values["name"]
+    if exchange.principal.kind == "page":
+        proposal = Proposal("module_disable", name, ("/modules",), await switch.check(name, is_on=False))
+        raise laid_before_person(exchange, proposal, partial(switch.disable, name))
+    await switch.disable(name)
     return await _show(exchange)
 
 
 async def reload_module(exchange: Exchange) -> Answer:
     """Stop the modules of one distribution, import their code afresh, and start them again."""
-    await exchange.host.modules.reload(exchange.path_values["name"])
+    modules, name = exchange.host.modules, exchange.path_values["name"]
+    if exchange.principal.kind == "page":
+        modules.get(name)
+        raise laid_before_person(exchange, Proposal("module_reload", name), partial(modules.reload, name))
+    await modules.reload(name)
     return await _show(exchange)
 
 
@@ -82,7 +91,8 @@ ROUTES = (
         "POST",
         f"{_BASE}/disable",
         disable_module,
-        "Stop a module, and those that require it, and take it out of app.json.",
+        "Stop a module, and those that require it, and take it out of app.json. Asked for by the page, it waits for a "
+        "person.",
         action="manage_modules",
         answer=ModuleView,
     ),
@@ -90,7 +100,8 @@ ROUTES = (
         "POST",
         f"{_BASE}/reload",
         reload_module,
-        "Import a module's code afresh, with the other modules of its distribution.",
+        "Import a module's code afresh, with the other modules of its distribution. Asked for by the page, it waits "
+        "for a person.",
         action="manage_modules",
         answer=ModuleView,
     ),
