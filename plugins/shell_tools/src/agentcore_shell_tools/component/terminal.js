@@ -31,6 +31,8 @@ export class ShellToolsTerminal extends LitElement {
     .screen:focus-within { box-shadow: inset 2px 0 0 var(--ac-focus); }
     .mount { width: 100%; height: 100%; }
     .xterm { height: 100%; }
+    /* below the last whole row */
+    .xterm .xterm-viewport { background: none; }
     @media (max-width: 40rem) { .folder { display: none; } header { padding-inline: var(--ac-space-3); } }
   `];
 
