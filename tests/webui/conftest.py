@@ -61,17 +61,24 @@ class WebUi:
     """A running server, and pages of it.
 
     Attributes:
-        server: The server, with `running`, the host behind it.
+        held: The running server.
+        plan: What it was started with.
         folder: Where app.json and `modules/` lie.
         allowed_errors: Texts of console messages and uncaught errors that a test wants; any other fails the test.
     """
 
-    server: ServerClient
+    held: Held[ServerClient]
+    plan: HostPlan
     folder: Path
     browser: Browser
     stack: AsyncExitStack
     allowed_errors: list[str] = field(default_factory=list)
     found_errors: list[str] = field(default_factory=list)
+
+    @property
+    def server(self) -> ServerClient:
+        """The server, with `running`, the host behind it."""
+        return self.held.value
 
     @property
     def host(self) -> Host:
@@ -115,6 +122,15 @@ class WebUi:
     def write(self, name: str, text: str) -> None:
         """Change a file of the modules' folder."""
         _write_modules(self.folder / "modules", {name: text})
+
+    async def stop(self) -> None:
+        """Stop the server; may be called twice."""
+        await self.held.close()
+
+    async def restart(self) -> None:
+        """Stop the server, and start it again in the same folder, at another address."""
+        await self.stop()
+        self.held = await Held.open(running_server(self.plan, self.folder), "server")
 
     async def lose_connection(self, page: Page) -> None:
         """Break the page's connections, and let it reach nothing until it is set online again."""
@@ -184,11 +200,11 @@ async def start_webui(browser: Browser, tmp_path_factory: pytest.TempPathFactory
                 *(name for name in files or {} if "/" not in name),
             ]
             document = {"modules": listed, **(config or {})}
-            opened = await Held.open(
-                running_server(HostPlan(modules, document, is_failure_expected=True, **plan), folder), "server"
-            )
-            stack.push_async_callback(opened.close)
-            ui = WebUi(opened.value, folder, browser, await stack.enter_async_context(AsyncExitStack()))
+            wanted = HostPlan(modules, document, is_failure_expected=True, **plan)
+            held = await Held.open(running_server(wanted, folder), "server")
+            ui = WebUi(held, wanted, folder, browser, AsyncExitStack())
+            stack.push_async_callback(ui.stop)
+            await stack.enter_async_context(ui.stack)
             started.append(ui)
             return ui
 

@@ -17,9 +17,20 @@ from agentcore.api import Module, ResourceUse, ToolContext, WebComponent, tool
 class Rooms(Module):
     """Rooms that live on."""
 
+    def init(self, runtime):
+        self.kept = runtime.data_dir / "kept"
+        for title in self.kept.read_text().splitlines() if self.kept.exists() else ():
+            self.open(title)
+
     @tool(read_only=True)
-    async def open_room(self, title: str) -> str:
+    async def open_room(self, title: str, comes_back: bool = False) -> str:
         """Open a room."""
+        if comes_back:
+            with self.kept.open("a") as file:
+                file.write(title + "\\n")
+        return self.open(title)
+
+    def open(self, title):
         made = self.runtime.resources.create("room", "default")
         self.runtime.resources.update(made.resource_id, status="ready", title=title)
         return made.resource_id
@@ -268,6 +279,28 @@ async def test_tab_goes_with_its_resource_and_all_are_read_anew_after_a_lost_con
     await ui.server.running.call("open_room", title="Cellar")
     await page.context.set_offline(False)
     await expect_order(page, "Cellar")
+
+
+async def test_order_pins_and_names_outlive_the_server_and_what_did_not_come_back_is_gone(start_rooms):
+    ui = await start_rooms()
+    for title, comes_back in (("Kitchen", True), ("Library", True), ("Attic", True), ("Cellar", False)):
+        await ui.server.running.call("open_room", title=title, comes_back=comes_back)
+    page = await ui.page()
+    await choose(page, "Attic", "Pin")
+    await choose(page, "Cellar", "Pin")
+    await choose(page, "Kitchen", "Move right")
+    await choose(page, "Library", "Rename")
+    await page.keyboard.type("Where we read")
+    await page.keyboard.press("Enter")
+    await expect_order(page, "Attic", "Cellar", "Where we read", "Kitchen")
+    await page.context.close()
+    await ui.restart()
+    page = await ui.page()
+    await expect_order(page, "Attic", "Where we read", "Kitchen")
+    await link(page, "Attic").hover()
+    await expect(strip(page).get_by_role("button", name="Unpin Attic")).to_be_visible()
+    await link(page, "Kitchen").click()
+    await expect(page.get_by_role("heading", name="Room room_default_0")).to_be_visible()
 
 
 async def test_tab_shows_the_icon_of_its_resource(start_rooms):

@@ -83,6 +83,22 @@ async def test_person_takes_a_chats_page_over_and_hands_it_back(server, page, si
     assert "clicked" in result.data["changedByPerson"]
 
 
+async def test_page_has_the_icon_of_its_site_in_the_strip_and_closes_with_its_tab(server, page, site):
+    outcome = await server.running.outcome("browser_navigate", {"url": site.url("/with-icon")}, session_id="icons")
+    strip = page.get_by_role("navigation", name="Open resources")
+    tab = strip.get_by_role("link", name="Icon", exact=True)
+    await expect(tab.locator("img")).to_be_visible()
+    await tab.click()
+    await expect(page.locator("browser-page-view canvas")).to_be_visible()
+    await tab.focus()
+    await page.keyboard.press("Delete")
+    await page.locator("ac-confirm").get_by_role("button", name="Close tab").click()
+    await expect(tab).to_have_count(0)
+    state = await server.running.outcome("browser_get_state", {}, session_id="icons")
+    assert outcome.resource_id is not None
+    assert state.unwrap().data["running"] is False
+
+
 @pytest.mark.source_tree
 async def test_elements_have_no_serious_accessibility_problem(server, page, site):
     for path in ("#/pages/chrome", "#/pages/browser"):

@@ -126,6 +126,26 @@ async def test_terminal_has_the_size_of_its_view_and_keeps_its_output_while_anot
 
 
 @in_chromium
+async def test_closing_its_tab_ends_a_process_and_a_pinned_one_goes_on(ui):
+    strip = ui.page.get_by_role("navigation", name="Open resources")
+    for pinned, command in ((False, "sleep 600"), (True, "sleep 601")):
+        process_id = await ui.spawn(command)
+        tab = strip.get_by_role("link", name=command)
+        for item in ("Pin", "Close tab") if pinned else ("Close tab",):
+            await tab.click(button="right")
+            await ui.page.locator("ac-tabstrip").get_by_role("menuitem", name=item, exact=True).click()
+        if not pinned:
+            await ui.page.locator("ac-confirm").get_by_role("button", name="Close tab").click()
+        await expect(tab).to_have_count(0)
+        living = [resource.resource_id for resource in ui.host.resources.list()]
+        assert living == ([process_id] if pinned else [])
+    assert not (await ui.call("bash_output", process_id=process_id)).data["exited"]
+    await ui.show()
+    await ui.page.locator("shell-tools-panel").get_by_role("link", name="sleep 601").click()
+    await expect(tab).to_be_visible()
+
+
+@in_chromium
 async def test_list_starts_processes_shows_how_they_ended_and_is_accessible(ui):
     await ui.show()
     panel = ui.page.locator("shell-tools-panel")
