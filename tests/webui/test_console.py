@@ -255,7 +255,7 @@ async def test_failure_says_why_and_what_to_do(open_tool):
     _, page, _ = await open_tool("lab_fail")
     await page.get_by_role("button", **RUN).click()
     error = page.locator("ac-result-error")
-    for text in ("city_not_found", "no city named 'Xyz'", "Change the arguments as the message says"):
+    for text in ("city_not_found", "no city named 'Xyz'", "Change what the message names"):
         await expect(error.get_by_text(text)).to_be_visible()
     await expect(page.get_by_role("status").filter(has_text="Failed after")).to_be_attached()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agentcore.api.context import Principal
 from agentcore.testing import HostFactory
 
 pytestmark = pytest.mark.spec("P2")
@@ -119,3 +120,13 @@ async def test_without_a_chat_the_tools_say_so(agentcore_host: HostFactory) -> N
         outcome = await host.outcome(tool, arguments)
         assert outcome.error is not None
         assert outcome.error.type in {error_type, "no_session"}, tool
+
+
+@pytest.mark.spec("K2")
+async def test_nobody_is_asked_about_a_task_that_has_no_chat(agentcore_host: HostFactory) -> None:
+    host = await agentcore_host(modules=["agent_tools"])
+    host.answer_approvals(approve=True)
+    outcome = await host.outcome("task", {"prompt": "x"}, principal=Principal("mcp", "a"), session_id="s")
+    assert outcome.error is not None
+    assert outcome.error.type == "no_session"
+    assert host.asked == []

@@ -96,6 +96,15 @@ async def test_without_a_display_the_error_says_so(failure, monkeypatch) -> None
     assert (await failure("screenshot")).type == "no_display"
 
 
+@pytest.mark.spec("K2")
+async def test_nobody_is_asked_about_a_picture_that_cannot_be_taken(host) -> None:
+    host.answer_approvals(approve=True)
+    outcome = await host.outcome("screenshot", {}, principal=Principal("chat", "a"))
+    assert outcome.error is not None
+    assert outcome.error.type == "no_display"
+    assert host.asked == []
+
+
 @pytest.fixture
 def wayland(monkeypatch, programs, tmp_path):
     """A Wayland session, as far as the environment says; gives `programs`."""

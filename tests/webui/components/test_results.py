@@ -166,7 +166,7 @@ async def test_error_says_type_message_context_and_what_to_do(result):
 async def test_error_of_a_module_has_advice_by_whether_it_can_be_repeated(result):
     error = {"type": "city_not_found", "message": "no city 'X'", "context": {}, "retryable": False}
     shown = await result(ok=False, error=error)
-    await expect(shown.page.get_by_text("Change the arguments as the message says")).to_be_visible()
+    await expect(shown.page.get_by_text("Change what the message names")).to_be_visible()
     await shown.put(envelope={"ok": False, "callId": "c", "error": {**error, "retryable": True}})
     await expect(shown.page.get_by_text("The same call can succeed later")).to_be_visible()
 

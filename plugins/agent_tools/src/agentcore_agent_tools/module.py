@@ -118,11 +118,11 @@ class AgentTools(Module):
         store = self._store()
         if action == "save":
             saved = store.save(key, _needed(content, "content", action))
-            return ToolResult(f"saved as {saved.key!r}", {"memory": saved.to_json()})
+            return ToolResult(f"Saved as {saved.key!r}.", {"memory": saved.to_json()})
         if action == "delete":
             name = _needed(key, "key", action)
             store.delete(name)
-            return ToolResult(f"deleted {name!r}", {"deleted": name})
+            return ToolResult(f"Deleted {name!r}.", {"deleted": name})
         found = store.newest(limit) if action == "list" else store.search(_needed(query, "query", action), limit)
         return _shown(found, store.count())
 
@@ -153,7 +153,11 @@ class AgentTools(Module):
 
     # -- sub-agents --------------------------------------------------------------------------------------------
 
-    @tool(effects=("execute",), destructive=True, open_world=True, timeout_s=_WORK_S)
+    def _preview_task(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        _ = ctx.session  # nobody is asked about work that no chat can do
+        return CallPreview(effects=frozenset(("execute",)))
+
+    @tool(effects=("execute",), destructive=True, open_world=True, timeout_s=_WORK_S, preview=_preview_task)
     async def task(
         self,
         ctx: ToolContext,
@@ -202,7 +206,7 @@ class AgentTools(Module):
             summary = await ctx.run_agent(prompt, [], None, {"steps": 1, "tokens": self.settings.task_tokens})
         replaced = await session.replace_with_summary(summary, keep_turns=keep_turns)
         data = {"replacedMessages": replaced, "keptTurns": keep_turns, "summary": summary}
-        said = f"{replaced} messages are replaced by a summary" if replaced else "there was nothing to replace yet"
+        said = f"{replaced} messages are replaced by a summary." if replaced else "There was nothing to replace yet."
         return ToolResult(said, data)
 
     def _store(self) -> MemoryStore:

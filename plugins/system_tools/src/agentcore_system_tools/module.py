@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from agentcore.api import CallPreview, Field, Image, Module, Text, ToolContext, ToolResult, Workspace, tool
 from agentcore_system_tools.file_manager import show
 from agentcore_system_tools.programs import Launcher
-from agentcore_system_tools.screen import take
+from agentcore_system_tools.screen import take, way
 from agentcore_system_tools.shot import Region, Shot, Wish, fitted
 
 _TIMEOUT_S = 90.0
@@ -27,6 +27,7 @@ class SystemTools(Module):
         self._launcher.forget()
 
     def _preview_screenshot(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        way()  # nobody is asked about a picture that cannot be taken
         path = arguments.get("path")
         if path is None:
             return CallPreview()

@@ -16,11 +16,17 @@ def take(wish: Wish) -> Shot:
         ToolError: `no_display`, and what the way of this system says.
     """
     # what belongs to one kind of desktop is imported there alone, at the first picture
-    shot: Shot = getattr(import_module(f"agentcore_system_tools.{_way()}"), f"take_{_way()}")(wish)
+    name = way()
+    shot: Shot = getattr(import_module(f"agentcore_system_tools.{name}"), f"take_{name}")(wish)
     return shot
 
 
-def _way() -> str:
+def way() -> str:
+    """The kind of desktop that shows the screen.
+
+    Raises:
+        ToolError: `no_display`.
+    """
     if sys.platform == "darwin":
         return "macos"
     if not has_display():
