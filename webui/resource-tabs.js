@@ -60,8 +60,9 @@ class ResourceTabs extends Store {
   }
 
   /** Bring a resource's tab to the front; it gets one if it has none. @param {string} resourceId */
-  show(resourceId) {
-    return client.post('/api/tabs', {resourceId});
+  async show(resourceId) {
+    const shown = await client.post('/api/tabs', {resourceId});
+    this._tabs = this._tabs.map((tab) => (tab.tabId === shown.tabId ? shown : tab));
   }
 
   /**

@@ -98,10 +98,14 @@ class Tabs:
         """
         resource = self._resources.get(resource_id)
         tab = self._of(resource.resource_id)
+        is_new = tab is None
         if tab is None:
             tab = self._add(resource.resource_id)
         tab.last_active_at_ms = _now_ms()
-        await self._changed()
+        if is_new:
+            await self._changed()
+        else:
+            await self._store.save(self._rows())  # what is at the front in one page concerns no other
         return tab
 
     async def change(

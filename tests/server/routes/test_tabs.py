@@ -206,6 +206,10 @@ async def test_changes_are_told(server):
     assert len(told) == 1
     await change(server, tab, pinned=True)
     assert len(told) == 2
+    before = (await tabs_of(server))[0]["lastActiveAt"]
+    _, shown = await server.post("/api/tabs", {"resourceId": tab["resourceId"]})
+    assert shown["lastActiveAt"] >= before
+    assert len(told) == 2  # what is at the front in one page concerns no other
     await close(server, tab)
     assert len(told) == 3
 
