@@ -444,12 +444,10 @@ async def test_module_that_blocks_the_event_loop_is_named(make_host):
     source = GOOD.replace('return "good"', "__import__('time').sleep(0.8); return 'good'")
     host = await make_host(files={"good": source}, modules=["good"])
     named = asyncio.Event()
-    blocked = []
-    host.events.subscribe("module.blocked", lambda event: (blocked.append(event.data["module"]), named.set()))
-    await host.call(CallRequest("good", {}, Principal("cli")))
-    async with asyncio.timeout(30):
-        await named.wait()
-    assert blocked[0] == "good"
+    host.events.subscribe("module.blocked", lambda event: event.data["module"] == "good" and named.set())
+    async with asyncio.timeout(60):
+        while not named.is_set():  # again, if the machine was too busy to look
+            await host.call(CallRequest("good", {}, Principal("cli")))
 
 
 @pytest.mark.spec("K6")

@@ -30,8 +30,8 @@ class Listener:
         return fields
 
     async def next(self) -> dict:
-        """The next event."""
-        while "data" not in (fields := await self.block()):
+        """The next event; that the machine was too busy for the event loop is none of a test's."""
+        while "data" not in (fields := await self.block()) or fields["event"] == "module.blocked":
             pass
         event = json.loads(fields["data"])
         assert (event["type"], event["id"]) == (fields["event"], fields["id"])
@@ -125,8 +125,8 @@ async def test_sign_of_life_moves_the_place_to_resume_from(make_server):
     server = await make_server(limits=TimeLimits(heartbeat=0.05))
     async with listening(server, "?types=nothing") as listener:
         server.host.events.publish("a", {})
-        fields = await listener.block()
-    assert fields["id"] == server.host.events.last_id
+        while (fields := await listener.block())["id"] != server.host.events.last_id:
+            assert "data" not in fields
     assert "data" not in fields
 
 
