@@ -1,12 +1,12 @@
 """One request to a model: what it is sent, its answer as it comes, and how it fails."""
 
+import asyncio
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
 import structlog
-from anthropic import AsyncAnthropic
-from openai import AsyncOpenAI
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
     ModelMessage,
@@ -20,10 +20,6 @@ from pydantic_ai.messages import (
     ThinkingPartDelta,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
 from agentcore.api.errors import ToolError
@@ -32,6 +28,16 @@ from agentcore.chat.provider_errors import tell_failure
 from agentcore.chat.settings import ModelChoice
 
 log = structlog.get_logger(__name__)
+
+_ADAPTERS = {"openai": "agentcore.chat.openai_model", "anthropic": "agentcore.chat.anthropic_model"}
+"""Where each provider's `make(choice)` stands; its library takes a second to import, and is imported at first use."""
+
+
+class Client(Protocol):
+    """A provider's client."""
+
+    async def close(self) -> None:
+        """Close its connections."""
 
 
 class BrokenAnswerError(ToolError):
@@ -46,7 +52,7 @@ class Engine:
     """Asks models; keeps one client for each, until it is closed."""
 
     def __init__(self) -> None:
-        self._models: dict[str, tuple[Model, AsyncOpenAI | AsyncAnthropic]] = {}
+        self._models: dict[str, tuple[Model, Client]] = {}
 
     async def ask(
         self,
@@ -74,7 +80,7 @@ class Engine:
         try:
             sent = _with_instructions(messages, instructions)
             async with model_request_stream(
-                self._model(choice), sent, model_request_parameters=parameters, instrument=False
+                await self._model(choice), sent, model_request_parameters=parameters, instrument=False
             ) as stream:
                 async for event in stream:
                     if piece := _text_of(event):
@@ -101,32 +107,13 @@ class Engine:
             await client.close()
         self._models.clear()
 
-    def _model(self, choice: ModelChoice) -> Model:
+    async def _model(self, choice: ModelChoice) -> Model:
         key = repr((choice, choice.api_key.get_secret_value()))
         if key not in self._models:
-            self._models[key] = _anthropic(choice) if choice.provider == "anthropic" else _openai(choice)
+            adapter = await asyncio.to_thread(import_module, _ADAPTERS[choice.provider])
+            if key not in self._models:  # another turn may have made it meanwhile
+                self._models[key] = adapter.make(choice)
         return self._models[key][0]
-
-
-def _openai(choice: ModelChoice) -> tuple[Model, AsyncOpenAI]:
-    client = AsyncOpenAI(
-        # a local server wants no key, and the SDK refuses to go without
-        api_key=choice.api_key.get_secret_value() or "none",
-        base_url=choice.base_url or "https://api.openai.com/v1",
-        max_retries=choice.max_retries,
-        timeout=choice.timeout_s,
-    )
-    return OpenAIChatModel(choice.model, provider=OpenAIProvider(openai_client=client)), client
-
-
-def _anthropic(choice: ModelChoice) -> tuple[Model, AsyncAnthropic]:
-    client = AsyncAnthropic(
-        api_key=choice.api_key.get_secret_value() or "none",
-        base_url=choice.base_url or "https://api.anthropic.com",
-        max_retries=choice.max_retries,
-        timeout=choice.timeout_s,
-    )
-    return AnthropicModel(choice.model, provider=AnthropicProvider(anthropic_client=client)), client
 
 
 def _with_instructions(messages: Sequence[ModelMessage], instructions: str | None) -> list[ModelMessage]:

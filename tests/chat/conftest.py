@@ -238,7 +238,7 @@ MakeTalk = Callable[..., Any]
 async def provider() -> AsyncIterator[Provider]:
     """A provider that has no reply yet."""
     # seconds on a busy machine, which are not the answer's
-    for name in ("agentcore.chat.turn", "pydantic_ai.models.openai", "pydantic_ai.models.anthropic"):
+    for name in ("agentcore.chat.turn", "agentcore.chat.openai_model", "agentcore.chat.anthropic_model"):
         await asyncio.to_thread(importlib.import_module, name)
     played = Provider()
     app = web.Application(client_max_size=32 * 1024 * 1024)

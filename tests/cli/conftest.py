@@ -19,6 +19,9 @@ from typing import Any
 
 import pytest
 
+LIMIT_S = 180
+"""For a process to do something; a first answer of a model needs seconds of imports on an idle machine."""
+
 CLOCK = '''
 import asyncio
 from typing import Literal
@@ -119,7 +122,7 @@ class Place:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=LIMIT_S,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
@@ -164,7 +167,7 @@ def add_broken_module(place: Place) -> Callable[[], None]:
     return add
 
 
-def _ends_within(process: subprocess.Popen[Any], limit_s: float = 180) -> threading.Timer:
+def _ends_within(process: subprocess.Popen[Any], limit_s: float = LIMIT_S) -> threading.Timer:
     """Kill a process that goes on too long, so that who reads from it does not wait for ever."""
     timer = threading.Timer(limit_s, process.kill)
     timer.daemon = True
@@ -191,7 +194,7 @@ class Terminal:
         os.close(slave)
         self._limit = _ends_within(self.process)
 
-    def expect(self, text: str, timeout_s: float = 60) -> str:
+    def expect(self, text: str, timeout_s: float = LIMIT_S) -> str:
         """Read until a text was shown; gives what was shown since the last time, up to its end."""
         end = time.monotonic() + timeout_s
         while text not in self.seen:
@@ -209,7 +212,7 @@ class Terminal:
         """Wait for the end; the exit code, and what was shown since the last time."""
         while ready := self._read():
             self.seen += ready
-        code = self.process.wait(60)
+        code = self.process.wait(LIMIT_S)
         return code, self.seen
 
     def close(self) -> None:
@@ -271,7 +274,7 @@ class Server:
     def stop(self) -> int:
         """Ask it to end; its exit code."""
         self.process.terminate()
-        return self.process.wait(60)
+        return self.process.wait(LIMIT_S)
 
     def close(self) -> None:
         """End it, whatever it does."""
@@ -345,7 +348,7 @@ class _Answering(BaseHTTPRequestHandler):
         self.end_headers()
         for number, delta in enumerate(deltas):
             if waits and number == len(deltas) // 2:
-                self.server.gate.wait(60)
+                self.server.gate.wait(LIMIT_S)
             self._send({"index": 0, "delta": delta, "finish_reason": None})
         self._send({"index": 0, "delta": {}, "finish_reason": "tool_calls" if "tool_calls" in str(deltas) else "stop"})
         self.wfile.write(b"data: [DONE]\n\n")

@@ -60,7 +60,7 @@ def test_child_with_the_token_cannot_answer_pre_approve_or_change_the_rules(plac
         env={**place.environ, "AGENTCORE_TOKEN": token},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=180,
         check=False,
     )
     assert child.returncode == 0, child.stderr
