@@ -64,11 +64,13 @@ class Talk:
         server: The server.
         session_id: The session.
         events: What it told so far.
+        news: Set when it told something.
     """
 
     server: ServerClient
     session_id: str
     events: list[dict[str, Any]] = field(default_factory=list)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def say(self, text: str) -> list[dict[str, Any]]:
         """Say something, and give the results of the calls that were made until the turn ended."""
@@ -82,10 +84,11 @@ class Talk:
         """The first event of a type."""
         async with asyncio.timeout(60):
             while True:
+                self.news.clear()
                 for event in self.events[after:]:
                     if event["type"] == event_type:
                         return event
-                await asyncio.sleep(0.01)
+                await self.news.wait()
 
 
 @pytest.fixture
@@ -123,6 +126,7 @@ def start(agentcore_client: ClientFactory, provider: Provider) -> Callable[..., 
         def keep(event: Any) -> None:
             if event.session_id == session_id:
                 talk.events.append(event.to_json())
+                talk.news.set()
 
         server.running.host.events.subscribe("session.*", keep)
         return talk
