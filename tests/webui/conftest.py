@@ -32,7 +32,7 @@ FLAGS = [
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-WAIT_MS = 30_000
+WAIT_MS = 120_000
 """How long a page may take to show what is expected: a test that passes is not slower for it."""
 SERIOUS = ("serious", "critical")
 

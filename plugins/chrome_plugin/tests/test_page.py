@@ -13,7 +13,7 @@ from agentcore.testing.serving import ServerClient, running_server
 pytestmark = [pytest.mark.spec("B5"), pytest.mark.spec("M7")]
 # without two pages of its own that Chromium loads for each new window
 FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
-WAIT_MS = 30_000
+WAIT_MS = 120_000
 AXE = Path(__file__).parents[3] / "tests" / "webui" / "vendor" / "axe.min.js"
 
 

@@ -20,7 +20,7 @@ _HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # without two pages of its own that Chromium loads for each new window
 FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
-WAIT_MS = 30_000
+WAIT_MS = 120_000
 
 LogIn = Callable[[], Awaitable[aiohttp.ClientSession]]
 OpenPage = Callable[..., Awaitable[Page]]

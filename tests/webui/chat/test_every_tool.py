@@ -134,8 +134,8 @@ async def test_every_tool_is_used_once_in_one_chat(
     provider.replies = script
     await chat.say("Use every tool once.")
     question = chat.page.get_by_role("button", name="left", exact=True)
-    await question.click(timeout=120_000)
-    await expect(chat.shown).to_contain_text("All tools were used.", timeout=120_000)
+    await question.click(timeout=600_000)
+    await expect(chat.shown).to_contain_text("All tools were used.", timeout=600_000)
     await site_server.close()
     assert script.called == names
     ended = await outcomes(chat)
