@@ -178,7 +178,7 @@ async def test_slow_reader_is_skipped_others_are_not_and_it_gets_all_later(serve
         async with asyncio.timeout(30):
             while parts.events.readers < 1:
                 await asyncio.sleep(0)
-        async with listening(server) as quick:
+        async with listening(server, "?types=a") as quick:  # a busy machine has events of its own
             for number in range(400):
                 events.publish("a", {"n": number, "filler": "x" * 40_000})
                 assert (await quick.next())["n"] == number
