@@ -72,6 +72,22 @@ async def test_what_json_cannot_hold_is_described(server: ServerClient, open_pag
     assert "more characters" in outcome.result.data["value"]
 
 
+async def test_halves_of_characters_come_back_replaced(server: ServerClient, open_page: OpenPage) -> None:
+    """JSON has an escape for them, and readers of JSON refuse it."""
+    page = await open_page()
+    script = r"return {half: '\ud83d', ['\ude00']: 'key', whole: '\ud83d\ude00', escape: '\\ud83d'}"
+    assert await evaluate(server, script) == {
+        "half": "\ufffd",
+        "\ufffd": "key",
+        "whole": "\U0001f600",
+        "escape": r"\ud83d",
+    }
+    error = (await server.running.outcome("ui_page_eval_js", {"script": r"throw new Error('\ud83d')"})).error
+    assert "\ufffd" in error.message
+    await page.evaluate(r"document.body.append('half \ud83d')")
+    assert "half \ufffd" in (await content(server, format="text"))["content"]
+
+
 async def test_errors_say_what_was_thrown(server: ServerClient, open_page: OpenPage) -> None:
     await open_page()
     for script, said in (

@@ -7,6 +7,10 @@ import {one} from './deep.js';
 
 const AsyncFunction = /** @type {any} */ (async () => {}).constructor;
 
+/** An escape of half a character, and not the text of one behind a backslash. */
+const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/;
+const HALVES = new RegExp(HALF, 'g');
+
 /** @type {Record<string, (args: any) => Promise<unknown> | unknown>} */
 const COMMANDS = {
   eval_js: evaluate,
@@ -18,10 +22,21 @@ const COMMANDS = {
 export async function carryOut({type, args}) {
   try {
     if (!Object.hasOwn(COMMANDS, type)) throw new Error(`this page knows no command ${type}; reload it`);
-    return {ok: true, result: await COMMANDS[type](args)};
+    return whole({ok: true, result: await COMMANDS[type](args)});
   } catch (error) {
-    return {ok: false, error: failure(error)};
+    return whole({ok: false, error: failure(error)});
   }
+}
+
+/**
+ * The outcome without halves of characters: as JSON they are escapes (and nothing else is), which readers of JSON refuse.
+ * @template T
+ * @param {T} outcome
+ * @returns {T}
+ */
+function whole(outcome) {
+  const text = JSON.stringify(outcome);
+  return HALF.test(text) ? JSON.parse(text.replaceAll(HALVES, '$1\ufffd')) : outcome;
 }
 
 /** @param {{script: string}} args */
