@@ -1,11 +1,13 @@
 """A host with both modules and a real browser, shared by the tests of a file; and a small site for it to visit."""
 
 import shutil
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import iscoroutinefunction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,11 +18,20 @@ from agentcore.testing import RunningHost
 from agentcore.testing.hosting import HostPlan, running_host
 
 _HERE = Path(__file__).parent
-_SPEC = spec_from_file_location("agentcore_chrome_test_site", _HERE / "site.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-site_module = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(site_module)
+
+
+def _beside(name: str) -> ModuleType:
+    """A file beside this one: the folder of a plugin's tests is no package."""
+    spec = spec_from_file_location(f"agentcore_chrome_test_{name}", _HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+site_module, manual_module = _beside("site"), _beside("manual")
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -53,6 +64,13 @@ async def other_site() -> AsyncIterator[Any]:
     """The same site at a port of its own."""
     async with site_module.running_site() as running:
         yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def manual() -> AsyncIterator[str]:
+    """The address of a manual of many pages."""
+    async with manual_module.running_manual() as address:
+        yield address
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

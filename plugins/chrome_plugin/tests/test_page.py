@@ -1,5 +1,7 @@
 """The elements in agentcore's own page: the list of browsers, the live picture, and the strip of tabs."""
 
+import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -97,6 +99,54 @@ async def test_page_has_the_icon_of_its_site_in_the_strip_and_closes_with_its_ta
     state = await server.running.outcome("browser_get_state", {}, session_id="icons")
     assert outcome.resource_id is not None
     assert state.unwrap().data["running"] is False
+
+
+async def test_manual_is_searched_and_ordered_from_while_a_person_watches_and_takes_over(server, page, manual):
+    """An agent searches, follows a link and fills a form; the person watches, switches tabs, drives, and hands back."""
+
+    async def act(tool, /, **arguments):
+        return (await server.running.outcome(tool, arguments, session_id="manual")).unwrap()
+
+    async def ref_of(said):
+        text = (await act("browser_snapshot")).blocks()[0].text
+        return re.search(rf"{said} \[ref=(\w+)\]", text)[1]
+
+    async def see(title):
+        await expect(view.get_by_role("img", name=f"Live picture of the page: {title}")).to_be_visible()
+
+    view = page.locator("browser-page-view")
+    first = (await act("browser_navigate", url=manual)).data["resourceId"]
+    await page.get_by_role("link", name="Manual").click()
+    await see("Manual")
+    await act("browser_type", selector=await ref_of('textbox "Find"'), text="valve", submit=True)
+    await see("Found 2")
+    followed = await act("browser_click", selector=await ref_of('link "Valves"'), snapshot=True)
+    assert any("Never force a valve" in line for line in followed.data["changes"])
+    assert all(line.startswith("+") for line in followed.data["changes"])
+    await see("Valves")
+    second = (await act("browser_tabs", action="new", url=f"{manual}order.html")).data["resourceId"]
+    await page.get_by_role("link", name="Order").click()
+    await see("Order")
+    fields = [{"selector": "[name=name]", "value": "Ada"}, {"selector": "[name=soon]", "value": True}]
+    await act("browser_fill_form", resourceId=second, fields=fields)
+    assert (await act("browser_scroll", resourceId=first)).data["scrollTop"] == 500
+    await view.get_by_role("button", name="Take over").click()
+    await expect(view.get_by_text("You drive")).to_be_visible()
+    waiting = asyncio.create_task(act("browser_get_dom", resourceId=second, selector="h1"))
+    await view.get_by_role("textbox", name="Address").fill(f"{manual}gauges.html")
+    await page.keyboard.press("Enter")
+    await expect(view.get_by_role("application", name="Live picture of the page: Gauges")).to_be_focused()
+    assert not waiting.done()
+    await view.get_by_role("textbox", name="Address").focus()
+    await page.keyboard.press("Shift+Escape")
+    result = await waiting
+    assert "Gauges" in result.data["dom"]
+    told = result.data["changedByPerson"].splitlines()
+    assert {line for line in told if line.startswith("-")} == {f"- url: {manual}order.html", "- title: Order"}
+    assert f"+ url: {manual}gauges.html" in told
+    await page.goto(f"{server.make_url('/')}#/pages/chrome")
+    await act("browser_navigate", url=f"{manual}order.html")
+    await expect(page.locator("chrome-panel .tab").get_by_text(f"{manual}order.html")).to_be_visible()
 
 
 @pytest.mark.source_tree

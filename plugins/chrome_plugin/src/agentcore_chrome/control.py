@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from agentcore_chrome.tree_lines import is_other_page
+
 Describe = Callable[[], Awaitable[str]]
 
 _TAKE_SECONDS = 10.0
@@ -72,7 +74,9 @@ class Control:
 def _difference(before: str, after: str) -> str:
     """The lines that came and went, in order, short."""
     old, new = before.splitlines(), after.splitlines()
-    gone, come = set(old) - set(new), set(new) - set(old)
+    if is_other_page(old[0] if old else "", new[0] if new else ""):
+        old = old[:_HEAD]  # of the page that was left, its address and title are enough
+    gone, come = set(old) - set(new), set(new) - set(before.splitlines())
     lines = [f"- {line}" for line in old if line in gone][:_LINES] + [f"+ {line}" for line in new if line in come][
         :_LINES
     ]
@@ -80,3 +84,4 @@ def _difference(before: str, after: str) -> str:
 
 
 _LINES = 60
+_HEAD = 2

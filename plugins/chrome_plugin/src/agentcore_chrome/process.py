@@ -274,11 +274,11 @@ class BrowserProcess:
         self._by_target[tab.target_id] = tab
         self._on_target(told)
 
-    def look_again(self, tab: Tab) -> None:
+    def look_again(self, tab: Tab, after_s: float = _LOOK_AGAIN_SECONDS) -> None:
         """Ask for a tab's title soon: a browser does not tell of every change by itself."""
         if tab.target_id is not None and tab.tab_id not in self._looking:
             self._looking.add(tab.tab_id)
-            asyncio.get_running_loop().call_later(_LOOK_AGAIN_SECONDS, self._look, tab)
+            asyncio.get_running_loop().call_later(after_s, self._look, tab)
 
     def _look(self, tab: Tab) -> None:
         self._looking.discard(tab.tab_id)

@@ -17,6 +17,7 @@ log = structlog.get_logger(__name__)
 
 QUALITY = 70
 WIDEST, HIGHEST = 1920, 1200
+_LOOK_AGAIN_SECONDS = 0.5
 _AHEAD = 2
 """Frames on their way to one viewer; it says when it has shown one."""
 
@@ -131,6 +132,7 @@ class Screencast:
         size = told["metadata"]
         frame = Frame(b64decode(told["data"]), round(size["deviceWidth"]), round(size["deviceHeight"]))
         self._last = frame
+        self._tab.process.look_again(self._tab, _LOOK_AGAIN_SECONDS)  # what was painted may have another title
         for viewer in self._viewers.values():
             viewer.offer(frame)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,9 @@ from agentcore_chrome.preview import serve_preview
 from agentcore_chrome.process import BrowserProcess
 from agentcore_chrome.settings import EngineSettings, Viewport
 from agentcore_chrome.tab import Tab, TabWish
-from agentcore_chrome.tree_lines import changes, read_lines
+from agentcore_chrome.tree_lines import changes, is_other_page, read_lines
 
-_SNAPSHOT_MS = 10_000
+_SNAPSHOT_SECONDS = 10.0
 _CHANGED_LINES = 120
 
 
@@ -88,10 +89,14 @@ class SessionPages(EngineModule):
         """
         tab = await self.page(ctx)
         before = await self._before(tab) if snapshot else []
+        address = tab.page.url
 
         async def run() -> Told:
             told = await work(tab)
-            return await self._with_changes(tab, told, before) if snapshot else told
+            if not snapshot:
+                return told
+            is_elsewhere = is_other_page(address, tab.page.url)
+            return await self._with_changes(tab, told, before, is_elsewhere=is_elsewhere)
 
         return await self.told(ctx, tab, run())
 
@@ -209,12 +214,16 @@ class SessionPages(EngineModule):
         return lines if lines is not None else await self._lines(tab)
 
     async def _lines(self, tab: Tab) -> list[str]:
-        return await tab.look(lambda: read_lines(tab.page, tab.refs, _SNAPSHOT_MS), [])
+        return await tab.look(lambda: read_lines(tab.page, tab.refs, _SNAPSHOT_SECONDS * 1000), [], _SNAPSHOT_SECONDS)
 
-    async def _with_changes(self, tab: Tab, told: Told, before: list[str]) -> Told:
+    async def _with_changes(self, tab: Tab, told: Told, before: list[str], *, is_elsewhere: bool) -> Told:
+        if is_elsewhere:
+            loaded = partial(tab.page.wait_for_load_state, "domcontentloaded")
+            await tab.look(loaded, None, _SNAPSHOT_SECONDS)
         after = await self._lines(tab)
         self.remember(tab, after)
-        changed = changes(before, after)
+        # of another page, all that counts is what is there
+        changed = [line for line in changes(before, after) if line.startswith("+") or not is_elsewhere]
         shown = changed[:_CHANGED_LINES]
         if len(changed) > len(shown):
             shown.append(f"[{len(changed) - len(shown)} more lines; browser_snapshot shows the page]")

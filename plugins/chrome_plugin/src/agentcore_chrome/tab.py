@@ -182,10 +182,10 @@ class Tab:
                 raise self.refusal
             return result
 
-    async def look(self, work: Callable[[], Awaitable[T]], default: T) -> T:
+    async def look(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
         """Ask the page something that it may be unable to answer (a script that never ends, a crash)."""
         try:
-            async with asyncio.timeout(_LOOK_SECONDS):
+            async with asyncio.timeout(limit_s):
                 return await work()
         except Exception:  # noqa: BLE001 - no answer is an answer here
             return default

@@ -35,6 +35,11 @@ def changes(before: list[str], after: list[str]) -> list[str]:
     return [*gone, *come]
 
 
+def is_other_page(before: str, after: str) -> bool:
+    """Whether two addresses are of different pages, not of places in one."""
+    return before.partition("#")[0] != after.partition("#")[0]
+
+
 def _compact_line(line: str) -> str:
     parts = _LINE.match(line)
     if parts is None:

@@ -30,7 +30,8 @@ class ChromePanel extends LitElement {
     .tab button p:first-child { font-weight: var(--ac-weight-medium); }
     .tab.chosen, .tab.chosen > button:first-child { background: var(--ac-accent-soft); }
     .note { padding: var(--ac-space-2) var(--ac-space-4) var(--ac-space-3); border-top: 1px solid var(--ac-border); }
-    .view { position: relative; overflow: hidden; height: min(46rem, 75dvh); }
+    .view { position: relative; overflow: hidden; }
+    .view.live { height: min(46rem, 75dvh); }
     .none { padding: var(--ac-space-7) var(--ac-space-4); text-align: center; }
     @media (max-width: 60rem) { .columns { grid-template-columns: minmax(0, 1fr); } }
   `];
@@ -97,7 +98,7 @@ class ChromePanel extends LitElement {
     return html`
       <div class="columns">
         <div class="browsers">${browsers.map((browser) => this._browser(texts, browser))}</div>
-        <div class="card view">
+        <div class="card view ${chosen ? 'live' : ''}">
           ${chosen ? html`<chrome-tab-view .client=${this.client} .target=${chosen.tabId} .tab=${chosen}></chrome-tab-view>` : html`<p class="none muted">${texts.chooseTab}</p>`}
         </div>
       </div>`;

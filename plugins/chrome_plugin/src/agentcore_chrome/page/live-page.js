@@ -6,6 +6,8 @@ import {textsFor} from './texts.js';
 
 const BUTTONS = /** @type {const} */ (['left', 'middle', 'right']);
 
+const isHandBack = (/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && event.shiftKey;
+
 export class LivePage extends LitElement {
   static properties = {client: {attribute: false}, target: {}, resourceId: {attribute: false}, _state: {state: true}, _status: {state: true}};
 
@@ -21,7 +23,7 @@ export class LivePage extends LitElement {
     form input { text-overflow: ellipsis; }
     .dialog { background: var(--ac-warn-soft); }
     .dialog p { flex: 1 1 12rem; overflow-wrap: anywhere; }
-    .stage { flex: 1; min-height: 12rem; position: relative; display: grid; place-items: center; padding: var(--ac-space-3); overflow: auto; }
+    .stage { flex: 1; min-height: 12rem; position: relative; display: grid; place-items: start center; padding: var(--ac-space-3); overflow: auto; }
     canvas { max-width: 100%; max-height: 100%; background: #fff; border-radius: var(--ac-radius-s); box-shadow: var(--ac-shadow-m); }
     canvas.driven { outline: 2px solid var(--ac-accent); outline-offset: 2px; cursor: default; touch-action: none; }
     canvas.driven:focus-visible { outline-width: 3px; }
@@ -43,6 +45,10 @@ export class LivePage extends LitElement {
     this._socket = null;
     this._opened = '';
     this._held = new Set();
+    // from the address and the buttons, too
+    this.addEventListener('keydown', (event) => {
+      if (this._drives && isHandBack(event)) this._send({type: 'giveBack'});
+    });
   }
 
   connectedCallback() {
@@ -169,8 +175,9 @@ export class LivePage extends LitElement {
     event.preventDefault();
     const url = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('url') ?? '').trim();
     if (!url) return;
-    if (this._drives) this._send({type: 'navigate', url});
-    else void this._visit(url);
+    if (!this._drives) return void this._visit(url);
+    this._send({type: 'navigate', url});
+    this.renderRoot.querySelector('canvas')?.focus();
   }
 
   /** Go to an address as any caller does. @param {string} url */
@@ -221,10 +228,7 @@ export class LivePage extends LitElement {
   /** @param {KeyboardEvent} event */
   _key(event) {
     if (!this._drives || event.isComposing) return;
-    if (event.key === 'Escape' && event.shiftKey) {
-      if (event.type === 'keydown') this._send({type: 'giveBack'});
-      return;
-    }
+    if (isHandBack(event)) return;
     const isPaste = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'v';
     if (isPaste || event.key === 'Dead' || event.key === 'Process' || event.key === 'Unidentified') return;
     event.preventDefault();
