@@ -130,7 +130,7 @@ class Conversations:
         return changed
 
     async def delete(self, session_id: str) -> None:
-        """End what goes on in a session, and forget it.
+        """End what goes on in a session and what it has open, and forget it. What is pinned or keeps running stays.
 
         Raises:
             ToolError: `session_not_found`.
@@ -139,6 +139,7 @@ class Conversations:
         await self._turns.stopped(session_id)
         for call in await self._chats.open_calls(session_id):
             await self._host.approvals.withdraw(call.call_id)
+        await self._host.tabs.end_session(session_id)
         await self._chats.delete(session_id)
         await self._host.policy.forget_session(session_id)
         self._publish(session_id, "session.deleted", {})

@@ -150,6 +150,13 @@ class Tabs:
             await self._resources.release(resource.resource_id)
         return is_over
 
+    async def end_session(self, session_id: str) -> None:
+        """End what a session has open, except for what is pinned or keeps running."""
+        for resource in self._resources.list(session_id=session_id):
+            tab = self._of(resource.resource_id)
+            if tab is not None and not (tab.is_pinned or resource.keep_running):
+                await self._resources.release(resource.resource_id)
+
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _of(self, resource_id: str) -> Tab | None:

@@ -17,6 +17,7 @@ class Shelf(Module):
 
     def __init__(self) -> None:
         self.added: list[str] = []
+        self.closed: list[str] = []
         self.entered, self.released = asyncio.Event(), asyncio.Event()
 
     @tool(effects=["write"])
@@ -28,6 +29,15 @@ class Shelf(Module):
         """
         self.added.append(text)
         return {"added": text}
+
+    @tool(effects=["write"])
+    async def shelf_open(self, ctx: ToolContext) -> str:
+        """Open a drawer."""
+        drawer = self.runtime.resources.create("drawer", ctx.session_id, on_release=self._on_release)
+        return drawer.resource_id
+
+    async def _on_release(self, resource) -> None:
+        self.closed.append(resource.resource_id)
 
     @tool(effects=["write"])
     async def shelf_drop(self, ctx: ToolContext) -> str:
@@ -341,6 +351,21 @@ async def test_session_that_is_forgotten_ends_its_turn_and_withdraws_what_waits(
         await talk.say(session_id, "add")
         await talk.ask("DELETE", f"/api/sessions/{session_id}")
         assert talk.host.approvals.waiting == []
+
+
+async def test_session_that_is_forgotten_closes_what_it_has_open_but_for_pinned_tabs(open_talk):
+    shelf = Shelf()
+    async with open_talk(shelf, approvals={"mode": "allow"}) as talk:
+        session_id = await talk.begin()
+        other_id = await talk.begin()
+        for owner in (session_id, session_id, other_id):
+            await talk.ask("POST", "/api/tools/shelf_open/call", {"arguments": {}, "session_id": owner})
+        pinned = (await talk.ask("GET", "/api/tabs"))["tabs"][1]
+        await talk.ask("PATCH", f"/api/tabs/{pinned['tabId']}", {"pinned": True})
+        await talk.ask("DELETE", f"/api/sessions/{session_id}")
+        kept = [tab["resourceId"] for tab in (await talk.ask("GET", "/api/tabs"))["tabs"]]
+    assert shelf.closed[:1] == [f"drawer_{session_id}_0"]
+    assert kept == [f"drawer_{session_id}_1", f"drawer_{other_id}_0"]
 
 
 @pytest.mark.spec("K3")
