@@ -63,7 +63,11 @@ class _Waiting:
 
 
 class PolicyChanges:
-    """Keeps proposals: each is decided once, and expires. In memory: after a restart they are proposed again."""
+    """Keeps proposals: each is decided once, and expires.
+
+    In memory only: a diff is against files that may be others after a restart, and whoever wanted the change is told
+    of its end by the connection's own. Nothing was acknowledged but that it waits.
+    """
 
     def __init__(self, events: EventBus, record: Record, wait_s: float = APPROVAL_SECONDS) -> None:
         self._events, self._record, self._wait_s = events, record, wait_s

@@ -269,6 +269,14 @@ async def test_arguments_that_were_not_shown_cannot_be_approved(server, person):
     assert server.running.host.modules.get("notes").plugin.written == ["buy milk"]
 
 
+async def test_reason_of_a_no_reaches_the_caller(server, person):
+    call_id = await let_wait(server)
+    body = {"approved": False, "reason": " we have milk "}
+    assert (await person.ask("POST", f"/api/approvals/{call_id}/decision", body))[0] == 200
+    outcome = await send_again(server, call_id)
+    assert (outcome.error.type, outcome.error.context["reason"]) == ("approval_denied", "we have milk")
+
+
 async def test_only_who_may_approve_may_edit(server):
     call_id = await let_wait(server)
     body = {"arguments": {"text": "buy bread"}}

@@ -186,6 +186,17 @@ async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_appro
     assert ui.host.approvals.unused[0][0].arguments == {"text": "buy milk"}
 
 
+async def test_reason_goes_along_with_a_no(ui):
+    page = await both(ui)
+    call_id = await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    await page.get_by_role("button", name="Say why not").click()
+    await page.keyboard.type("we have milk")
+    await page.get_by_role("button", name="Reject: note_write").and_(page.locator('[aria-disabled="false"]')).click()
+    said = await verdict(ui, call_id)
+    assert (said.approved, said.reason) == (False, "we have milk")
+
+
 async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     ui.allowed_errors.append("status of 409")
     page = await both(ui)

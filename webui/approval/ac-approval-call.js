@@ -17,7 +17,7 @@ import {waiting} from './waiting.js';
 /** One call that waits: all of it, and what a person can say to it. */
 export class AcApprovalCall extends Localized(LitElement) {
   static properties = {
-    call: {attribute: false}, _isEditing: {state: true}, _edited: {state: true}, _offer: {state: true}, _isBusy: {state: true}, _error: {state: true},
+    call: {attribute: false}, _isEditing: {state: true}, _edited: {state: true}, _offer: {state: true}, _reason: {state: true}, _isBusy: {state: true}, _error: {state: true},
   };
 
   static styles = [base, buttons, fields, badges, cardStyles, css`
@@ -25,6 +25,9 @@ export class AcApprovalCall extends Localized(LitElement) {
     fieldset label { display: flex; gap: var(--ac-space-2); align-items: baseline; font-weight: normal; }
     fieldset input { flex: none; align-self: start; margin: 0.1875rem 0 0; }
     fieldset span { overflow-wrap: anywhere; min-width: 0; }
+    .reason { display: grid; gap: var(--ac-space-1); }
+    /* the buttons stand over the end of the card */
+    .reason input { scroll-margin-block-end: 8rem; }
     legend { padding: 0; margin-bottom: var(--ac-space-1); color: var(--ac-text-muted); font-weight: var(--ac-weight-medium); }
   `];
 
@@ -36,6 +39,8 @@ export class AcApprovalCall extends Localized(LitElement) {
     /** The call with arguments of the person, as the server has looked at it. @type {import('./waiting.js').WaitingCall | null} */
     this._edited = null;
     this._offer = -1;
+    /** Why not; null: the person does not want to say. @type {string | null} */
+    this._reason = null;
     this._isBusy = false;
     /** @type {import('../client.js').ApiError | null} */
     this._error = null;
@@ -71,8 +76,12 @@ export class AcApprovalCall extends Localized(LitElement) {
       ${call.preview?.diff ? html`<ac-diff .text=${visibleText(call.preview.diff)}></ac-diff>` : nothing}
       ${call.offers.length ? this._offers(call) : nothing}
       ${this._error ? html`<div class="note danger" role="alert"><ac-icon name="circle-alert"></ac-icon><span>${this._error.message}</span></div>` : nothing}
+      ${this._reason === null ? nothing : html`
+        <div class="reason"><label for="reason">${t('approval.reason')}</label>
+          <input id="reason" maxlength="1000" .value=${this._reason} @input=${(/** @type {InputEvent} */ event) => { this._reason = /** @type {HTMLInputElement} */ (event.target).value; }}></div>`}
       <ac-approval-actions .yes=${t(this._yes())} .no=${t('approval.reject')} .subject=${call.tool} .isBusy=${this._isBusy} @ac-decide=${this._decide}>
         ${this._edited ? html`<button class="quiet" @click=${this._asAsked}><ac-icon name="undo-2"></ac-icon>${t('approval.asAsked')}</button>` : nothing}
+        ${this._reason === null ? html`<button class="quiet" @click=${this._beginReason}><ac-icon name="message-square"></ac-icon>${t('approval.sayWhy')}</button>` : nothing}
         <button class="quiet" @click=${this._beginEdit}><ac-icon name="pencil"></ac-icon>${t('approval.edit')}</button>
       </ac-approval-actions>`;
   }
@@ -119,6 +128,12 @@ export class AcApprovalCall extends Localized(LitElement) {
     this._isEditing = true;
     this._error = null;
     this._offer = -1;
+  }
+
+  async _beginReason() {
+    this._reason = '';
+    await this.updateComplete;
+    /** @type {HTMLInputElement | null} */ (this.renderRoot.querySelector('#reason'))?.focus();
   }
 
   _endEdit() {
@@ -170,7 +185,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     this._error = null;
     const offer = approved && this._offer >= 0 ? {offer: this._offer} : {};
     try {
-      await waiting.decide(call, {approved, ...offer});
+      await waiting.decide(call, {approved, ...offer, ...(!approved && this._reason ? {reason: this._reason} : {})});
     } catch (error) {
       await this._failed(error);
     } finally {

@@ -83,7 +83,7 @@ class WaitingList extends Store {
     return client.post(`/api/approvals/${encodeURIComponent(call.callId)}/edit`, {arguments: edited});
   }
 
-  /** @param {WaitingCall} call @param {{approved: boolean, offer?: number}} word */
+  /** @param {WaitingCall} call @param {{approved: boolean, offer?: number, reason?: string}} word */
   async decide(call, word) {
     const body = {...word, digest: call.digest};
     await client.post(`/api/approvals/${encodeURIComponent(call.callId)}/decision`, body);

@@ -19,7 +19,7 @@ from agentcore.server.route_table import ServerRoute
 class Decision(BaseModel, defer_build=True):
     """The person's word on one call. To approve it takes the `digest` of the call as it was shown, or edited.
 
-    `offer` is the place of one of its offers.
+    `offer` is the place of one of its offers; `reason` says why not, for whoever called.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -27,6 +27,7 @@ class Decision(BaseModel, defer_build=True):
     approved: bool
     digest: Annotated[str, Field(max_length=128)] = ""
     offer: Annotated[int | None, Field(ge=0, le=100)] = None
+    reason: Annotated[str, Field(max_length=1000)] = ""
 
 
 class Edit(BaseModel, defer_build=True):
@@ -79,7 +80,7 @@ async def decide(exchange: Exchange) -> Answer:
         grant = None if request is None else _offer(request, body.offer)
         verdict = Verdict(True, by(exchange), body.digest, grant)
     else:
-        verdict = Verdict(False, by(exchange))
+        verdict = Verdict(False, by(exchange), reason=body.reason.strip())
     await exchange.host.approvals.decide(call_id, verdict)
     return _done()
 
