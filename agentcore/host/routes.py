@@ -1,7 +1,7 @@
 """Routes that modules serve, while the server runs: a table of our own, free of any web framework."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -35,10 +35,18 @@ class ModuleRoute:
 
 
 class RouteTable:
-    """Finds the module's route for a method and a path."""
+    """Finds the module's route for a method and a path.
+
+    Attributes:
+        version: Another one whenever a route was added or removed.
+    """
 
     def __init__(self) -> None:
         self._routes: list[ModuleRoute] = []
+        self.version = 0
+
+    def __iter__(self) -> Iterator[ModuleRoute]:
+        return iter(self._routes)
 
     def add(
         self,
@@ -73,6 +81,7 @@ class RouteTable:
                 raise ValueError(f"route {method} {full} is served by module {other.module!r} already")
         route = ModuleRoute(module, method, segments, handler, body, query, kind)
         self._routes.append(route)
+        self.version += 1
         return Route(method, full, lambda: self._remove(route))
 
     def find(self, method: str, path: str) -> tuple[ModuleRoute, Mapping[str, str]] | None:
@@ -95,6 +104,7 @@ class RouteTable:
     def _remove(self, route: ModuleRoute) -> None:
         if route in self._routes:
             self._routes.remove(route)
+            self.version += 1
             for end in tuple(route.enders):
                 end()
 

@@ -1,4 +1,4 @@
-"""The description of the API (OpenAPI 3.1), made from the route table."""
+"""The description of the API (OpenAPI 3.1), made from the route tables: the server's own, and that of modules."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,9 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
+from agentcore.host.routes import ModuleRoute
 from agentcore.server.answer import JSON
+from agentcore.server.openapi_modules import ModuleOperations
 from agentcore.server.route_table import ServerRoute
 
 _REF = "#/components/schemas/{model}"
@@ -38,24 +40,36 @@ _SIGNED_IN: list[dict[str, list[str]]] = [{"token": []}, {"pageCookie": [], "pag
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)(?:\.\.\.)?\}")
 
 
-def describe(routes: Iterable[ServerRoute]) -> dict[str, Any]:
-    """The description of these routes."""
+_REFUSED = {
+    "description": "Refused, with the reason.",
+    "content": {JSON: {"schema": {"$ref": _REF.format(model="Error")}}},
+}
+
+
+def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = ()) -> dict[str, Any]:
+    """The description of these routes.
+
+    Args:
+        routes: The server's own.
+        of_modules: Those that modules serve now; each is tagged with its module's name.
+    """
     listed = list(routes)
     schemas, definitions = models_json_schema(_models(listed), ref_template=_REF, by_alias=True)
     paths: dict[str, dict[str, Any]] = {}
     for route in listed:
         path = _PLACEHOLDER.sub(r"{\1}", route.path)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
+    operations = ModuleOperations(of_modules, refused=_REFUSED, security=_SIGNED_IN)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "agentcore",
             "version": __version__,
-            "description": "Routes of modules stand beside these, below /api/modules/NAME/.",
+            "description": "Routes of modules have the module's name as their tag; they come and go with the module.",
         },
-        "paths": paths,
+        "paths": {**paths, **operations.paths},
         "components": {
-            "schemas": {"Error": _ERROR, **definitions.get("$defs", {})},
+            "schemas": {"Error": _ERROR, **definitions.get("$defs", {}), **operations.schemas},
             "securitySchemes": _SECURITY_SCHEMES,
         },
     }
@@ -80,10 +94,7 @@ def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
         "security": [] if route.action is None else _SIGNED_IN,
         "responses": {
             "200": {"description": "Done.", "content": {route.content_type: {"schema": _answer(route, schemas)}}},
-            "4XX": {
-                "description": "Refused, with the reason.",
-                "content": {JSON: {"schema": {"$ref": _REF.format(model="Error")}}},
-            },
+            "4XX": _REFUSED,
         },
     }
     if parameters := [*_path_parameters(route), *_query_parameters(route)]:

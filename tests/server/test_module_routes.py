@@ -59,6 +59,56 @@ async def server(make_server, site):
     return await make_server(site, limits=TimeLimits(module_answer=0.2))
 
 
+async def described(server):
+    _, description = await server.get("/api/openapi.json")
+    return description
+
+
+@pytest.mark.spec("K6")
+async def test_routes_of_modules_are_described_with_their_module_as_tag(server, site):
+    site.serve("points/{name}", Response({}), method="POST", body=Point, query=Wanted)
+    site.serve("/api/elsewhere/talk", Response({}), kind="websocket")
+    paths = (await described(server))["paths"]
+    post = paths["/api/modules/site/points/{name}"]["post"]
+    assert (post["tags"], post["security"]) == (["site"], [{"token": []}, {"pageCookie": [], "pageHeader": []}])
+    assert {(each["in"], each["name"]) for each in post["parameters"]} == {("path", "name"), ("query", "size")}
+    assert post["requestBody"]["content"]["application/json"]["schema"]["required"] == ["x"]
+    assert "101" in paths["/api/elsewhere/talk"]["get"]["responses"]
+
+
+@pytest.mark.spec("K6")
+async def test_description_follows_the_routes_of_modules(server, site):
+    route = site.serve("hello", Response({}))
+    assert "/api/modules/site/hello" in (await described(server))["paths"]
+    route.remove()
+    assert "/api/modules/site/hello" not in (await described(server))["paths"]
+
+
+@pytest.mark.spec("K6")
+async def test_models_of_modules_keep_their_names_apart_and_one_without_a_schema_harms_nothing(server, site):
+    class CallBody(BaseModel):
+        """A body that a model of the server's shares its name with."""
+
+        point: Point
+
+    class Odd(BaseModel):
+        """A body that JSON Schema has no words for."""
+
+        model_config = ConfigDict(arbitrary_types_allowed=True)
+
+        work: Callable[[], int]
+
+    site.serve("call", Response({}), method="POST", body=CallBody)
+    site.serve("odd", Response({}), method="POST", body=Odd)
+    description = await described(server)
+    body = description["paths"]["/api/modules/site/call"]["post"]["requestBody"]["content"]["application/json"]
+    assert body["schema"]["properties"]["point"] == {"$ref": "#/components/schemas/site.Point"}
+    assert "site.Point" in description["components"]["schemas"]
+    assert "CallBody" in description["components"]["schemas"]
+    odd = description["paths"]["/api/modules/site/odd"]["post"]["requestBody"]["content"]["application/json"]
+    assert odd["schema"] == {}
+
+
 @pytest.mark.spec("K6")
 @pytest.mark.spec("M7")
 async def test_route_answers_below_the_modules_path_and_at_a_claimed_one(server, site):

@@ -37,10 +37,12 @@ async def health(exchange: Exchange) -> Answer:
 
 
 async def openapi(exchange: Exchange) -> Answer:
-    """Describe the routes; made once."""
-    cache = exchange.parts.cache
-    if "openapi" not in cache:
-        cache["openapi"] = to_json(describe(exchange.parts.routes))
+    """Describe the routes; made anew when modules have brought or taken some."""
+    cache, of_modules = exchange.parts.cache, exchange.host.routes
+    version = str(of_modules.version).encode()
+    if cache.get("openapi.version") != version:
+        cache["openapi"] = to_json(describe(exchange.parts.routes, of_modules))
+        cache["openapi.version"] = version
     return Answer(cache["openapi"])
 
 
@@ -75,7 +77,7 @@ APPROVAL_ROUTES = (_HEALTH, _SHOW_STOP, _RESUME)
 
 ROUTES = (
     _HEALTH,
-    ServerRoute("GET", "/api/openapi.json", openapi, "This description."),
+    ServerRoute("GET", "/api/openapi.json", openapi, "This description, routes of modules included."),
     _SHOW_STOP,
     _RESUME,
     ServerRoute(
