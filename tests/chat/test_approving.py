@@ -1,0 +1,224 @@
+"""Calls of a model that wait for a person: approved once, rejected, superseded, expired, or let pass."""
+
+import asyncio
+
+import pytest
+
+from agentcore.api import ToolContext, tool
+from tests.chat.notes import TOKEN, Notes
+
+pytestmark = pytest.mark.spec("C2")
+
+
+async def test_call_waits_for_a_person_runs_once_and_the_model_goes_on(open_talk, provider, text_of, calls_of):
+    notes = Notes()
+    provider.say("I add. ", ("call_1", "note_add", '{"text": "milk"}'))
+    provider.say("Added.")
+    async with open_talk(notes, **TOKEN) as talk:
+        first = await talk.post("add milk")
+        (call,) = calls_of(first)
+        assert (call["tool_name"], call["kind"], call["arguments"]) == ("note_add", "server", '{"text": "milk"}')
+        assert first[-1]["waiting"] == [call["toolId"]]
+        assert notes.added == []
+        second = await talk.approve(call["toolId"])
+        again = await talk.approve(call["toolId"])
+    assert second[0]["tool_result"]["ok"] is True
+    assert second[0]["tool_result"]["toolId"] == call["toolId"]
+    assert text_of(second) == "Added."
+    assert again[0]["error"]["type"] == "tool_call_answered"
+    assert notes.added == ["milk"]
+
+
+async def test_same_approval_sent_twice_at_once_runs_the_call_once(open_talk, provider, calls_of):
+    notes = Notes()
+    provider.say("", ("call_1", "note_add", '{"text": "milk"}'))
+    provider.say("Added.")
+    async with open_talk(notes, **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("add milk"))
+        answers = await asyncio.gather(*(talk.approve(call["toolId"]) for _ in range(8)))
+    assert notes.added == ["milk"]
+    assert sum(any("error" in event for event in events) for events in answers) == 7
+
+
+async def test_rejected_call_never_runs_and_the_model_is_told(open_talk, provider, text_of, calls_of):
+    notes = Notes()
+    provider.say("", ("call_1", "note_add", '{"text": "milk"}'))
+    provider.say("Fine.")
+    async with open_talk(notes) as talk:
+        (call,) = calls_of(await talk.post("add milk"))
+        events = await talk.approve(call["toolId"], approved=False)
+        rows = (await (await talk.client.get("/api/calls?outcome=approval_denied")).json())["calls"]
+    assert events[0] == {"content": "The tool call was cancelled by the user."}
+    assert text_of(events).endswith("Fine.")
+    assert notes.added == []
+    assert "rejected" in provider.sent
+    assert [row["tool"] for row in rows] == ["note_add"]
+
+
+async def test_texts_are_chinese_where_the_locale_is(open_talk, provider, calls_of):
+    provider.say("", ("call_1", "note_add", '{"text": "milk"}'))
+    provider.say("好。")
+    async with open_talk(Notes(), locale="zh") as talk:
+        first = await talk.post("添加")
+        events = await talk.approve(calls_of(first)[0]["toolId"], approved=False)
+    assert first[-1]["message"] == "对话完成"
+    assert events[0] == {"content": "用户取消了工具执行"}
+
+
+async def test_api_token_cannot_approve(open_talk, provider, calls_of):
+    notes = Notes()
+    provider.say("", ("call_1", "note_add", '{"text": "milk"}'))
+    async with open_talk(notes) as talk:
+        (call,) = calls_of(await talk.post("add milk"))
+        events = await talk.approve(call["toolId"])
+    assert events[0]["error"]["type"] == "approval_denied"
+    assert events[-1]["waiting"] == [call["toolId"]]
+    assert notes.added == []
+
+
+async def test_api_token_does_not_approve_what_executes(open_talk, provider, calls_of):
+    provider.say("", ("call_1", "note_run", "{}"))
+    async with open_talk(Notes(), **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("run"))
+        events = await talk.approve(call["toolId"])
+    assert events[0]["error"]["type"] == "approval_denied"
+
+
+async def test_continuation_comes_with_the_answer_that_completes_the_set(open_talk, provider, text_of, calls_of):
+    notes = Notes()
+    provider.say("", ("call_1", "note_add", '{"text": "a"}'), ("call_1", "note_add", '{"text": "b"}'))
+    provider.say("Both.")
+    async with open_talk(notes, **TOKEN) as talk:
+        one, two = (call["toolId"] for call in calls_of(await talk.post("add both")))
+        partial = await talk.approve(two)
+        assert partial == [partial[-1]]
+        assert partial[-1]["waiting"] == [one]
+        assert notes.added == []
+        events = await talk.approve(one, approved=False)
+    assert text_of(events).endswith("Both.")
+    assert notes.added == ["b"]
+
+
+async def test_message_while_calls_wait_rejects_them_as_superseded(open_talk, provider, text_of, calls_of):
+    notes = Notes()
+    provider.say("", ("call_1", "note_add", '{"text": "a"}'))
+    provider.say("All right.")
+    async with open_talk(notes, **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("add"))
+        events = await talk.post("no, wait")
+        late = await talk.approve(call["toolId"])
+        assert talk.host.approvals.waiting == []
+    assert text_of(events) == "All right."
+    assert "new message instead" in provider.sent
+    assert late[0]["error"]["type"] == "tool_call_answered"
+    assert notes.added == []
+
+
+async def test_person_at_the_terminal_decides_and_the_session_goes_on(open_talk, provider):
+    notes = Notes()
+    provider.say("", ("call_1", "note_add", '{"text": "a"}'))
+    provider.say("Added.")
+    async with open_talk(notes) as talk:
+        talk.client.running.answer_approvals(approve=True)
+        events = await talk.post("add")
+    assert [next(iter(event)) for event in events[:2]] == ["tool_call", "tool_result"]
+    assert notes.added == ["a"]
+
+
+async def test_decision_made_elsewhere_carries_the_session_on(open_talk, provider, calls_of):
+    notes = Notes()
+    provider.say("", ("call_1", "note_add", '{"text": "a"}'))
+    provider.say("Added.")
+    async with open_talk(notes) as talk:
+        await talk.post("add")
+        finished = asyncio.Event()
+        talk.host.events.subscribe("session.finished", lambda event: finished.set())
+        (request,) = talk.host.approvals.waiting
+        from agentcore.host.approvals import Verdict
+
+        await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
+        async with asyncio.timeout(30):
+            await finished.wait()
+    assert notes.added == ["a"]
+
+
+async def test_call_that_cannot_run_is_never_asked_about(open_talk, provider, text_of):
+    provider.say("", ("a", "note_add", '{"txt": 1}'), ("b", "note_nothing", "{}"), ("c", "note_add", "{broken"))
+    provider.say("Sorry.")
+    async with open_talk(Notes()) as talk:
+        events = await talk.post("add")
+    assert text_of(events) == "Sorry."
+    sent = provider.sent
+    assert all(said in sent for said in ("invalid_arguments", "unknown_tool", "not valid JSON"))
+
+
+async def test_unknown_call_is_an_error_and_nothing_runs(open_talk, provider):
+    async with open_talk(Notes(), **TOKEN) as talk:
+        events = await talk.approve("tc_0")
+        wrong = await talk.post("yes please", role="function")
+    assert events[0]["error"]["type"] == "tool_call_not_found"
+    assert wrong[0]["error"]["type"] == "invalid_message"
+
+
+async def test_expired_call_is_not_approved(open_talk, provider, calls_of):
+    notes = Notes()
+    provider.say("", ("a", "note_add", '{"text": "a"}'))
+    async with open_talk(notes, **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("add"))
+        await talk.host.store.chats.move("s1", call["toolId"], "waiting", "waiting", expires_at_ms=1)
+        events = await talk.approve(call["toolId"])
+    assert events[0]["error"]["type"] == "approval_expired"
+    assert notes.added == []
+
+
+async def test_call_is_not_approved_for_a_tool_that_changed_meanwhile(open_talk, provider, calls_of):
+    """It waits over a restart, after which the tool is another one."""
+
+    class OtherNotes(Notes):
+        @tool(effects=["write"])
+        async def note_add(self, ctx: ToolContext, text: str) -> dict[str, str]:
+            """Send a note to everybody."""
+            return await super().note_add(ctx, text)
+
+    notes = OtherNotes()
+    provider.say("", ("a", "note_add", '{"text": "a"}'))
+    provider.say("Denied.")
+    async with open_talk(Notes(), **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("add"))
+    async with open_talk(notes, **TOKEN) as talk:
+        events = await talk.approve(call["toolId"])
+    assert events[0]["tool_result"]["error"]["type"] == "approval_denied"
+    assert notes.added == []
+
+
+async def test_emergency_stop_rejects_what_waits_and_refuses_what_comes(open_talk, provider, calls_of):
+    notes = Notes()
+    provider.say("", ("a", "note_add", '{"text": "a"}'))
+    async with open_talk(notes, **TOKEN) as talk:
+        (call,) = calls_of(await talk.post("add"))
+        await talk.client.post("/api/stop", json={})
+        late = await talk.approve(call["toolId"])
+        events = await talk.post("again")
+    assert any("error" in event for event in late)
+    assert events[0]["error"]["type"] == "stopped"
+    assert notes.added == []
+
+
+@pytest.mark.spec("S7")
+async def test_more_calls_than_the_bound_are_refused_to_the_model(open_talk, provider):
+    provider.say("", *((f"c{number}", "note_nothing", "{}") for number in range(65)), split=4096)
+    provider.say("Too many.")
+    async with open_talk() as talk:
+        await talk.post("x")
+    assert provider.sent.count("too_many_calls") == 1
+
+
+@pytest.mark.parametrize(("mode", "added"), [("allow", ["a"]), ("deny", [])])
+async def test_mode_lets_calls_run_or_refuses_them_without_asking(open_talk, provider, text_of, mode, added):
+    notes = Notes()
+    provider.say("", ("a", "note_add", '{"text": "a"}'))
+    provider.say("So be it.")
+    async with open_talk(notes, approvals={"mode": mode}) as talk:
+        events = await talk.post("add")
+    assert text_of(events) == "So be it."
+    assert notes.added == added
