@@ -2,6 +2,7 @@
 
 import asyncio
 import glob
+import inspect
 import json
 import os
 import shutil
@@ -99,6 +100,23 @@ async def test_closing_a_browser_leaves_no_process_and_no_folder(call):
     await call("chrome_close", browserId=launched["browserId"])
     await until(lambda: not any(is_alive(process) for process in processes))
     await until(lambda: not made & folders())
+
+
+async def test_work_for_a_browser_that_closes_before_it_began_is_dropped(host, call):
+    browser_id = (await call("chrome_launch")).data["browserId"]
+    process = host.host.modules.records["chrome"].plugin.engine.processes[browser_id]
+    begun = asyncio.Event()
+
+    async def begin():
+        begun.set()
+
+    work = begin()
+    process.own(work)
+    for task in process._tasks:
+        task.cancel()
+    await call("chrome_close", browserId=browser_id)
+    assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
+    assert not begun.is_set()
 
 
 async def test_missing_browser_says_where_it_looked(start_host):

@@ -191,6 +191,7 @@ class BrowserProcess:
         task = asyncio.get_running_loop().create_task(_within(work, _CLOSE_SECONDS), name=f"browser:{self.browser_id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # a task that is ended before its first step never came to it
 
     def check_frames(self, page: "Page") -> None:
         """Judge the addresses of a page and its frames.
