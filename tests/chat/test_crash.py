@@ -2,19 +2,14 @@
 
 import asyncio
 import json
-import os
 import signal
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
 
-pytestmark = pytest.mark.spec("K2")
+from tests.chat.crashing import LIMIT_S, approval, post, request, served, shown, until
 
-LIMIT_S = 180
-"""For what a server that was just started does: it imports all that it needs first."""
+pytestmark = pytest.mark.spec("K2")
 
 MODULE = '''
 import asyncio
@@ -52,48 +47,6 @@ def folder(tmp_path, provider):
     document = {"modules": ["ledger"], "models": {"m": model}, "approvals": {"api_token": True}}
     (tmp_path / "app.json").write_text(json.dumps(document))
     return tmp_path
-
-
-@asynccontextmanager
-async def served(folder) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    """A server process and its address; killed at the end."""
-    environ = {**os.environ, "AGENTCORE_STATE_DIR": str(folder / "state"), "AGENTCORE_TOKEN": "t" * 43}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agentcore", "serve", "--config", str(folder / "app.json"), "--port", "0"),
-        env=environ,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    assert process.stdout is not None
-    lines = []
-    try:
-        async with asyncio.timeout(LIMIT_S):
-            while b'"server_ready"' not in (line := await process.stdout.readline()):
-                assert line, b"".join(lines).decode()
-                lines.append(line)
-        yield process, json.loads(line)["address"]
-    finally:
-        if process.returncode is None:
-            process.send_signal(signal.SIGKILL)
-        await process.communicate()
-
-
-async def post(address, message, role="user"):
-    body = {"message": message, "role": role, "session_id": "s1", "agent_id": "default", "user_id": ""}
-    headers = {"Authorization": "Bearer " + "t" * 43}
-    async with (
-        asyncio.timeout(LIMIT_S),
-        aiohttp.ClientSession(headers=headers) as client,
-        client.post(f"{address}/api/v1/agent/chat", json=body) as response,
-    ):
-        raw = (await response.read()).decode()
-    return [json.loads(line[6:]) for line in raw.splitlines() if line.startswith("data: ")]
-
-
-async def until(condition):
-    async with asyncio.timeout(LIMIT_S):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 async def test_call_that_waits_when_the_process_is_killed_runs_once_after_it(folder, provider):
@@ -149,10 +102,6 @@ async def test_answer_that_streams_when_the_process_is_killed_is_asked_for_again
         while not any("content" in event for event in events):
             events = await post(address, "and?")
     assert [message["content"] for message in provider.requests[-1]["messages"]] == ["tell", "The whole.", "and?"]
-
-
-def approval(tool_id):
-    return json.dumps({"toolId": tool_id, "approved": True})
 
 
 async def test_call_that_was_approved_and_had_not_begun_runs_once_after_the_kill(folder, provider):
@@ -230,20 +179,3 @@ async def test_call_of_a_person_s_own_that_ran_at_the_kill_is_shown_as_interrupt
         (item,) = await shown(address, session_id)
     assert item["calls"][0]["state"] == "interrupted"
     assert (folder / "ledger").read_text() == "line"
-
-
-async def shown(address, session_id="s1"):
-    """The messages of a session, as a page gets them."""
-    return (await request(address, "GET", f"/api/sessions/{session_id}/messages"))["items"]
-
-
-async def request(address, method, path, body=None):
-    headers = {"Authorization": "Bearer " + "t" * 43}
-    async with (
-        asyncio.timeout(LIMIT_S),
-        aiohttp.ClientSession(address, headers=headers) as client,
-        client.request(method, path, json=body) as response,
-    ):
-        document = await response.json()
-    assert response.ok, document
-    return document

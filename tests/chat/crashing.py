@@ -1,0 +1,77 @@
+"""A server as a process of its own that a test can kill, and requests to it."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+
+LIMIT_S = 180
+"""For what a server that was just started does: it imports all that it needs first."""
+
+
+@asynccontextmanager
+async def served(folder) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """A server process and its address; killed at the end."""
+    environ = {**os.environ, "AGENTCORE_STATE_DIR": str(folder / "state"), "AGENTCORE_TOKEN": "t" * 43}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "agentcore", "serve", "--config", str(folder / "app.json"), "--port", "0"),
+        env=environ,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    lines = []
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            while b'"server_ready"' not in (line := await process.stdout.readline()):
+                assert line, b"".join(lines).decode()
+                lines.append(line)
+        yield process, json.loads(line)["address"]
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGKILL)
+        await process.communicate()
+
+
+async def post(address, message, role="user"):
+    body = {"message": message, "role": role, "session_id": "s1", "agent_id": "default", "user_id": ""}
+    headers = {"Authorization": "Bearer " + "t" * 43}
+    async with (
+        asyncio.timeout(LIMIT_S),
+        aiohttp.ClientSession(headers=headers) as client,
+        client.post(f"{address}/api/v1/agent/chat", json=body) as response,
+    ):
+        raw = (await response.read()).decode()
+    return [json.loads(line[6:]) for line in raw.splitlines() if line.startswith("data: ")]
+
+
+async def until(condition):
+    async with asyncio.timeout(LIMIT_S):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def approval(tool_id):
+    return json.dumps({"toolId": tool_id, "approved": True})
+
+
+async def shown(address, session_id="s1"):
+    """The messages of a session, as a page gets them."""
+    return (await request(address, "GET", f"/api/sessions/{session_id}/messages"))["items"]
+
+
+async def request(address, method, path, body=None):
+    headers = {"Authorization": "Bearer " + "t" * 43}
+    async with (
+        asyncio.timeout(LIMIT_S),
+        aiohttp.ClientSession(address, headers=headers) as client,
+        client.request(method, path, json=body) as response,
+    ):
+        document = await response.json()
+    assert response.ok, document
+    return document
