@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,8 +20,7 @@ from agentcore.api.recording import Recording
 from agentcore.supervision.protocol import HEADER
 
 # nothing of the site: neither its start-up time nor what a .pth file would run
-_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from agentcore.supervision.spawner import main; main()"
-_PACKAGES = Path(__file__).parents[2]
+_PROGRAM = "import sys; sys.path += sys.argv[2:]; from agentcore.supervision.spawner import main; main()"
 _SEND_SECONDS = 10.0
 _START_SECONDS = 30.0
 _CLOSE_SECONDS = 5.0
@@ -337,7 +337,7 @@ class Supervisor:
         with theirs:
             number = theirs.fileno()
             self._spawner = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _PROGRAM, str(_PACKAGES), str(number)],
+                [sys.executable, "-I", "-S", "-c", _PROGRAM, str(number), *_folders()],
                 pass_fds=(number,),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -395,3 +395,10 @@ class _Descriptors:
         for fd in self.numbers[1:]:
             os.close(fd)
         self.numbers.clear()
+
+
+def _folders() -> list[str]:
+    """Where the spawner finds its own code, and the one library that it needs."""
+    library = find_spec("stringzilla")
+    folders = [Path(__file__).parents[2], *([Path(library.origin).parent] if library and library.origin else [])]
+    return [str(folder) for folder in folders]

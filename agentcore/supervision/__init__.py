@@ -5,5 +5,6 @@ adopts every orphan below it (PR_SET_CHILD_SUBREAPER), keeps what the command wr
 When the command ends, when the server says so, or when the socket closes because the server is gone, the keeper ends
 everything below itself, however detached. Source: prctl(2), proc(5).
 
-Only the standard library, and little of it: what is imported here is in memory once for each command.
+Little is imported: what is, is in memory once for each command. Beyond the standard library it is stringzilla, which
+counts line ends three times as fast as `bytes.count`.
 """

@@ -111,7 +111,7 @@ def _receive(control: socket.socket, size: int) -> bytes:
 
 def main() -> None:
     """Serve the socket whose descriptor is the last argument."""
-    control = socket.socket(fileno=int(sys.argv[-1]))
+    control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     adopt_orphans()
     hide_from_debuggers()
