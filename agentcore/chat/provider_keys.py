@@ -19,7 +19,7 @@ _FILE_LIMIT_BYTES = 64 * 1024
 KeyOrigin = Literal["environment", "stored"]
 
 
-class StoredProvider(BaseModel):
+class StoredProvider(BaseModel, defer_build=True):
     """What was entered for one provider."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -28,7 +28,7 @@ class StoredProvider(BaseModel):
     base_url: Annotated[str | None, Field(max_length=1000)] = None
 
 
-_STORED = TypeAdapter(dict[Provider, StoredProvider])
+_STORED = TypeAdapter(dict[Provider, StoredProvider], config=ConfigDict(defer_build=True))
 
 
 class ProviderKeys:

@@ -93,7 +93,7 @@ class ModelChoice(_Settings):
 
 
 _MODELS = TypeAdapter(dict[str, ModelConfig], config=ConfigDict(defer_build=True))
-_MODE: TypeAdapter[ApprovalMode] = TypeAdapter(ApprovalMode)
+_MODE: TypeAdapter[ApprovalMode] = TypeAdapter(ApprovalMode, config=ConfigDict(defer_build=True))
 _AGENTS = TypeAdapter(dict[str, AgentConfig], config=ConfigDict(defer_build=True))
 
 

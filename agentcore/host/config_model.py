@@ -51,7 +51,7 @@ Caller = Literal["chat", "mcp", "host", "module", "page", "token", "cli"]
 """The kinds of principals that call tools."""
 
 
-class ConfigModel(BaseModel):
+class ConfigModel(BaseModel, defer_build=True):
     """A part of app.json: unknown keys are errors, and texts do not pass for numbers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False)

@@ -12,7 +12,7 @@ from agentcore.host.config_model import Caller
 from agentcore.host.host import Host
 
 
-class _Wire(BaseModel):
+class _Wire(BaseModel, defer_build=True):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
 

@@ -26,7 +26,7 @@ ModeOf = Callable[[str], Awaitable[tuple[str, ApprovalMode | None]]]
 """The agent of a session, and the mode of either."""
 
 
-class _Wire(BaseModel):
+class _Wire(BaseModel, defer_build=True):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
 

@@ -4,7 +4,6 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jsonschema_rs
 from pydantic import ValidationError
 
 from agentcore.api.definition import ToolDefinition
@@ -25,6 +24,8 @@ def compile_validator(definition: ToolDefinition) -> Validate:
     """
     if definition.input_schema.get("type", "object") != "object":
         raise ValueError(f"input_schema of tool {definition.name!r} must have type 'object'")
+    import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
+
     try:
         jsonschema_rs.meta.validate(definition.input_schema)
     except jsonschema_rs.ValidationError as exc:
@@ -53,6 +54,8 @@ def _by_model(definition: ToolDefinition) -> Validate:
 
 
 def _by_schema(definition: ToolDefinition) -> Validate:
+    import jsonschema_rs  # noqa: PLC0415 - as above
+
     try:
         validator = jsonschema_rs.validator_for(definition.input_schema, pattern_options=jsonschema_rs.RegexOptions())
     except (ValueError, jsonschema_rs.ValidationError) as exc:

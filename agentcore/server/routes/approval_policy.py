@@ -13,7 +13,7 @@ from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
-class Grants(BaseModel):
+class Grants(BaseModel, defer_build=True):
     """What persons have allowed for later calls, oldest first."""
 
     grants: list[dict[str, Any]]

@@ -60,7 +60,7 @@ class LocalServerView(_Model):
     models: list[str]
 
 
-class LocalServersView(BaseModel):
+class LocalServersView(BaseModel, defer_build=True):
     """Model servers on this machine, and where they were looked for."""
 
     found: list[LocalServerView]

@@ -101,7 +101,7 @@ class CallName(_Model):
     tool_id: Annotated[str, Field(max_length=64)]
 
 
-class Accepted(BaseModel):
+class Accepted(BaseModel, defer_build=True):
     """It was taken; events tell the rest."""
 
     accepted: bool
@@ -113,13 +113,13 @@ class CommandAccepted(Accepted):
     toolId: str  # noqa: N815 - the name on the wire
 
 
-class StoppedTurns(BaseModel):
+class StoppedTurns(BaseModel, defer_build=True):
     """How many turns went on."""
 
     stopped: int
 
 
-class Done(BaseModel):
+class Done(BaseModel, defer_build=True):
     """It was done."""
 
     ok: bool

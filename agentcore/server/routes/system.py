@@ -6,7 +6,6 @@ from pydantic import BaseModel
 
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
-from agentcore.server.openapi import describe
 from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
@@ -41,6 +40,8 @@ async def openapi(exchange: Exchange) -> Answer:
     cache, of_modules = exchange.parts.cache, exchange.host.routes
     version = str(of_modules.version).encode()
     if cache.get("openapi.version") != version:
+        from agentcore.server.openapi import describe  # noqa: PLC0415 - asked for by few, and never first
+
         cache["openapi"] = to_json(describe(exchange.parts.routes, of_modules))
         cache["openapi.version"] = version
     return Answer(cache["openapi"])
