@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -175,6 +176,12 @@ def _ends_within(process: subprocess.Popen[Any], limit_s: float = LIMIT_S) -> th
     return timer
 
 
+def _at_its_terminal() -> None:
+    """Hear the keys of a terminal, also where the tests were started in the background, which ignores interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """A command on a terminal of its own, with a person who reads and types."""
 
@@ -189,7 +196,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads here
+            preexec_fn=_at_its_terminal,  # noqa: PLW1509 - no threads here
         )
         os.close(slave)
         self._limit = _ends_within(self.process)

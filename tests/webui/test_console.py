@@ -401,9 +401,9 @@ async def test_without_tools_the_way_to_the_modules_is_shown(open_tool):
 
 async def test_tools_come_and_go_with_their_modules_while_the_page_is_open(open_tool):
     source = SECRET_FIELD
-    _, page, _ = await open_tool(modules=[], files={"vault": source, "other": source.replace("vault", "other")})
+    ui, page, _ = await open_tool(modules=[], files={"vault": source, "other": source.replace("vault", "other")})
     await expect(page.get_by_role("link", name="vault_open")).to_be_visible()
-    await page.evaluate("import('/static/client.js').then(({client}) => client.post('/api/modules/vault/disable'))")
+    await ui.host.modules.disable("vault")
     await expect(page.get_by_role("link", name="vault_open")).to_have_count(0)
     await expect(page.get_by_role("link", name="other_open")).to_be_visible()
 
