@@ -1,14 +1,12 @@
 """Model servers on this machine, looked for when a person asks: at the usual ports of loopback, and nowhere else."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import aiohttp
 
-_ANSWER_BYTES = 1024 * 1024
-_MODELS_SHOWN = 500
+from agentcore.chat.provider_models import names_in, read_answer
 
 
 class Place(NamedTuple):
@@ -52,8 +50,6 @@ async def _ask(client: aiohttp.ClientSession, place: Place) -> LocalServer | Non
         async with client.get(f"{place.base_url}/models", allow_redirects=False) as response:
             if response.status != 200:  # noqa: PLR2004 - HTTP's OK
                 return None
-            content = await response.content.read(_ANSWER_BYTES)
-        models = [entry["id"] for entry in json.loads(content)["data"]]
-    except (aiohttp.ClientError, TimeoutError, OSError, ValueError, TypeError, KeyError, RecursionError):
+            return LocalServer(*place, names_in(await read_answer(response)))
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
         return None  # something else listens there, or nothing does
-    return LocalServer(*place, [model for model in models if isinstance(model, str)][:_MODELS_SHOWN])

@@ -9,8 +9,9 @@ from pydantic import Field, SecretStr
 from agentcore.api.errors import ToolError
 from agentcore.chat.local_servers import PLACES, LocalServer, look
 from agentcore.chat.provider_keys import KeyOrigin, ProviderKeys
+from agentcore.chat.provider_models import ask_for_models
 from agentcore.chat.session_view import View
-from agentcore.chat.settings import PROVIDERS, ChatSettings, ModelConfig, Provider
+from agentcore.chat.settings import KEY_VARIABLE, PROVIDERS, ChatSettings, ModelConfig, Provider
 from agentcore.host import Host
 from agentcore.host.call_facts import ApprovalMode
 from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes
@@ -125,6 +126,19 @@ class ModelSetup:
     async def look(self) -> list[LocalServer]:
         """Model servers on this machine."""
         return await look(self.places)
+
+    async def models_of(self, provider: Provider) -> list[str]:
+        """The models that a provider says it has, asked with its key at its address.
+
+        Raises:
+            ToolError: `model_not_configured`: it has neither; and as `ask_for_models`.
+        """
+        environ = self.keys.environ()
+        key, base_url = environ.get(KEY_VARIABLE[provider], ""), self.keys.base_url(provider)
+        if not key and base_url is None:
+            message = f"no key of {provider}: enter one, or set it in the environment"
+            raise ToolError("model_not_configured", message, provider=provider)
+        return await ask_for_models(provider, base_url, SecretStr(key))
 
     async def plan(self, name: str, model: ModelConfig) -> SettingsPlan:
         """What adding a model, or changing one, would write into app.json.

@@ -54,6 +54,8 @@ class Provider:
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
+    listed: Any = None
+    list_status: int = 200
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def say(self, text: str = "", *calls: tuple[str, str, str], **fields: Any) -> None:
@@ -72,6 +74,11 @@ class Provider:
     async def anthropic(self, request: web.Request) -> web.StreamResponse:
         """`POST /v1/messages`."""
         return await self._play(request, anthropic_events)
+
+    async def models(self, request: web.Request) -> web.Response:
+        """`GET /v1/models`."""
+        self.headers.append(dict(request.headers))
+        return web.json_response(self.listed, status=self.list_status)
 
     async def _play(self, request: web.Request, events: Callable[[Reply], list[bytes]]) -> web.StreamResponse:
         self.requests.append(await request.json())
@@ -244,6 +251,7 @@ async def provider() -> AsyncIterator[Provider]:
     app = web.Application(client_max_size=32 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", played.openai)
     app.router.add_post("/v1/messages", played.anthropic)
+    app.router.add_get("/v1/models", played.models)
     async with TestServer(app) as server:
         played.url = f"http://127.0.0.1:{server.port}"
         yield played

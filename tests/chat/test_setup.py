@@ -1,5 +1,6 @@
 """What the chat has to work with, over HTTP: keys that are never given back, models that count at once."""
 
+import asyncio
 import json
 import os
 import stat
@@ -7,8 +8,11 @@ import stat
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from pydantic import SecretStr
 
+from agentcore.api.errors import ToolError
 from agentcore.chat.local_servers import Place, look
+from agentcore.chat.provider_models import ask_for_models
 
 pytestmark = pytest.mark.spec("C5")
 SECRET = "sk-entered-by-a-person"
@@ -163,3 +167,94 @@ async def test_servers_are_looked_for_when_a_person_asks(open_talk):
         talk.client.server.app.dispatcher.parts.chat.setup.places = (Place("vllm", "http://127.0.0.1:9/v1"),)
         said = await talk.ask("POST", "/api/chat/local-servers")
     assert said == {"found": [], "looked": ["http://127.0.0.1:9/v1"]}
+
+
+def keep(monkeypatch, provider, provider_name):
+    """Set a provider's key and address in the environment."""
+    base = provider.url if provider_name == "anthropic" else f"{provider.url}/v1"
+    monkeypatch.setenv(f"{provider_name.upper()}_API_KEY", SECRET)
+    monkeypatch.setenv(f"{provider_name.upper()}_BASE_URL", base)
+
+
+@pytest.mark.parametrize(("name", "header"), [("openai", f"Bearer {SECRET}"), ("anthropic", SECRET)])
+async def test_provider_says_which_models_it_has(open_talk, provider, monkeypatch, name, header):
+    keep(monkeypatch, provider, name)
+    provider.listed = {"data": [{"id": "large"}, {"id": 7}, {"id": "small"}], "has_more": False}
+    async with open_talk(models={}) as talk:
+        said = await talk.ask("POST", f"/api/chat/providers/{name}/models")
+    assert said == {"models": ["large", "small"]}
+    sent = provider.headers[0]
+    assert sent["Authorization" if name == "openai" else "x-api-key"] == header
+
+
+async def test_list_that_comes_in_many_pieces_is_read_to_its_end(open_talk, provider, monkeypatch):
+    keep(monkeypatch, provider, "openai")
+    provider.listed = {"data": [{"id": f"maker/{number}", "description": "x" * 2000} for number in range(900)]}
+    async with open_talk(models={}) as talk:
+        said = await talk.ask("POST", "/api/chat/providers/openai/models")
+    assert said["models"] == [entry["id"] for entry in provider.listed["data"]]
+    (found,) = await look([Place("vllm", f"{provider.url}/v1")])
+    assert found.models == said["models"]
+
+
+@pytest.mark.parametrize(
+    ("status", "listed", "error_type"),
+    [
+        (401, {"error": {"message": f"no such key {SECRET}"}}, "provider_unauthorized"),
+        (404, {}, "models_not_listed"),
+        (429, {}, "provider_rate_limited"),
+        (500, {}, "provider_failed"),
+        (200, {"models": []}, "models_not_listed"),
+        (200, {"data": [{"id": "m", "description": "x" * 9_000_000}]}, "models_not_listed"),
+        (302, {}, "models_not_listed"),
+    ],
+)
+async def test_refusal_of_the_list_is_what_it_is_without_the_key(
+    open_talk, provider, monkeypatch, status, listed, error_type
+):
+    keep(monkeypatch, provider, "openai")
+    provider.list_status, provider.listed = status, listed
+    async with open_talk(models={}) as talk:
+        said = await talk.ask("POST", "/api/chat/providers/openai/models", status=400)
+    assert said["error"]["type"] == error_type
+    assert SECRET not in json.dumps(said)
+
+
+async def test_provider_that_is_not_there_or_has_no_key_is_said(open_talk, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    async with open_talk(models={}) as talk:
+        gone = await talk.ask("POST", "/api/chat/providers/openai/models", status=400)
+        none = await talk.ask("POST", "/api/chat/providers/anthropic/models", status=400)
+    assert (gone["error"]["type"], none["error"]["type"]) == ("provider_unreachable", "model_not_configured")
+
+
+async def test_provider_that_does_not_answer_is_given_up():
+    is_over = asyncio.Event()
+
+    async def say_nothing(request):
+        await is_over.wait()
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_get("/models", say_nothing)
+    async with TestServer(app) as server:
+        with pytest.raises(ToolError) as refused:
+            await ask_for_models("openai", str(server.make_url("")), SecretStr(""), limit_s=0.5)
+        is_over.set()
+    assert refused.value.type == "provider_timeout"
+
+
+async def test_provider_that_nobody_knows_has_no_list(open_talk):
+    async with open_talk(models={}) as talk:
+        refused = await talk.ask("POST", "/api/chat/providers/nobody/models", status=404)
+    assert refused["error"]["type"] == "provider_not_found"
+
+
+async def test_name_with_a_slash_is_a_model_s_name(open_talk, provider, monkeypatch):
+    keep(monkeypatch, provider, "openai")
+    provider.say("Hi.")
+    async with open_talk(models={}) as talk:
+        await talk.ask("PUT", "/api/chat/models/openai:maker%2Flarge", {"model": "maker/large"}, status=403)
+        await confirm(talk)
+        await talk.say(await talk.begin(), "hello")
+    assert provider.requests[0]["model"] == "maker/large"

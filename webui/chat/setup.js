@@ -61,6 +61,11 @@ export class ChatSetup extends Store {
     await this.load();
   }
 
+  /** The names of the models that a provider says it has. @param {ProviderName} provider @returns {Promise<string[]>} */
+  async modelsOf(provider) {
+    return (await client.post(`/api/chat/providers/${provider}/models`, {})).models;
+  }
+
   /** Look for model servers on this machine. @returns {Promise<{found: LocalServer[], looked: string[]}>} */
   lookForServers() {
     return client.post('/api/chat/local-servers', {});

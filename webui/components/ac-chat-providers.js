@@ -1,10 +1,12 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {keyed} from 'lit/directives/keyed.js';
 import {chatSetup} from '../chat/setup.js';
 import {Localized, t} from '../i18n.js';
 import {Listening} from '../listening.js';
 import {badges, base, buttons} from '../styles.js';
 import './ac-local-servers.js';
 import './ac-provider-form.js';
+import './ac-provider-models.js';
 
 /** Models and where they come from: keys of providers, servers on this machine, what is set up already. */
 export class AcChatProviders extends Localized(LitElement) {
@@ -35,13 +37,19 @@ export class AcChatProviders extends Localized(LitElement) {
       <div class="tabs" role="group" aria-label=${t('chat.providers')}>
         ${chatSetup.providers.map((one) => this._renderTab(one.provider, t(`chat.provider.${one.provider}`), shown))}${this._renderTab('local', t('chat.local'), shown)}
       </div>
-      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>` : html`<div class="local"><p class="muted">${t('chat.localText')}</p><ac-local-servers></ac-local-servers></div>`}
+      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('chat.localText')}</p><ac-local-servers></ac-local-servers></div>`}
       ${chatSetup.models.length ? html`<section class="models"><h3>${t('chat.models')}</h3><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
   }
 
   /** @param {string} id @param {string} label @param {string} shown */
   _renderTab(id, label, shown) {
     return html`<button aria-pressed=${id === shown} @click=${() => { this._shown = id; }}>${label}</button>`;
+  }
+
+  /** What one provider has at one address is not another one's, also when the answer comes late. @param {import('../chat/setup.js').Provider} given */
+  _renderModelsOf({provider, baseUrl, hasKey}) {
+    if (!hasKey && !baseUrl) return nothing;
+    return keyed(`${provider} ${baseUrl}`, html`<ac-provider-models .provider=${provider}></ac-provider-models>`);
   }
 
   /** @param {import('../chat/setup.js').Model} model */

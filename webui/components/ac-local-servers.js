@@ -1,8 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from '../chat/setup.js';
 import {Localized, t} from '../i18n.js';
+import {Listening} from '../listening.js';
 import {base, buttons} from '../styles.js';
 import './ac-icon.js';
+import './ac-setup-error.js';
 
 /** @type {Record<string, string>} */
 const NAMES = {ollama: 'Ollama', lm_studio: 'LM Studio', llama_cpp: 'llama.cpp', vllm: 'vLLM'};
@@ -18,7 +20,6 @@ export class AcLocalServers extends Localized(LitElement) {
     li > span { flex: 1; min-width: 0; overflow-wrap: anywhere; }
     li small { display: block; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .notice { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    .error { color: var(--ac-danger); font-size: var(--ac-text-s); }
   `];
 
   constructor() {
@@ -31,6 +32,7 @@ export class AcLocalServers extends Localized(LitElement) {
     this._adding = '';
     /** @type {import('../client.js').ApiError | null} */
     this._error = null;
+    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
@@ -39,7 +41,7 @@ export class AcLocalServers extends Localized(LitElement) {
       <button ?disabled=${this._isLooking} aria-busy=${this._isLooking} @click=${this._look}><ac-icon name=${this._isLooking ? 'loader-circle' : 'search'}></ac-icon>${t(this._isLooking ? 'chat.looking' : 'chat.look')}</button>
       <div role="status">${this._found === null ? nothing : this._renderSaid(models.length)}</div>
       ${models.length ? html`<ul>${models.map((model) => this._renderModel(model))}</ul>` : nothing}
-      ${this._error ? html`<p class="error" role="alert">${this._error.type === 'confirmation_required' ? t('chat.confirmKey') : this._error.message}</p>` : nothing}`;
+      <ac-setup-error .error=${this._error}></ac-setup-error>`;
   }
 
   /** @param {number} count */

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from '../chat/setup.js';
 import {Localized, t} from '../i18n.js';
 import {badges, base, buttons, fields} from '../styles.js';
-import './ac-icon.js';
+import './ac-setup-error.js';
 
 /** @typedef {import('../chat/setup.js').Provider} Provider */
 
@@ -17,8 +17,6 @@ export class AcProviderForm extends Localized(LitElement) {
     .field { display: grid; gap: var(--ac-space-1); }
     input { width: 100%; }
     .row { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); align-items: center; }
-    .notice { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-radius: var(--ac-radius-m); background: var(--ac-warn-soft); font-size: var(--ac-text-s); }
-    .notice ac-icon { color: var(--ac-warn); margin-top: 0.15rem; }
   `];
 
   constructor() {
@@ -48,20 +46,13 @@ export class AcProviderForm extends Localized(LitElement) {
           <input id="url" name="url" type="url" spellcheck="false" .value=${baseUrl ?? ''} placeholder=${t(`chat.baseUrlOf.${provider}`)} aria-describedby="url-hint">
           <span class="hint" id="url-hint">${t('chat.baseUrlHint')}</span>
         </div>
-        ${this._renderOutcome()}
+        <ac-setup-error .error=${this._error}></ac-setup-error>
         <div class="row">
           <button class="primary" ?disabled=${this._isBusy}>${t('chat.saveKey')}</button>
           ${keyOrigin === 'stored' ? html`<button type="button" class="danger" ?disabled=${this._isBusy} @click=${this._drop}>${t('chat.dropKey')}</button>` : nothing}
           <span role="status" class="hint">${this._said}</span>
         </div>
       </form>`;
-  }
-
-  _renderOutcome() {
-    if (!this._error) return nothing;
-    if (this._error.type !== 'confirmation_required') return html`<p class="field-error" role="alert">${this._error.message}</p>`;
-    return html`<p class="notice" role="alert"><ac-icon name="shield"></ac-icon><span>${t('chat.confirmKey')}
-      <button type="button" class="small" @click=${this._showApprovals}>${t('chat.review')}</button></span></p>`;
   }
 
   /** @param {SubmitEvent} event */
@@ -96,10 +87,6 @@ export class AcProviderForm extends Localized(LitElement) {
     }
     this._isBusy = false;
     return !this._error;
-  }
-
-  _showApprovals() {
-    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
   }
 }
 customElements.define('ac-provider-form', AcProviderForm);

@@ -172,7 +172,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   _renderProviders() {
     return html`
-      <ac-dialog .open=${this._showsProviders} heading=${t('chat.providers')} @ac-close=${() => { this._showsProviders = false; }}>
+      <ac-dialog .open=${this._showsProviders} heading=${t('chat.providers')} @ac-close=${() => { this._showsProviders = false; }} @ac-show-approvals=${this._leaveForApprovals}>
         ${this._showsProviders ? html`<ac-chat-providers></ac-chat-providers>` : nothing}
         <button slot="actions" @click=${() => { this._showsProviders = false; }}>${t('shell.close')}</button>
       </ac-dialog>`;
@@ -269,6 +269,16 @@ export class AcViewChats extends Localized(LitElement) {
       case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.text), detail.failed); break;
       case 'ac-prompt': this._composer.write(detail.text); break;
     }
+  }
+
+  /** What stands beside the content cannot be reached under a modal dialog, which takes the focus back when it closes. @param {Event} event */
+  async _leaveForApprovals(event) {
+    event.stopPropagation();
+    const dialog = /** @type {import('../components/ac-dialog.js').AcDialog} */ (event.currentTarget);
+    this._showsProviders = false;
+    await this.updateComplete;
+    await dialog.updateComplete;
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
   }
 
   _showConfirmation() {

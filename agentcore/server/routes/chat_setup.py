@@ -67,6 +67,12 @@ class LocalServersView(BaseModel, defer_build=True):
     looked: list[str]
 
 
+class ProviderModels(BaseModel):
+    """The models that a provider says it has, by its names for them."""
+
+    models: list[str]
+
+
 async def show_chat(exchange: Exchange) -> Answer:
     """Send what the chat has to work with."""
     return Answer(to_json(_setup(exchange).show().model_dump(by_alias=True, mode="json")))
@@ -90,6 +96,11 @@ async def forget_provider(exchange: Exchange) -> Answer:
     proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, "-key: …\n"),))
     await change_policy(exchange, proposal, lambda: setup.forget(provider))
     return Answer(to_json({"ok": True}))
+
+
+async def ask_provider(exchange: Exchange) -> Answer:
+    """Ask a provider which models it has, because a person asked."""
+    return Answer(to_json({"models": await _setup(exchange).models_of(_provider(exchange))}))
 
 
 async def put_model(exchange: Exchange) -> Answer:
@@ -141,6 +152,14 @@ ROUTES = (
         body=ProviderBody,
     ),
     ServerRoute("DELETE", _PROVIDER, forget_provider, "Forget the key of a provider.", action="change_settings"),
+    ServerRoute(
+        "POST",
+        f"{_PROVIDER}/models",
+        ask_provider,
+        "Ask a provider which models it has, with the key and the address that are kept.",
+        action="call",
+        answer=ProviderModels,
+    ),
     ServerRoute(
         "PUT",
         "/api/chat/models/{name}",

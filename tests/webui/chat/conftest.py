@@ -112,6 +112,7 @@ async def provider() -> AsyncIterator[Any]:
     played = _tests_of_chat().Provider()
     app = web.Application(client_max_size=32 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", played.openai)
+    app.router.add_get("/v1/models", played.models)
     async with TestServer(app) as server:
         played.url = f"http://127.0.0.1:{server.port}"
         yield played

@@ -1,0 +1,111 @@
+"""The models that a provider says it has: OpenAI's `GET /v1/models`, and Anthropic's, whose answer has the same shape.
+
+Source: https://platform.openai.com/docs/api-reference/models/list, https://docs.anthropic.com/en/api/models-list.
+"""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import aiohttp
+from pydantic import SecretStr
+
+from agentcore.api.errors import ToolError
+from agentcore.chat.settings import Provider
+
+_OWN_ADDRESS: Mapping[Provider, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+}
+_ANTHROPIC_VERSION = "2023-06-01"
+_ANSWER_BYTES = 8 * 1024 * 1024
+_MODELS_SHOWN = 1000
+ASK_SECONDS = 20.0
+"""How long a provider may take to answer."""
+
+
+async def ask_for_models(
+    provider: Provider, base_url: str | None, key: SecretStr, limit_s: float = ASK_SECONDS
+) -> list[str]:
+    """Ask a provider for the names of its models, in its own order.
+
+    Args:
+        provider: Whose protocol it speaks.
+        base_url: Its address; None: the provider's own.
+        key: The key; empty where a local server wants none.
+        limit_s: How long it may take.
+    Raises:
+        ToolError: `provider_unauthorized`, `provider_rate_limited`, `provider_unreachable`, `provider_timeout`,
+            `provider_failed`; `models_not_listed`: there is no such list at this address.
+    """
+    base = (base_url or _OWN_ADDRESS[provider]).rstrip("/")
+    url = f"{base}/models" if provider == "openai" else f"{base}/v1/models?limit={_MODELS_SHOWN}"
+    timeout = aiohttp.ClientTimeout(total=limit_s)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, trust_env=True) as client,
+            # a redirect could take the key elsewhere
+            client.get(url, headers=_headers(provider, key), allow_redirects=False) as response,
+        ):
+            if response.status != HTTPStatus.OK:
+                raise _refused(response.status, base)
+            content = await read_answer(response)
+    except TimeoutError as exc:
+        message = f"the provider did not answer within {limit_s:g} s; try again"
+        raise ToolError("provider_timeout", message, retryable=True, base_url=base) from exc
+    except (aiohttp.ClientError, OSError) as exc:
+        message = f"the provider cannot be reached: {exc}; look at its address"
+        raise ToolError("provider_unreachable", message, retryable=True, base_url=base) from exc
+    try:
+        return names_in(content)
+    except ValueError as exc:
+        raise _not_listed(base) from exc
+
+
+async def read_answer(response: aiohttp.ClientResponse) -> bytes:
+    """The body of an answer, whole; of one over 8 MiB what came until then, which is no JSON."""
+    content = bytearray()
+    async for piece in response.content.iter_any():
+        content += piece
+        if len(content) > _ANSWER_BYTES:
+            break
+    return bytes(content)
+
+
+def names_in(content: bytes) -> list[str]:
+    """The names of the models in an answer, at most 1000.
+
+    Raises:
+        ValueError: It is no list of models.
+    """
+    try:
+        names = [entry["id"] for entry in json.loads(content)["data"]]
+    except (ValueError, TypeError, KeyError, RecursionError) as exc:
+        raise ValueError("no list of models") from exc
+    return [name for name in names if isinstance(name, str)][:_MODELS_SHOWN]
+
+
+def _headers(provider: Provider, key: SecretStr) -> dict[str, str]:
+    value = key.get_secret_value()
+    if provider == "anthropic":
+        return {"anthropic-version": _ANTHROPIC_VERSION, **({"x-api-key": value} if value else {})}
+    return {"Authorization": f"Bearer {value}"} if value else {}
+
+
+def _refused(status: int, base: str) -> ToolError:
+    """What a status means. What the provider says to it is left out: some repeat the key."""
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        message = "the provider refused the key; look at it and at the address"
+        return ToolError("provider_unauthorized", message, status=status, base_url=base)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        message = "the provider takes no more requests now; try again later"
+        return ToolError("provider_rate_limited", message, retryable=True, status=status, base_url=base)
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _not_listed(base)
+    message = f"the provider failed with status {status}; try again"
+    return ToolError("provider_failed", message, retryable=True, status=status, base_url=base)
+
+
+def _not_listed(base: str) -> ToolError:
+    message = f"{base} has no list of models; look at the address, or name a model under models in app.json"
+    return ToolError("models_not_listed", message, base_url=base)

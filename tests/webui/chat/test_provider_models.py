@@ -1,0 +1,95 @@
+"""The models that a provider says it has: shown when a person asks, taken by name, confirmed in the approval view."""
+
+import pytest
+from playwright.async_api import expect
+
+PHONE = {"width": 390, "height": 844}
+MANY = [f"maker/model-{number}" for number in range(20)]
+
+
+@pytest.fixture
+def open_providers(open_chat, provider):
+    """Open the dialog of providers, with the played provider's address kept."""
+
+    async def make(**options):
+        chat = await open_chat(has_model=False, **options)
+        await chat.ui.server.put("/api/chat/providers/openai", json={"baseUrl": f"{provider.url}/v1"})
+        await decide(chat, approved=True)
+        await chat.page.get_by_role("button", name="No model").click()
+        await chat.page.get_by_role("menuitem", name="Models and keys").click()
+        chat.ui.allowed_errors.append("403")
+        await expect(chat.page.get_by_role("dialog", name="Models and keys")).to_be_visible()
+        # what stands in it is slotted: no descendant of the native dialog
+        return chat, chat.page.locator("ac-view-chats ac-dialog")
+
+    return make
+
+
+async def decide(chat, *, approved):
+    (change,) = chat.ui.host.policy_changes.waiting
+    await chat.ui.host.policy_changes.decide(change.change_id, approved=approved, by="test")
+
+
+async def test_model_is_chosen_from_those_that_the_provider_says_it_has(open_providers, provider):
+    provider.listed = {"data": [{"id": name} for name in MANY]}
+    chat, dialog = await open_providers()
+    await dialog.get_by_role("button", name="Show the models it has").click()
+    await dialog.get_by_label("Find a model").fill("MODEL-17")
+    use = dialog.get_by_role("button", name="Use: maker/model-17")
+    await use.click()
+    waits = dialog.get_by_text("This waits for you in the approval view")
+    await expect(waits).to_be_visible()
+    await decide(chat, approved=True)
+    await expect(use).to_have_count(0)
+    await expect(waits).to_have_count(0)
+    await dialog.get_by_role("button", name="Close").last.click()
+    provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    assert provider.requests[0]["model"] == "maker/model-17"
+
+
+async def test_model_that_waits_leads_to_the_approval_view_and_can_be_chosen_again_after_a_no(open_providers, provider):
+    provider.listed = {"data": [{"id": "small"}]}
+    chat, dialog = await open_providers()
+    await dialog.get_by_role("button", name="Show the models it has").click()
+    await dialog.get_by_role("button", name="Use: small").click()
+    await dialog.get_by_role("button", name="Review").click()
+    await expect(chat.page.get_by_role("dialog")).to_have_count(0)
+    await expect(chat.page.locator("ac-approval-tray iframe")).to_be_focused()
+    await decide(chat, approved=False)
+    await chat.page.get_by_role("button", name="No model").click()
+    await chat.page.get_by_role("menuitem", name="Models and keys").click()
+    await dialog.get_by_role("button", name="Show the models it has").click()
+    await expect(dialog.get_by_role("button", name="Use: small")).to_be_enabled()
+
+
+async def test_refusal_of_the_provider_s_list_is_said(open_providers, provider):
+    provider.list_status = 401
+    chat, dialog = await open_providers()
+    chat.ui.allowed_errors.append("400")
+    await dialog.get_by_role("button", name="Show the models it has").click()
+    await expect(dialog.get_by_role("alert").filter(has_text="refused the key")).to_be_visible()
+
+
+async def test_list_of_one_provider_is_not_shown_for_another(open_providers, provider, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant")
+    provider.listed = {"data": [{"id": "small"}]}
+    _, dialog = await open_providers()
+    await dialog.get_by_role("button", name="OpenAI-compatible").click()
+    await dialog.get_by_role("button", name="Show the models it has").click()
+    await expect(dialog.get_by_text("small", exact=True)).to_be_visible()
+    await dialog.get_by_role("button", name="Anthropic").click()
+    await expect(dialog.get_by_role("heading", name="Anthropic")).to_be_visible()
+    await expect(dialog.get_by_text("small", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize(("theme", "viewport"), [("light", None), ("dark", None), ("dark", PHONE)])
+async def test_list_of_models_is_accessible(open_providers, provider, axe_problems, theme, viewport):
+    provider.listed = {"data": [{"id": name} for name in [*MANY, "a-maker-with-a-long-name/" + "model-" * 20]]}
+    chat, dialog = await open_providers(color_scheme=theme, **({"viewport": viewport} if viewport else {}))
+    await dialog.get_by_role("button", name="Show the models it has").click()
+    await dialog.get_by_role("button", name="Use: maker/model-0", exact=True).click()
+    await expect(dialog.get_by_role("alert")).to_be_visible()
+    assert await axe_problems(chat.page) == []
+    assert await chat.page.get_by_role("dialog").evaluate("(element) => element.scrollWidth <= element.clientWidth")
