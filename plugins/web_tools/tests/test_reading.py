@@ -52,6 +52,18 @@ async def test_characters_that_show_nothing_are_left_out(serve, fetch) -> None:
 
 
 @pytest.mark.spec("T6")
+@pytest.mark.parametrize("begin", ["main", "article", "section", "header", "garden-bed"])
+async def test_page_without_a_tag_for_its_body_is_read(serve, fetch, begin) -> None:
+    async def page(request):
+        content = f"<!doctype html><title>Beds</title><{begin}><h1>Garden</h1><p>Two <b>beds</b>.</{begin}>Plain end."
+        return web.Response(text=content, content_type="text/html")
+
+    result = await fetch(await serve({"/": page}))
+    assert result.data["title"] == "Beds"
+    assert result.data["text"] == "# Garden\n\nTwo **beds**.\n\nPlain end."
+
+
+@pytest.mark.spec("T6")
 async def test_page_of_documentation_keeps_code_tables_and_links(read, site) -> None:
     page = await read("docs_page.html")
     assert page.startswith("# Connection pools\n")

@@ -21,6 +21,7 @@ _INVISIBLE = (
     "dialog",
     "datalist",
 )
+_METADATA = frozenset(("base", "link", "meta", "noscript", "script", "style", "template", "title"))
 _CHROME = ("nav", "footer", "aside", "form", "button", "select", "input", "textarea", "menu")
 _CHROME_ROLES = frozenset(
     (
@@ -140,9 +141,23 @@ def _parse(text: str) -> html.HtmlElement:
     # as bytes: lxml refuses a text that declares an encoding; NUL would end the document for the parser
     content = text.replace("\0", "�").encode("utf-8", "replace")
     try:
-        return html.document_fromstring(content, parser=parser, ensure_head_body=True)
+        root = html.document_fromstring(content, parser=parser, ensure_head_body=True)
     except etree.ParserError:  # nothing but white space
         return html.document_fromstring(b"<html><body></body></html>", parser=parser, ensure_head_body=True)
+    _begin_body(root)
+    return root
+
+
+def _begin_body(root: html.HtmlElement) -> None:
+    """Take out of the head what ends it in HTML 5, and which the parser, being older, leaves there (`<main>`)."""
+    head, body = root.find("head"), root.find("body")
+    if head is None or body is None:
+        return
+    first = next((place for place, element in enumerate(head) if element.tag not in _METADATA), len(head))
+    moved = head[first:]
+    if moved:
+        moved[-1].tail, body.text = (moved[-1].tail or "") + (body.text or ""), None
+        body[:0] = moved
 
 
 def _copy(element: html.HtmlElement) -> html.HtmlElement:
