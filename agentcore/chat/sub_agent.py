@@ -22,7 +22,7 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
-from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
+from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.host import CallRequest, Host
 from agentcore.host.call import Call
 from agentcore.store.chat_rows import ChatCallRow
@@ -142,8 +142,7 @@ class SubAgent:
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif part.tool_name not in self._offered:
-            message = f"there is no tool {part.tool_name!r} here; call one that is listed, by its exact name"
-            error = ToolError("unknown_tool", message, tool=part.tool_name)
+            error = not_offered(part.tool_name, self._offered)
         row = ChatCallRow(self._call.session_id, f"tc_{secrets.token_hex(8)}", part.tool_name, arguments, "server")
         return row, error
 

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentcore.api.errors import ToolError
@@ -79,6 +79,13 @@ class Toolbox:
         parameters = {"type": "object", "properties": {"query": query}, "required": ["query"]}
         description = text(self._locale, "find_tools", count=len(hidden), modules=modules)
         return OfferedTool(FIND_TOOLS, description, parameters, "server")
+
+
+def not_offered(name: str, offered: Collection[str]) -> ToolError:
+    """The model called a tool that it was not given."""
+    hint = "find one with find_tools, or call" if FIND_TOOLS in offered else "call"
+    message = f"there is no tool {name!r} among those given here; {hint} one that is listed, by its exact name"
+    return ToolError("unknown_tool", message, tool=name)
 
 
 def _words(query: str) -> list[str]:

@@ -19,7 +19,7 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_error
-from agentcore.chat.toolbox import FIND_TOOLS, Toolbox
+from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
@@ -197,8 +197,7 @@ class Turn:
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
-            message = f"there is no tool {part.tool_name!r} here; call one that is listed, by its exact name"
-            error = ToolError("unknown_tool", message, tool=part.tool_name)
+            error = not_offered(part.tool_name, self._offered)
         row = ChatCallRow(
             self._session_id, tool_id, part.tool_name, arguments, "server" if offered is None else offered.kind
         )

@@ -56,6 +56,7 @@ async def test_forty_tools_are_all_given_without_a_search(open_talk, provider):
 async def test_of_more_each_module_has_its_share_and_the_rest_is_found_and_stays(open_talk, provider):
     """The model finds a tool, calls it, and has it still after a restart, at the same place."""
     large, words = Many("large", 60, [""] * 57 + ["weigh elephants"]), '{"query": "weigh an elephant"}'
+    provider.say("", ("0", "large_57", "{}"))
     provider.say("", ("a", "find_tools", words))
     provider.say("", ("b", "large_57", "{}"))
     provider.say("Heavy.")
@@ -64,7 +65,8 @@ async def test_of_more_each_module_has_its_share_and_the_rest_is_found_and_stays
         await talk.post("weigh it")
     async with open_talk(Many("large", 60), Many("small", 5), **ALLOW) as talk:
         await talk.post("again")
-    first, second, _, last = (offered(request) for request in provider.requests)
+    first, _, second, _, last = (offered(request) for request in provider.requests)
+    assert "find one with find_tools" in provider.requests[1]["messages"][-1]["content"]
     assert len(first) == 40
     assert first[-1] == "find_tools"
     assert {f"small_{number:02}" for number in range(5)} <= set(first)
