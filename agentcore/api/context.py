@@ -18,6 +18,11 @@ class Principal:
     kind: PrincipalKind
     id: str = ""
 
+    @property
+    def name(self) -> str:
+        """Both in one, for records: `client:phone`, `page:page_1a2b`; the kind alone where there is no id."""
+        return f"{self.kind}:{self.id}" if self.id else self.kind
+
 
 class Artifacts(Protocol):
     """Where a tool puts what is too large or too binary for its result."""

@@ -10,6 +10,7 @@ import structlog
 
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
+from agentcore.chat.call_answers import CallAnswers, is_expired
 from agentcore.chat.conversations import Conversations
 from agentcore.chat.setup import ModelSetup
 from agentcore.chat.stream import Sink, Stream
@@ -19,6 +20,7 @@ from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turns import Turns
 from agentcore.chat.wire import ChatBody, read_answer, read_client_result
 from agentcore.host import Host
+from agentcore.host.approval_request import Verdict
 from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
 from agentcore.host.url_pattern import host_of
@@ -44,7 +46,8 @@ class Chat:
         self.setup = ModelSetup(host, environ)
         self._locale = host.config.locale
         self._turns = Turns(host, lambda: self.setup.settings)
-        self.conversations = Conversations(host, self._turns, lambda: self.setup.settings)
+        self._answers = CallAnswers(host)
+        self.conversations = Conversations(host, self._turns, self._answers, lambda: self.setup.settings)
         host.conversation.chat = ToolChat(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
             host.events.subscribe("approval.decided", self._notice_decision),
@@ -154,14 +157,7 @@ class Chat:
                 None if waiting is None else waiting.preview,
                 api_token_approves=self._host.policy.config.api_token,
             )
-        moved = await self._chats.move(
-            body.session_id,
-            answer.toolId,
-            "waiting",
-            "approved" if answer.approved else "rejected",
-            answered_by=f"{principal.kind}:{principal.id}" if principal.id else principal.kind,
-        )
-        if not moved:
+        if not await self._answers.take(call, Verdict(answer.approved, by=principal.name)):
             raise await self._not_waiting(body.session_id, answer.toolId)
         if not answer.approved:
             stream.content(text(self._locale, "cancelled"))
@@ -210,7 +206,7 @@ class Chat:
         call = await self._chats.find_call(session_id, tool_id)
         if call is None:
             return ToolError("tool_call_not_found", f"no call {tool_id!r} was made in this session", toolId=tool_id)
-        if call.state == "waiting":
+        if call.state == "waiting" and is_expired(call):
             return ToolError(
                 "approval_expired", f"call {tool_id!r} waited too long; send a new message", toolId=tool_id
             )
@@ -236,7 +232,7 @@ class Chat:
     # -- tasks and events --------------------------------------------------------------------------------------
 
     def _notice_decision(self, event: Event) -> None:
-        if event.session_id is not None:
+        if event.session_id is not None and not self._answers.is_taking(event.data["callId"]):
             self._turns.spawn(self._take_decision(event.session_id, event.data), event.session_id)
 
     async def _take_decision(self, session_id: str, said: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.chat import transcript
+from agentcore.chat.call_answers import CallAnswers
 from agentcore.chat.limits import TITLE_CHARS
 from agentcore.chat.session_view import (
     MessagesView,
@@ -33,11 +34,15 @@ class Conversations:
     Args:
         host: Carries out the calls.
         turns: Lets sessions go on.
+        answers: Takes a person's word on calls.
         settings: Reads models and agents as they are now.
     """
 
-    def __init__(self, host: Host, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
+    def __init__(
+        self, host: Host, turns: Turns, answers: CallAnswers, settings: Callable[[], ChatSettings]
+    ) -> None:
         self._host, self._chats, self._turns, self._settings = host, host.store.chats, turns, settings
+        self._answers = answers
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
@@ -197,7 +202,7 @@ class Conversations:
             return
         if call is None:
             raise ToolError("tool_call_not_found", f"no call {tool_id!r} was made in this session", toolId=tool_id)
-        if not await self._chats.move(session_id, tool_id, "waiting", "rejected", answered_by=_name(by)):
+        if not await self._answers.take(call, Verdict(approved=False, by=by.name)):
             raise ToolError("tool_call_answered", f"call {tool_id!r} was answered already", toolId=tool_id)
         stream = self._turns.stream(session_id)
         work = self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
@@ -211,7 +216,7 @@ class Conversations:
             return False
         if self._host.approvals.find(names[tool_id]) is None:
             return False
-        await self._host.approvals.decide(names[tool_id], Verdict(approved=False, by=_name(by)))
+        await self._host.approvals.decide(names[tool_id], Verdict(approved=False, by=by.name))
         return True
 
     async def answer(self, session_id: str, question_id: str, text: str) -> None:
@@ -345,10 +350,6 @@ def _without_prompt(row: ChatMessageRow) -> NewMessage | None:
     (message,) = json.loads(row.message)
     parts = [part for part in message["parts"] if part["part_kind"] != "user-prompt"]
     return NewMessage(json.dumps([{**message, "parts": parts}], ensure_ascii=False), "told") if parts else None
-
-
-def _name(principal: Principal) -> str:
-    return f"{principal.kind}:{principal.id}" if principal.id else principal.kind
 
 
 def _now_ms() -> int:

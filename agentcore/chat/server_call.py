@@ -11,7 +11,6 @@ from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
 from agentcore.host import CallRequest, Host
-from agentcore.host.approval_request import Verdict
 from agentcore.host.call import CallOutcome, Notify
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState
 
@@ -61,13 +60,10 @@ class ServerCalls:
         """Run an approved call, once: who finds it `running` after a restart does not run it again."""
         if not await self._move(call, "approved", "running"):
             return
-        desk = self._host.approvals
-        if desk.find(call.call_id) is None:
+        if self._host.approvals.verdict_of(call.call_id) is None:
             message = "what was approved has expired, or the tool has changed meanwhile; call it again"
             await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)))
             return
-        if desk.verdict_of(call.call_id) is None:
-            await desk.decide(call.call_id, Verdict(approved=True, by=call.answered_by))
         # what the tool calls in turn waits for a person as well
         request = self._request(call, call.call_id, waits=True)
         await self._end(call, await self._host.call(request, self._notify(call)))
@@ -85,13 +81,9 @@ class ServerCalls:
 
     async def reject(self, call: ChatCallRow) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
-        desk, reason = self._host.approvals, ""
-        if desk.find(call.call_id) is not None:
-            verdict = desk.verdict_of(call.call_id)
-            if verdict is None:
-                await desk.decide(call.call_id, Verdict(approved=False, by=call.answered_by))
-            else:
-                reason = verdict.reason
+        reason, verdict = "", self._host.approvals.verdict_of(call.call_id)
+        if verdict is not None:
+            reason = verdict.reason
             await self._host.call(self._request(call, call.call_id))
         locale = self._stream.locale
         said = text(locale, "rejected_because", reason=reason) if reason else text(locale, "rejected")

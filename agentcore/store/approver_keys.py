@@ -14,7 +14,7 @@ import structlog
 
 from agentcore.api.errors import ToolError
 from agentcore.store.database import Database
-from agentcore.store.page_codes import PageCodes, short_code
+from agentcore.store.one_time_codes import OneTimeCodes, short_code
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ class ApproverKeys:
 
     def __init__(self, database: Database, known: Iterable[KnownApprover], now: Callable[[], float]) -> None:
         self._database, self._now = database, now
-        self._codes = PageCodes(now, short_code)
+        self._codes = OneTimeCodes(now, short_code)
         self._known = {approver.key_hash: approver for approver in known}
 
     @classmethod
@@ -72,7 +72,7 @@ class ApproverKeys:
         """Pair a client: gives its key, once the disk has it; None: the code is not valid (any more).
 
         Raises:
-            ToolError: `too_many_attempts`, `invalid_name`, `approver_exists`, `too_many_approvers`.
+            ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
         """
         self._check_new(name)
         return await self.add(name) if self._codes.use(code.strip().upper()) else None

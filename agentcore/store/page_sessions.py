@@ -13,7 +13,7 @@ from typing import Literal, Self
 import structlog
 
 from agentcore.store.database import Database
-from agentcore.store.page_codes import PageCodes
+from agentcore.store.one_time_codes import OneTimeCodes
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ class PageSessions:
         self, database: Database, audience: Audience, known: Iterable[KnownSession], now: Callable[[], float]
     ) -> None:
         self._database, self._audience, self._now = database, audience, now
-        self._codes = PageCodes(now)
+        self._codes = OneTimeCodes(now)
         self._known = {session.cookie_hash: session for session in known}
 
     @classmethod
@@ -90,11 +90,7 @@ class PageSessions:
         return self._codes.create()
 
     async def exchange(self, code: str) -> PageSession | None:
-        """Begin a session for a code, and return once the disk has it; None: the code is not valid (any more).
-
-        Raises:
-            ToolError: `too_many_attempts`.
-        """
+        """Begin a session for a code, and return once the disk has it; None: the code is not valid (any more)."""
         if not self._codes.use(code):
             return None
         session_id = f"{self._audience}_{secrets.token_hex(8)}"

@@ -1,10 +1,12 @@
 """Calls of a model that wait for a person: approved once, rejected, superseded, expired, or let pass."""
 
 import asyncio
+import json
 
 import pytest
 
-from agentcore.api import ToolContext, tool
+from agentcore.api import ToolContext, ToolError, tool
+from agentcore.host.approvals import Verdict
 from tests.chat.notes import TOKEN, Notes
 
 pytestmark = pytest.mark.spec("C2")
@@ -99,6 +101,57 @@ async def test_continuation_comes_with_the_answer_that_completes_the_set(open_ta
     assert notes.added == ["b"]
 
 
+@pytest.mark.parametrize("approved", [True, False])
+async def test_answered_call_is_not_listed_while_others_of_its_turn_wait(open_talk, provider, calls_of, approved):
+    """Over the chat's wire, with a paired client's key: whoever lists what waits finds the other call alone."""
+    notes = Notes()
+    provider.say("", ("a", "note_add", '{"text": "a"}'), ("b", "note_add", '{"text": "b"}'))
+    provider.say("Both.")
+    async with open_talk(notes) as talk:
+        one, two = (call["toolId"] for call in calls_of(await talk.post("add both")))
+        decided = []
+        talk.host.events.subscribe("approval.decided", lambda event: decided.append(event.data))
+        before = (await talk.ask("GET", "/api/approvals"))["calls"]
+        key = {"Authorization": f"Bearer {await talk.host.store.approver_keys.add('panel')}"}
+        answer = {"role": "function", "message": json.dumps({"toolId": one, "approved": approved})}
+        async with talk.client.post(
+            "/api/v1/agent/chat", json={"session_id": "s1", "user_id": "u1", **answer}, headers=key
+        ) as response:
+            assert f'"waiting":["{two}"]' in await response.text()
+        (listed,) = (await talk.ask("GET", "/api/approvals"))["calls"]
+        assert (await talk.ask("GET", "/api/sessions/s1"))["waiting"] == [two]
+    assert listed["callId"] == before[1]["callId"]
+    assert [(said["callId"], said["approved"]) for said in decided] == [(before[0]["callId"], approved)]
+    assert notes.added == []
+
+
+async def test_call_that_the_page_rejects_is_not_listed_while_others_of_its_turn_wait(open_talk, provider, calls_of):
+    provider.say("", ("a", "note_add", '{"text": "a"}'), ("b", "note_add", '{"text": "b"}'))
+    async with open_talk(Notes()) as talk:
+        one, two = (call["toolId"] for call in calls_of(await talk.post("add both")))
+        async with talk.events("s1") as events:
+            await talk.ask("POST", "/api/sessions/s1/reject", {"toolId": one}, status=202)
+            await events.until("session.finished")
+        assert len((await talk.ask("GET", "/api/approvals"))["calls"]) == 1
+        assert (await talk.ask("GET", "/api/sessions/s1"))["waiting"] == [two]
+
+
+async def test_word_at_the_desk_and_word_over_the_wire_are_one(open_talk, provider, calls_of):
+    """Whoever is first counts, also while the call waits for others of its turn."""
+    notes = Notes()
+    provider.say("", ("a", "note_add", '{"text": "a"}'), ("b", "note_add", '{"text": "b"}'))
+    provider.say("Both.")
+    async with open_talk(notes, **TOKEN) as talk:
+        one, two = (call["toolId"] for call in calls_of(await talk.post("add both")))
+        (first, _) = talk.host.approvals.waiting
+        await talk.approve(one)
+        with pytest.raises(ToolError) as late:
+            await talk.host.approvals.decide(first.call_id, Verdict(approved=False, by="terminal"))
+        await talk.approve(two)
+    assert late.value.type == "approval_not_found"
+    assert sorted(notes.added) == ["a", "b"]
+
+
 async def test_message_while_calls_wait_rejects_them_as_superseded(open_talk, provider, text_of, calls_of):
     notes = Notes()
     provider.say("", ("call_1", "note_add", '{"text": "a"}'))
@@ -134,8 +187,6 @@ async def test_decision_made_elsewhere_carries_the_session_on(open_talk, provide
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
         (request,) = talk.host.approvals.waiting
-        from agentcore.host.approvals import Verdict
-
         await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
         async with asyncio.timeout(30):
             await finished.wait()

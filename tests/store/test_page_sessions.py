@@ -4,9 +4,8 @@ import sqlite3
 
 import pytest
 
-from agentcore.api import ToolError
 from agentcore.store.database import Database
-from agentcore.store.page_codes import CODES, FAILURES
+from agentcore.store.one_time_codes import CODES
 from agentcore.store.page_sessions import SESSIONS, PageSession, PageSessions
 
 DAY = 24 * 3600
@@ -60,18 +59,6 @@ async def test_oldest_code_ends_when_there_are_too_many(sessions: PageSessions) 
     codes = [sessions.create_code() for _ in range(CODES + 1)]
     assert await sessions.exchange(codes[0]) is None
     assert await sessions.exchange(codes[1]) is not None
-
-
-@pytest.mark.spec("S1")
-async def test_guessing_is_stopped_for_a_minute(sessions: PageSessions, clock: Clock) -> None:
-    code = sessions.create_code()
-    for _ in range(FAILURES):
-        assert await sessions.exchange("gu\ud800ess") is None
-    with pytest.raises(ToolError) as caught:
-        await sessions.exchange(code)
-    assert (caught.value.type, caught.value.retryable) == ("too_many_attempts", True)
-    clock.now += 61
-    assert await sessions.exchange(code) is not None
 
 
 @pytest.mark.spec("S1")

@@ -78,9 +78,9 @@ async def decide(exchange: Exchange) -> Answer:
     _check(exchange, request)
     if body.approved:
         grant = None if request is None else _offer(request, body.offer)
-        verdict = Verdict(True, by(exchange), body.digest, grant)
+        verdict = Verdict(True, exchange.principal.name, body.digest, grant)
     else:
-        verdict = Verdict(False, by(exchange), reason=body.reason.strip())
+        verdict = Verdict(False, exchange.principal.name, reason=body.reason.strip())
     await exchange.host.approvals.decide(call_id, verdict)
     return _done()
 
@@ -105,15 +105,9 @@ def _offer(request: ApprovalRequest, number: int | None) -> GrantOffer | None:
 
 async def decide_change(exchange: Exchange) -> Answer:
     """Apply a change of what is allowed, or refuse it."""
-    body: ChangeDecision = exchange.body
-    await exchange.host.policy_changes.decide(exchange.path_values["id"], approved=body.approved, by=by(exchange))
+    body, who = exchange.body, exchange.principal.name
+    await exchange.host.policy_changes.decide(exchange.path_values["id"], approved=body.approved, by=who)
     return _done()
-
-
-def by(exchange: Exchange) -> str:
-    """Who decided, for the record."""
-    principal = exchange.principal
-    return f"{principal.kind}:{principal.id}" if principal.id else principal.kind
 
 
 def _done() -> Answer:

@@ -11,7 +11,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal, to_json
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.call_row import notice
-from agentcore.store.page_codes import CODE_SECONDS
+from agentcore.store.one_time_codes import CODE_SECONDS
 
 
 class ApproverView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):

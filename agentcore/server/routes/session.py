@@ -38,7 +38,7 @@ class WhoIs(BaseModel, defer_build=True):
 
 
 async def log_in(exchange: Exchange) -> Answer:
-    """Exchange a one-time code for a session; wrong codes are counted, and too many of them close the door a while."""
+    """Exchange a one-time code for a session; wrong ones end the code that they begin like, and lock nothing."""
     session = await _sessions(exchange).exchange(exchange.body.code)
     if session is None:
         exchange.parts.hits.add("wrong_code")

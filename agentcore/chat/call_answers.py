@@ -1,0 +1,60 @@
+"""A person's word on a call of a chat: given to the desk, which takes one word on each, and kept in the session."""
+
+import time
+
+from agentcore.api.errors import ToolError
+from agentcore.host import Host
+from agentcore.host.approval_request import Verdict
+from agentcore.store.chat_rows import ChatCallRow, ChatCallState
+
+
+class CallAnswers:
+    """Answers that come by way of a session: the chat's wire, the page's conversation.
+
+    Answers that come by way of the desk (approval view, terminal) are told by its events instead.
+
+    Args:
+        host: Keeps calls and sessions.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._desk, self._chats = host.approvals, host.store.chats
+        self._taking: set[str] = set()
+
+    def is_taking(self, call_id: str) -> bool:
+        """Whether the desk's event about this call comes of an answer that is being taken here."""
+        return call_id in self._taking
+
+    async def take(self, call: ChatCallRow, verdict: Verdict) -> bool:
+        """Take the first word on a call that waits; False: it waited too long, or was answered already.
+
+        From then on nothing lists it as waiting, though it may run only when the other calls of its turn are answered.
+
+        Raises:
+            ToolError: The disk cannot keep it.
+        """
+        if call.state != "waiting" or (verdict.approved and is_expired(call)):
+            return False
+        self._taking.add(call.call_id)
+        try:
+            # what the desk does not have (the tool has changed over a restart) is told to the model when its turn comes
+            if self._desk.find(call.call_id) is not None and not await self._decide(call.call_id, verdict):
+                return False
+            after: ChatCallState = "approved" if verdict.approved else "rejected"
+            return await self._chats.move(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
+        finally:
+            self._taking.discard(call.call_id)
+
+    async def _decide(self, call_id: str, verdict: Verdict) -> bool:
+        try:
+            await self._desk.decide(call_id, verdict)
+        except ToolError as exc:
+            if exc.type != "approval_not_found":
+                raise
+            return False  # somebody at the desk was faster
+        return True
+
+
+def is_expired(call: ChatCallRow) -> bool:
+    """Whether a call waited too long to be approved."""
+    return call.expires_at_ms is not None and call.expires_at_ms <= time.time_ns() // 1_000_000
