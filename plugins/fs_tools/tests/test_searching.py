@@ -1,4 +1,5 @@
 import base64
+import json
 import os
 import re
 from pathlib import Path
@@ -30,6 +31,31 @@ async def test_matching_lines_are_grouped_by_file(call, text, root: Path, needle
     assert text(result) == "3 matching lines in 2 files\n\na/c.txt\n1:needle\n3:needle two\n\nb.txt\n2:a needle here"
     assert result.data["matches"][2] == {"path": "b.txt", "line": 2, "column": 3}
     assert result.data["files"] == ["a/c.txt", "b.txt"]
+
+
+async def test_line_of_many_megabytes_is_found_and_shown_around_its_match(call, text, root: Path, needle: str) -> None:
+    with (root / "a.txt").open("wb") as file:
+        file.write(b"first\n" + b'"\\' * (5 << 20) + b"needle" + b"\xe4" * (5 << 20) + b"\nneedle\nlast\n")
+    (root / "b.txt").write_text("needle\n")
+    result = await call("grep", pattern=needle, context=1)
+    shown = text(result).split("\n")
+    assert shown[0] == "3 matching lines in 2 files"
+    assert shown[3] == "1-first"
+    assert shown[4].startswith('2:(10,485,632 bytes) …"\\"\\')
+    assert "needle" in shown[4]
+    assert shown[4].endswith("… (a line of more than 1.0 MB)")
+    assert shown[5:] == ["3:needle", "4-last", "", "b.txt", "1:needle"]
+    assert [match["column"] for match in result.data["matches"]] == [(10 << 20) + 1, 1, 1]
+    assert not result.truncated
+
+
+async def test_line_that_matches_all_over_is_found(call, text, root: Path) -> None:
+    (root / "a.txt").write_bytes(b"x" * (5 << 20) + b"\nxy\n")
+    for pattern in ("x", "x+", r"\bx+"):
+        shown = text(await call("grep", pattern=pattern)).split("\n")
+        assert shown[0] == "2 matching lines in 1 file"
+        assert shown[3].startswith("1:xxx")
+        assert shown[4] == "2:xy"
 
 
 async def test_context_joins_groups_that_touch(call, text, root: Path, needle: str) -> None:
@@ -233,14 +259,22 @@ def test_line_that_ripgrep_reports_but_that_is_not_there_is_dropped(root: Path, 
     (root / "a.txt").write_text("harmless\n")
 
     def message(kind: str, **content: object) -> str:
-        return f'{{"type": "{kind}", "data": {str(content).replace(chr(39), chr(34)).replace("None", "null")}}}'
+        return json.dumps({"type": kind, "data": content}, separators=(",", ":"))
 
     name = {"bytes": base64.b64encode(b"./a.txt").decode()}
     match = {"line_number": 1, "absolute_offset": 0, "submatches": []}
+
+    def long_line(text: str) -> str:
+        where = {"line_number": 1, "absolute_offset": 0}
+        submatches = [{"match": {"text": text}, "start": 2, "end": 2 + len(text)}]
+        return message("match", path=name, lines={"text": "secret" * (1 << 18)}, **where, submatches=submatches)
+
     lines = [
         message("begin", path=name),
         message("match", path=name, lines={"text": "secret!!"}, **match),
         message("match", path=name, lines={"text": "harmless"}, **match),
+        long_line("cret"),
+        long_line("rmless"),
         message("end", path=name, binary_offset=None),
         message("begin", path={"text": "./gone.txt"}),
         message("match", path=name, lines={"text": "secret"}, **match),
@@ -251,7 +285,21 @@ def test_line_that_ripgrep_reports_but_that_is_not_there_is_dropped(root: Path, 
     liar.chmod(0o755)
     with Workspace([root]) as workspace:
         result = grep(workspace, SearchRequest(BY_RIPGREP), 0, str(liar), lambda: False)
-    assert result.content == "1 matching line in 1 file\n\na.txt\n1:harmless"
+    shown = "1:harmless\n1:harmless… (a line of more than 1.0 MB)"  # and nothing of what is secret
+    assert result.content == f"2 matching lines in 1 file\n\na.txt\n{shown}"
+
+
+def test_search_whose_output_is_cut_before_a_match_says_so(root: Path, tmp_path: Path) -> None:
+    """A ripgrep that writes without end: about a line that is longer than anything that is read."""
+    (root / "a.txt").touch()
+    endless = tmp_path / "rg"
+    begin = '{"type":"match","data":{"path":{"text":"a.txt"},"lines":{"text":"'
+    endless.write_text(f"#!/bin/bash\nprintf '%s' '{begin}'\nexec tr '\\0' x < /dev/zero\n")
+    endless.chmod(0o755)
+    with Workspace([root]) as workspace:
+        result = grep(workspace, SearchRequest(BY_RIPGREP), 0, str(endless), lambda: False)
+    assert "in the part of '.' that was searched" in str(result.content)
+    assert result.truncated
 
 
 async def test_search_leaves_no_process_behind(call, root: Path) -> None:

@@ -18,6 +18,8 @@ _GIT = b"/.git/"
 _SHAPED = frozenset("*?[{\\")
 _SPELLED = bytes((*range(1, 32), 127, ord("\\")))  # in a name, these may have to be spelled
 
+_NAMES_LIMIT_BYTES = 64 << 20  # of ripgrep
+
 PATH_LIMIT = 1_000
 """More paths are counted, not given."""
 
@@ -96,10 +98,17 @@ class Globbing:
         with self._workspace.open_folder(root) as folder:
             blocks: list[bytes] = []
             try:
-                with ripgrep(self._program, arguments, folder, rules=rules, is_cancelled=self._is_cancelled) as output:
+                with ripgrep(
+                    self._program,
+                    arguments,
+                    folder,
+                    limit_bytes=_NAMES_LIMIT_BYTES,
+                    rules=rules,
+                    is_cancelled=self._is_cancelled,
+                ) as output:
                     blocks.extend(output)
             except OutputCutError:
-                pass  # 64 MiB of names: the rest is beyond what anybody reads
+                pass  # the rest is beyond what anybody reads
             except RipgrepError as exc:
                 raise search_error(str(exc)) from exc
         paths = _names(b"".join(blocks), prefix)

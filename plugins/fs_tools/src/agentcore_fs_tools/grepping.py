@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from agentcore.api import ToolError, ToolResult, Workspace
-from agentcore_fs_tools.lines import Match, SearchedText
-from agentcore_fs_tools.presenting import show_count
+from agentcore_fs_tools.candidates import MESSAGE_LIMIT_BYTES
+from agentcore_fs_tools.lines import LongLine, Match, SearchedText
+from agentcore_fs_tools.presenting import show_count, show_size
 from agentcore_fs_tools.searching import MATCH_LIMIT, FileHits, Search, SearchOutcome, SearchRequest
 
 LINE_CHARS = 500
@@ -12,6 +13,8 @@ LINE_CHARS = 500
 
 TEXT_LIMIT_CHARS = 200_000
 """What is shown of all matches together."""
+
+_NARROW = "Search a folder, or with a glob."
 
 
 def grep(
@@ -30,7 +33,10 @@ def grep(
     lines = sum(len(hits.matches) for hits in outcome.hits)
     if not outcome.hits:
         searched = repr(request.path) if request.glob is None else f"{request.path!r} ({request.glob})"
-        return ToolResult(f"No match for {request.pattern!r} in {searched}.", _facts(outcome, request))
+        message = f"No match for {request.pattern!r} in {searched}."
+        if outcome.is_cut:
+            message = f"No match for {request.pattern!r} in the part of {searched} that was searched: {_NARROW}"
+        return ToolResult(message, _facts(outcome, request), truncated=outcome.is_cut)
     files = show_count(len(outcome.hits), "file")
     if request.files_only:
         text = [f"{files} with a match", *(hits.shown for hits in outcome.hits)]
@@ -39,7 +45,7 @@ def grep(
         text = [f"{show_count(lines, 'matching line')} in {files}"]
         is_cut = _fill(text, workspace, outcome, context) or outcome.is_cut
     if is_cut:
-        text.append(f"[There are more; up to {MATCH_LIMIT:,} are given. Search a folder, or with a glob.]")
+        text.append(f"[There are more; up to {MATCH_LIMIT:,} are given. {_NARROW}]")
     return ToolResult("\n".join(text), _facts(outcome, request), truncated=is_cut)
 
 
@@ -82,7 +88,7 @@ def _shown_lines(workspace: Workspace, hits: FileHits, context: int) -> Iterator
         yield from _with_context(SearchedText(file), hits.matches, context)
 
 
-def _with_context(text: SearchedText, matches: list[Match], context: int) -> Iterator[str]:
+def _with_context(text: SearchedText, matches: list[Match | LongLine], context: int) -> Iterator[str]:
     """Matching lines as `12:…`, lines around them as `11-…`, and `--` between groups."""
     shown = 0  # the last line that was given
     for index, match in enumerate(matches):
@@ -92,16 +98,26 @@ def _with_context(text: SearchedText, matches: list[Match], context: int) -> Ite
         for number, line in enumerate(before, match.number - len(before)):
             yield f"{number}-{_cut(line, 0)}"
         yield from _match_lines(match)
-        shown = match.number + match.content.count(b"\n")
+        shown = match.last_number
         following = matches[index + 1].number if index + 1 < len(matches) else shown + context + 1
         for number, line in enumerate(text.after(match, min(context, following - shown - 1)), shown + 1):
             yield f"{number}-{_cut(line, 0)}"
             shown = number
 
 
-def _match_lines(match: Match) -> Iterator[str]:
+def _match_lines(match: Match | LongLine) -> Iterator[str]:
+    if isinstance(match, LongLine):
+        yield f"{match.number}:{_excerpt(match)}"
+        return
     for step, line in enumerate(match.content.split(b"\n")):
         yield f"{match.number + step}:{_cut(line, match.column if not step else 0)}"
+
+
+def _excerpt(match: LongLine) -> str:
+    """Of a line too long to be kept the part around its first match."""
+    text = match.excerpt.decode("utf-8", "ignore")  # it may begin and end within a character
+    head = f"({match.excerpt_column:,} bytes) …" if match.excerpt_column else ""
+    return f"{head}{text[:LINE_CHARS]}… (a line of more than {show_size(MESSAGE_LIMIT_BYTES)})"
 
 
 def _cut(line: bytes, column: int) -> str:

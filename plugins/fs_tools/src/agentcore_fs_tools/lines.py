@@ -1,12 +1,18 @@
 """Lines of a file around a match, read through its descriptor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentcore.api import Workspace
 from agentcore_fs_tools.text_encoding import detect_form
 
 CONTEXT_BYTES = 1 << 16
 """How far from a match context is looked for."""
+
+EXCERPT_BYTES = 1 << 11
+"""Of a line too long to be kept, so much around its first match is read again, …"""
+
+LEAD_BYTES = 1 << 7
+"""… beginning so far in front of it."""
 
 _DECODED_LIMIT_BYTES = 16 << 20
 
@@ -26,6 +32,37 @@ class Match:
     offset: int
     content: bytes
     column: int
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last line."""
+        return self.number + self.content.count(b"\n")
+
+
+@dataclass(frozen=True, slots=True)
+class LongLine:
+    """A matching line that is too long to be kept whole (or lines that match together and are).
+
+    Args:
+        number: Of its first line, from 1.
+        offset: Where it begins, in bytes of the searched text.
+        column: Where in it the first match begins, in bytes.
+        match: That match; empty, when it is too long itself.
+        excerpt: The line around the match, once it was read again.
+        excerpt_column: Where in the line the excerpt begins, in bytes.
+    """
+
+    number: int
+    offset: int
+    column: int
+    match: bytes
+    excerpt: bytes = b""
+    excerpt_column: int = 0
+
+    @property
+    def last_number(self) -> int:
+        """The number of the line; what follows it in the same match is not shown."""
+        return self.number
 
 
 class SearchedText:
@@ -60,11 +97,20 @@ class SearchedText:
             return self._text[self._start + offset : self._start + offset + count]
         return self._file.read(count, self._start + offset)
 
-    def holds(self, match: Match) -> bool:
-        """Whether a match is really there."""
-        return self.read(match.offset, len(match.content)) == match.content
+    def confirmed(self, match: Match | LongLine) -> Match | LongLine | None:
+        """A match, with what is shown of it; None: it is not there."""
+        if isinstance(match, Match):
+            return match if self.read(match.offset, len(match.content)) == match.content else None
+        at = match.offset + match.column
+        if self.read(at, len(match.match)) != match.match:
+            return None
+        start = max(match.offset, at - LEAD_BYTES)
+        around = self.read(start, EXCERPT_BYTES)
+        before, behind = around[: at - start], around[at - start :]
+        excerpt = before.rpartition(b"\n")[2] + behind.partition(b"\n")[0]
+        return replace(match, excerpt=excerpt, excerpt_column=start - match.offset)
 
-    def before(self, match: Match, count: int) -> list[bytes]:
+    def before(self, match: Match | LongLine, count: int) -> list[bytes]:
         """Up to so many whole lines in front of a match."""
         start = max(match.offset - CONTEXT_BYTES, 0)
         lines = self.read(start, match.offset - start).split(b"\n")[:-1]
@@ -72,8 +118,10 @@ class SearchedText:
             lines = lines[1:]  # its beginning is not here
         return lines[max(len(lines) - count, 0) :]
 
-    def after(self, match: Match, count: int) -> list[bytes]:
-        """Up to so many whole lines behind a match."""
+    def after(self, match: Match | LongLine, count: int) -> list[bytes]:
+        """Up to so many whole lines behind a match, none behind a line whose end is far off."""
+        if isinstance(match, LongLine):
+            return []
         block = self.read(match.offset + len(match.content), CONTEXT_BYTES)
         lines = block.split(b"\n")
         if len(block) == CONTEXT_BYTES or not lines[-1]:

@@ -59,7 +59,7 @@ class FsTools(Module):
         ctx: ToolContext,
         path: Path,
         *,
-        offset: Annotated[int, Field(ge=1, description="First line to read, counted from 1.")] = 1,
+        offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line to read, counted from 1.")] = 1,
         limit: Annotated[int, Field(ge=1, le=1_000_000, description="How many lines to read.")] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Give the lines as they are, without numbers, never cut.")] = False,

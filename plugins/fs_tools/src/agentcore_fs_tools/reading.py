@@ -105,6 +105,8 @@ def _errors(request: ReadRequest) -> str:
 
 def _lines_of_text(text: str, request: ReadRequest) -> _Window:
     total = text.count("\n") + (not text.endswith("\n") and text != "")
+    if request.offset > total:
+        return _Window("", total)
     if request.offset == 1 and request.limit >= total:
         return _Window(text, total, is_all=True)
     start = _after_line(text, request.offset - 1, 0)

@@ -1,5 +1,6 @@
 """`file_delete`: remove a file, a link, or a folder with what is in it."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from agentcore_fs_tools.targets import Target
 from agentcore_fs_tools.trash import move_to_trash
 
 DEPTH_LIMIT = 400
-"""Folders within folders beyond this are refused: each holds a descriptor while it is worked on."""
+"""So many folders within folders are worked on at once: each holds a descriptor for that time."""
 
 _LISTED_FAILURES = 20
 
@@ -27,14 +28,23 @@ class Removal:
     is_cancelled: Callable[[], bool]
     count: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
+    _deep: list[bytes] = field(default_factory=list)
 
-    def remove(self, parent: Workspace.Folder, name: bytes, shown: str, *, is_folder: bool, depth: int = 0) -> None:
-        """Remove an entry and all below it; what resists is noted, and the rest goes on."""
+    def remove(self, parent: Workspace.Folder, name: bytes, shown: str, *, is_folder: bool) -> None:
+        """Remove an entry and all below it, however deep; what resists is noted, and the rest goes on."""
+        self._remove(parent, name, shown, parent, is_folder=is_folder, depth=0)
+
+    def _remove(
+        self, parent: Workspace.Folder, name: bytes, shown: str, top: Workspace.Folder, *, is_folder: bool, depth: int
+    ) -> None:
         if self.is_cancelled():
             raise ToolError("cancelled", f"Deleting was cancelled after {show_count(self.count, 'entry', 'entries')}.")
+        known = len(self.failed)
         try:
             if is_folder:
-                self._empty(parent, name, shown, depth)
+                self._empty(parent, name, shown, top, depth)
+                if len(self.failed) > known:
+                    return  # it holds what was told of already
                 parent.remove_folder(name)
             else:
                 parent.remove_file(name)
@@ -45,13 +55,24 @@ class Removal:
         else:
             self.count += 1
 
-    def _empty(self, parent: Workspace.Folder, name: bytes, shown: str, depth: int) -> None:
-        if depth >= DEPTH_LIMIT:
-            raise OSError(0, f"more than {DEPTH_LIMIT} folders deep")
+    def _empty(self, parent: Workspace.Folder, name: bytes, shown: str, top: Workspace.Folder, depth: int) -> None:
         with parent.open_folder(name) as folder:
+            here = folder if depth == 0 else top
             for entry in folder.entries():
                 below = f"{shown}/{Workspace.show_name(entry.name)}"
-                self.remove(folder, entry.name, below, is_folder=entry.kind == "directory", depth=depth + 1)
+                if entry.kind == "directory" and depth >= DEPTH_LIMIT:
+                    self._lift(folder, entry.name, here)
+                else:
+                    self._remove(folder, entry.name, below, here, is_folder=entry.kind == "directory", depth=depth + 1)
+            while depth == 0 and self._deep:
+                lifted = self._deep.pop()
+                self._remove(folder, lifted, f"{shown}/{Workspace.show_name(lifted)}", folder, is_folder=True, depth=1)
+
+    def _lift(self, folder: Workspace.Folder, name: bytes, top: Workspace.Folder) -> None:
+        """Move a folder that lies too deep to the top of what is removed, to be removed from there."""
+        lifted = b".agentcore-%s.tmp" % os.urandom(8).hex().encode("ascii")
+        folder.rename(name, top, lifted, overwrite=False)
+        self._deep.append(lifted)
 
 
 def delete(

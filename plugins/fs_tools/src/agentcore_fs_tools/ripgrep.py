@@ -16,9 +16,6 @@ from typing import IO
 
 from agentcore.api import ToolError, Workspace
 
-OUTPUT_LIMIT_BYTES = 64 << 20
-"""More output than this is not read."""
-
 _BLOCK_BYTES = 1 << 18
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)
@@ -64,6 +61,7 @@ def ripgrep(
     arguments: Iterable[str | bytes],
     folder: Workspace.Folder,
     *,
+    limit_bytes: int,
     rules: Iterable[str] = (),
     is_cancelled: Callable[[], bool],
 ) -> Iterator[Iterator[bytes]]:
@@ -73,6 +71,7 @@ def ripgrep(
         program: Path of `rg`.
         arguments: Besides `COMMON_ARGUMENTS`.
         folder: Where it starts; paths in its output are relative to it.
+        limit_bytes: More output than this is not read.
         rules: Lines of an ignore file for this folder.
         is_cancelled: Asked while waiting.
     Raises:
@@ -101,7 +100,7 @@ def ripgrep(
             env={"PATH": os.defpath, "LC_ALL": "C"},
         )
         try:
-            yield _output(process, complaints, is_cancelled)
+            yield _output(process, complaints, limit_bytes, is_cancelled)
         finally:
             process.kill()
             process.wait()
@@ -138,7 +137,7 @@ class RipgrepError(Exception):
 
 
 def _output(
-    process: subprocess.Popen[bytes], complaints: IO[bytes], is_cancelled: Callable[[], bool]
+    process: subprocess.Popen[bytes], complaints: IO[bytes], limit_bytes: int, is_cancelled: Callable[[], bool]
 ) -> Iterator[bytes]:
     assert process.stdout is not None  # noqa: S101  (it was asked for)
     fd = process.stdout.fileno()
@@ -148,7 +147,7 @@ def _output(
     total = 0
     with selectors.DefaultSelector() as selector:
         selector.register(fd, selectors.EVENT_READ)
-        while total < OUTPUT_LIMIT_BYTES:
+        while total < limit_bytes:
             if is_cancelled():
                 raise ToolError("cancelled", "The search was cancelled.")
             if not selector.select(_POLL_SECONDS):

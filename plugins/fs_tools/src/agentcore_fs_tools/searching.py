@@ -8,15 +8,9 @@ from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.candidates import FileMatches, read_candidates
 from agentcore_fs_tools.globs import Matcher, compile_filter
 from agentcore_fs_tools.ignoring import GIT_FOLDER, escape_glob, rules_above
-from agentcore_fs_tools.lines import Match, SearchedText
+from agentcore_fs_tools.lines import LongLine, Match, SearchedText
 from agentcore_fs_tools.regex_subset import compile_subset
-from agentcore_fs_tools.ripgrep import (
-    OutputCutError,
-    RipgrepError,
-    arguments_against_git,
-    pattern_error,
-    ripgrep,
-)
+from agentcore_fs_tools.ripgrep import OutputCutError, RipgrepError, arguments_against_git, pattern_error, ripgrep
 from agentcore_fs_tools.text_encoding import is_binary
 from agentcore_fs_tools.walking import SMALL_TREE_FILES, TreeTooLargeError, Walk
 
@@ -26,6 +20,7 @@ MATCH_LIMIT = 1_000
 _FILE_LIMIT_BYTES = 4 << 20
 _TREE_LIMIT_BYTES = 16 << 20
 _LOOKED_AT_BYTES = 1 << 20  # for a NUL, in a file that was named
+_OUTPUT_LIMIT_BYTES = 1 << 30  # of ripgrep; one long line with many matches makes that much, and little of it is kept
 _WHOLE_LIMIT_BYTES = 64 << 20  # of a file, where there is no ripgrep
 
 
@@ -58,7 +53,7 @@ class FileHits:
 
     place: Workspace.Place
     shown: str
-    matches: list[Match]
+    matches: list[Match | LongLine]
 
 
 @dataclass(slots=True)
@@ -128,7 +123,7 @@ class Search:
                 return self._walk(place, SMALL_TREE_FILES if self._program else None)
             except (TreeTooLargeError, _NeedsRipgrepError):
                 pass  # ripgrep is quicker there, or the only one to read it
-        collected: list[tuple[Workspace.Place, list[Match]]] = []
+        collected: list[tuple[Workspace.Place, list[Match | LongLine]]] = []
         total = 0
         root = self._workspace.Place(place.root, ())
         with self._workspace.open_folder(root) as folder:
@@ -170,7 +165,7 @@ class Search:
         outcome.hits.sort(key=lambda hits: hits.place.parts)
         return _capped(outcome)
 
-    def _matches_in(self, file: Workspace.OpenFile) -> list[Match] | None:
+    def _matches_in(self, file: Workspace.OpenFile) -> list[Match | LongLine] | None:
         """The matching lines of a file, none for a binary one; None: ripgrep has to search it."""
         if self._subset is None:
             return None
@@ -182,7 +177,8 @@ class Search:
         if self._program is not None and not _is_utf8(content):
             return None
         content = SearchedText(file, content).whole()
-        matches, number, counted = [], 1, 0
+        matches: list[Match | LongLine] = []
+        number, counted = 1, 0
         for start, end, at in self._subset.lines(content, self._limit_per_file):
             number += content.count(b"\n", counted, start)
             counted = start
@@ -206,7 +202,14 @@ class Search:
             options.append(f"--glob={request.glob}")
         arguments: list[str | bytes] = [*options, "--", b"./" + b"/".join(place.parts)]
         try:
-            with ripgrep(self._program, arguments, folder, rules=rules, is_cancelled=self._is_cancelled) as output:
+            with ripgrep(
+                self._program,
+                arguments,
+                folder,
+                limit_bytes=_OUTPUT_LIMIT_BYTES,
+                rules=rules,
+                is_cancelled=self._is_cancelled,
+            ) as output:
                 yield from read_candidates(output)
         except OutputCutError:
             self._is_cut = True
@@ -238,7 +241,7 @@ class Search:
             return True
         return self._accepts(Workspace.show_name(b"/".join(parts)))
 
-    def _outcome(self, collected: list[tuple[Workspace.Place, list[Match]]]) -> SearchOutcome:
+    def _outcome(self, collected: list[tuple[Workspace.Place, list[Match | LongLine]]]) -> SearchOutcome:
         """Keep what is really there, read through the root's descriptor."""
         outcome = SearchOutcome()
         collected.sort(key=lambda file: file[0].parts)
@@ -249,7 +252,7 @@ class Search:
                 continue
             with file, self._workspace.errors(place):
                 text = SearchedText(file)
-                confirmed = [match for match in matches if text.holds(match)]
+                confirmed = [found for match in matches if (found := text.confirmed(match)) is not None]
             if confirmed:
                 outcome.hits.append(FileHits(place, self._workspace.show(place), confirmed))
         return _capped(outcome, files_only=self._request.files_only)
