@@ -35,7 +35,7 @@ class ModelConfig(_Settings):
         Literal["native", "prompted"], Field(description="`prompted`: for a model that knows no tool calling.")
     ] = "native"
     images: Annotated[bool, Field(description="Whether it sees images.")] = True
-    context_tokens: Annotated[int | None, Field(ge=1024, description="Size of its context.")] = None
+    context_tokens: Annotated[int | None, Field(ge=1024, le=1_000_000_000, description="Size of its context.")] = None
     timeout_s: Annotated[float, Field(gt=0, le=3600, description="How long the provider may send nothing.")] = (
         PROVIDER_SILENCE_SECONDS
     )

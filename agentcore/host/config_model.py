@@ -195,7 +195,7 @@ class LimitsConfig(ConfigModel):
         CALLS_IN_FLIGHT
     )
     result_bytes: Annotated[
-        int, Field(ge=1024, description="Text or structured data of one result; more becomes an artifact.")
+        int, Field(ge=1024, le=1 << 28, description="Text or structured data of one result; more becomes an artifact.")
     ] = RESULT_BYTES
 
 

@@ -24,6 +24,9 @@ APPROVAL_CONNECTIONS = 128
 DESCRIPTORS_RESERVED = 256
 """Descriptors that connections leave to files, databases and child processes."""
 
+NUMBER_MAX = 2**63 - 1
+"""The largest whole number that a request may give: no column of the database holds a larger one."""
+
 WEBSOCKET_BYTES = 1024 * 1024
 """One message of a WebSocket."""
 

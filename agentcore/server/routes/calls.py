@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.host.call import Call
 from agentcore.server.answer import Answer
+from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
@@ -28,9 +29,13 @@ class CallsQuery(BaseModel, defer_build=True):
     q: Annotated[str | None, Field(max_length=200, description="Stands in the tool's name or the arguments.")] = None
     call_id: Annotated[str | None, Field(description="A call, with the decisions about it.")] = None
     parent_call_id: Annotated[str | None, Field(description="The call that made them.")] = None
-    after: Annotated[int | None, Field(ge=0, description="Only rows whose `seq` is above this one.")] = None
-    before: Annotated[int | None, Field(ge=1, description="Only rows whose `seq` is below this one.")] = None
-    skip: Annotated[int, Field(ge=0, description="Leave out so many of the newest.")] = 0
+    after: Annotated[int | None, Field(ge=0, le=NUMBER_MAX, description="Only rows whose `seq` is above this one.")] = (
+        None
+    )
+    before: Annotated[
+        int | None, Field(ge=1, le=NUMBER_MAX, description="Only rows whose `seq` is below this one.")
+    ] = None
+    skip: Annotated[int, Field(ge=0, le=NUMBER_MAX, description="Leave out so many of the newest.")] = 0
     total: Annotated[bool, Field(description="Whether to count all rows that match, but for `skip` and `limit`.")] = (
         False
     )

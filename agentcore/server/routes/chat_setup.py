@@ -49,7 +49,7 @@ class ModelBody(_Model):
     base_url: Annotated[str | None, Field(pattern=_ADDRESS, max_length=1000)] = None
     tools: Literal["native", "prompted"] = "native"
     images: bool = True
-    context_tokens: Annotated[int | None, Field(ge=1024)] = None
+    context_tokens: Annotated[int | None, Field(ge=1024, le=1_000_000_000)] = None
 
 
 class LocalServerView(_Model):

@@ -14,6 +14,7 @@ from agentcore.host.call_facts import ApprovalMode
 from agentcore.host.policy import check_mode_change
 from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
+from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import to_json
@@ -44,7 +45,7 @@ class SessionsQuery(_Model):
 class MessagesQuery(_Model):
     """Which messages are wanted: the newest, or those before a number."""
 
-    before: Annotated[int | None, Field(ge=1, description="Only messages below this number.")] = None
+    before: Annotated[int | None, Field(ge=1, le=NUMBER_MAX, description="Only messages below this number.")] = None
     limit: Annotated[int, Field(ge=1, le=MESSAGES_LISTED)] = 50
 
 
@@ -77,7 +78,7 @@ class Said(_Model):
 class Edited(_Model):
     """Another text in the place of a message; what came after it is forgotten."""
 
-    number: Annotated[int, Field(ge=1)]
+    number: Annotated[int, Field(ge=1, le=NUMBER_MAX)]
     text: Text
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentcore.host import CallRequest
 from agentcore.host.registry import ToolFormat
 from agentcore.server.answer import JSON, Answer, Sent
+from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import EVENT_STREAM, RawStream, frame
 from agentcore.server.refusal import to_json
@@ -31,7 +32,9 @@ class CallBody(BaseModel, defer_build=True):
 
     arguments: dict[str, Any] = Field(default_factory=dict, description="What the tool's schema asks for.")
     session_id: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = None
-    timeout_ms: Annotated[int | None, Field(ge=1, description="Time limit of queue and execution.")] = None
+    timeout_ms: Annotated[int | None, Field(ge=1, le=NUMBER_MAX, description="Time limit of queue and execution.")] = (
+        None
+    )
     resource_id: Annotated[str | None, Field(max_length=256, description="The resource to act on.")] = None
     call_id: Annotated[
         str | None, Field(max_length=64, description="Id of a call that waited for approval and is sent again.")

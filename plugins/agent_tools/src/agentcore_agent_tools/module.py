@@ -43,7 +43,9 @@ class AgentTools(Module):
         task_steps: Annotated[
             int, Field(ge=1, le=1000, description="Requests to the model that a sub-agent may make.")
         ] = 50
-        task_tokens: Annotated[int, Field(ge=1000, description="Tokens that a sub-agent may use.")] = 500_000
+        task_tokens: Annotated[
+            int, Field(ge=1000, le=1_000_000_000, description="Tokens that a sub-agent may use.")
+        ] = 500_000
 
     def __init__(self) -> None:
         super().__init__()

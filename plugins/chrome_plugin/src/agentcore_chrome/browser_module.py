@@ -108,9 +108,9 @@ class Browser(ExtraTools):
         ctx: ToolContext,
         selector: Selector | None = None,
         x: Annotated[
-            float | None, Field(ge=0, description="Place in the window, with y, instead of a selector.")
+            float | None, Field(ge=0, le=100_000, description="Place in the window, with y, instead of a selector.")
         ] = None,
-        y: Annotated[float | None, Field(ge=0)] = None,
+        y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
         button: Button = "left",
         doubleClick: bool = False,
         modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],

@@ -14,13 +14,16 @@ _SHRINK = 0.7
 _LEAST_PIXELS = 64
 
 
+_PIXELS_LIMIT = 1_000_000  # no screen is larger
+
+
 class Region(BaseModel, extra="forbid"):
     """A part of a display, or of the whole screen, in pixels from its upper left corner."""
 
-    x: int = Field(ge=0, description="Pixels from the left.")
-    y: int = Field(ge=0, description="Pixels from the top.")
-    width: int = Field(ge=1, description="Width in pixels.")
-    height: int = Field(ge=1, description="Height in pixels.")
+    x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.")
+    y: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the top.")
+    width: int = Field(ge=1, le=_PIXELS_LIMIT, description="Width in pixels.")
+    height: int = Field(ge=1, le=_PIXELS_LIMIT, description="Height in pixels.")
 
 
 @dataclass(frozen=True, slots=True)

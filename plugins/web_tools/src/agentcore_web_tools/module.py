@@ -121,7 +121,9 @@ class WebTools(Module):
                 description="`raw` gives the answer as it came, whatever its status; the others a page's main content."
             ),
         ] = "markdown",
-        offset: Annotated[int, Field(ge=0, description="First character to give, to go on in a long page.")] = 0,
+        offset: Annotated[
+            int, Field(ge=0, le=1_000_000_000, description="First character to give, to go on in a long page.")
+        ] = 0,
     ) -> ToolResult:
         """Read a page or another document of the web: its main content as Markdown, without menus and advertisements.
 
