@@ -1,6 +1,7 @@
 /** What a module's component gets as its property `client`. */
 import {client} from './client.js';
 import {locale, onLocaleChange} from './i18n.js';
+import {LiveControl} from './live-control.js';
 import {navigate} from './router.js';
 import {toast, toastError} from './toasts.js';
 
@@ -71,6 +72,21 @@ export class ModuleClient {
   /** A WebSocket to a route of that kind; whoever opens it closes it. @param {string} path @returns {WebSocket} */
   socket(path) {
     return client.socket(this._path(path));
+  }
+
+  /**
+   * Whether this page may act through the module's sockets; it ends with the element. `<ac-live-control .control=…>` shows
+   * what stands in the way, and fires `ac-ask-control` when the person wants to act.
+   */
+  liveControl() {
+    void import('./components/ac-live-control.js'); // only views that act need it
+    const control = new LiveControl(this.name);
+    const once = () => {
+      this._ends.delete(once);
+      control.close();
+    };
+    this._ends.add(once);
+    return control;
   }
 
   /** An artifact as a `blob:` address. @param {string} id */

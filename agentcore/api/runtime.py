@@ -59,6 +59,7 @@ class Runtime(Protocol):
         body: type[BaseModel] | None = None,
         query: type[BaseModel] | None = None,
         kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
     ) -> Route:
         """Serve a path under `/api/modules/NAME/`, or one that the module declares in `claims`.
 
@@ -70,6 +71,10 @@ class Runtime(Protocol):
             body: Model of the JSON body; wrong bodies are refused before the handler.
             query: Model of the query.
             kind: `json` answers once, `stream` with an async iterator, `websocket` talks through `request.socket`.
+            watching: Of a WebSocket that shows something: the model of the messages (JSON) that serve watching alone,
+                such as a viewer's flow control. Opening it asks nobody then; any other message of a page that has yet
+                to be confirmed to act is held back, and answered with `{"type": "error", "error": {…}}`. Without it,
+                such a page cannot open the socket.
         Raises:
             ValueError: The path is not the module's to serve, or is served already.
         """

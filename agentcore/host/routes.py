@@ -26,6 +26,7 @@ class ModuleRoute:
     body: type[BaseModel] | None
     query: type[BaseModel] | None
     kind: RouteKind
+    watching: type[BaseModel] | None = None
     enders: set[Callable[[], None]] = field(default_factory=set)
 
     @property
@@ -59,6 +60,7 @@ class RouteTable:
         body: type[BaseModel] | None = None,
         query: type[BaseModel] | None = None,
         kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
     ) -> Route:
         """Serve a path.
 
@@ -70,6 +72,8 @@ class RouteTable:
         segments = tuple(full.strip("/").split("/"))
         if method not in _METHODS or kind not in get_args(RouteKind):
             raise ValueError(f"route {method} {full} of kind {kind!r}: methods are {sorted(_METHODS)}")
+        if watching is not None and kind != "websocket":
+            raise ValueError(f"route {method} {full} of kind {kind!r}: only a WebSocket is watched")
         if not all(_SEGMENT.fullmatch(segment) for segment in segments):
             raise ValueError(f"route path {full!r} must be made of plain segments and {{placeholders}}")
         if not full.startswith(home) and not any(
@@ -79,7 +83,7 @@ class RouteTable:
         for other in self._routes:
             if other.method == method and _overlap(other.segments, segments):
                 raise ValueError(f"route {method} {full} is served by module {other.module!r} already")
-        route = ModuleRoute(module, method, segments, handler, body, query, kind)
+        route = ModuleRoute(module, method, segments, handler, body, query, kind, watching)
         self._routes.append(route)
         self.version += 1
         return Route(method, full, lambda: self._remove(route))

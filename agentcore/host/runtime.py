@@ -68,10 +68,19 @@ class ModuleRuntime:
         body: type[BaseModel] | None = None,
         query: type[BaseModel] | None = None,
         kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
     ) -> Route:
         """See `agentcore.api.Runtime.add_route`."""
         route = self._parts.routes.add(
-            self._record.name, self._record.claims, method, path, handler, body=body, query=query, kind=kind
+            self._record.name,
+            self._record.claims,
+            method,
+            path,
+            handler,
+            body=body,
+            query=query,
+            kind=kind,
+            watching=watching,
         )
         self._record.undo.append(route.remove)
         return route

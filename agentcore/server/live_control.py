@@ -2,49 +2,141 @@
 
 A socket on which a person types into a terminal or clicks in a browser is no tool call, so nobody is asked about what
 goes through it. A script in the page could open one too: while such scripts may run, each page asks once a module.
+Watching asks nobody: a route that says which messages serve watching alone is open, and all others are held back.
 """
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
-from agentcore.host.policy_changes import Proposal
+from agentcore.host import Host
+from agentcore.host.policy_changes import PolicyChange, Proposal
 from agentcore.host.routes import ModuleRoute
 from agentcore.server.confirmation import laid_before_person
 from agentcore.server.exchange import Exchange
 
 _READING = frozenset(("GET", "HEAD"))
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlState:
+    """Whether a page may act through a module's routes.
+
+    Args:
+        state: `granted`; `waiting` for a person; `needed`: nobody was asked, or it was refused, or nobody decided.
+        change: What waits.
+    """
+
+    state: Literal["granted", "waiting", "needed"]
+    change: PolicyChange | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """`{state, changeId?, expiresAt?}`."""
+        if self.change is None:
+            return {"state": self.state}
+        return {"state": self.state, "changeId": self.change.change_id, "expiresAt": self.change.expires_at_ms}
 
 
 class LiveControl:
     """Keeps what a person has confirmed, for as long as the server runs."""
 
     def __init__(self) -> None:
-        self._confirmed: set[tuple[str, str]] = set()
-        self._asked: dict[tuple[str, str], str] = {}
+        self._confirmed: set[_Key] = set()
+        self._asked: dict[_Key, str] = {}
 
     def check(self, exchange: Exchange, route: ModuleRoute) -> None:
-        """Let a page act through a module's route, or have a person confirm that it may.
+        """Let a page use a module's route, or have a person confirm that it may.
 
         Raises:
             ToolError: `confirmation_required`, `too_many_waiting`.
         """
-        host, principal = exchange.host, exchange.principal
-        if principal.kind != "page" or not host.registry.runs_page_scripts:
+        if _is_watching(route) or (route.kind != "websocket" and route.method in _READING):
             return
-        if (route.kind != "websocket" and route.method in _READING) or host.modules.get(
-            route.module
-        ).runs_scripts_in_page:
-            return
-        key = (principal.id, route.module)
-        if key in self._confirmed:
-            return
-        waiting = {change.change_id for change in host.policy_changes.waiting}
-        if self._asked.get(key) in waiting:
-            message = "a person confirms in the approval view that this page may act; it waits there already"
-            raise ToolError("confirmation_required", message, changeId=self._asked[key])
-        proposal = Proposal("live_control", route.module, paths=(route.path,))
+        if not self.may_act(exchange.host, exchange.principal, route.module):
+            raise self._required(exchange, route.module)
+
+    def state(self, exchange: Exchange, module: str) -> ControlState:
+        """Whether who asks may act through a module's routes.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        exchange.host.modules.get(module)
+        if self.may_act(exchange.host, exchange.principal, module):
+            return ControlState("granted")
+        change = self._waiting(exchange.host, (exchange.principal.id, module))
+        return ControlState("needed" if change is None else "waiting", change)
+
+    def ask(self, exchange: Exchange, module: str) -> ControlState:
+        """Have a person asked, unless that is needless or somebody waits already.
+
+        Raises:
+            ToolError: `module_not_found`, `too_many_waiting`.
+        """
+        state = self.state(exchange, module)
+        if state.state != "needed":
+            return state
+        self._propose(exchange, module)
+        return self.state(exchange, module)
+
+    def may_act(self, host: Host, principal: Principal, module: str) -> bool:
+        """Whether what a principal sends to a module's routes may act now."""
+        return (
+            principal.kind != "page"
+            or not host.registry.runs_page_scripts
+            or host.modules.get(module).runs_scripts_in_page
+            or (principal.id, module) in self._confirmed
+        )
+
+    def refusal(self, exchange: Exchange, route: ModuleRoute, message: str | bytes) -> ToolError | None:
+        """Why a message is held back from a module; None: it may pass."""
+        if self.may_act(exchange.host, exchange.principal, route.module):
+            return None
+        if route.watching is not None and _is_valid(route.watching, message):
+            return None
+        return ToolError(
+            "confirmation_required",
+            "this page may watch, and acts once a person has confirmed it in the approval view; ask for that with "
+            f"POST /api/live-control/{route.module}",
+            module=route.module,
+        )
+
+    def _required(self, exchange: Exchange, module: str) -> ToolError:
+        change = self._waiting(exchange.host, (exchange.principal.id, module))
+        if change is None:
+            return self._propose(exchange, module)
+        message = "a person confirms in the approval view that this page may act; it waits there already"
+        return ToolError("confirmation_required", message, changeId=change.change_id, expiresAt=change.expires_at_ms)
+
+    def _propose(self, exchange: Exchange, module: str) -> ToolError:
+        key = (exchange.principal.id, module)
 
         async def confirm() -> None:
             self._confirmed.add(key)
 
-        refusal = laid_before_person(exchange, proposal, confirm)
+        refusal = laid_before_person(exchange, Proposal("live_control", module), confirm)
         self._asked[key] = str(refusal.context["changeId"])
-        raise refusal
+        return refusal
+
+    def _waiting(self, host: Host, key: _Key) -> PolicyChange | None:
+        asked = self._asked.get(key)
+        change = next((change for change in host.policy_changes.waiting if change.change_id == asked), None)
+        if change is None:
+            self._asked.pop(key, None)
+        return change
+
+
+def _is_watching(route: ModuleRoute) -> bool:
+    return route.kind == "websocket" and route.watching is not None
+
+
+def _is_valid(model: type[BaseModel], message: str | bytes) -> bool:
+    try:
+        model.model_validate_json(message)
+    except ValidationError:
+        return False
+    return True

@@ -178,7 +178,8 @@ async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) ->
 
 
 async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web.WebSocketResponse:
-    socket = await ModuleSocket.open(exchange)
+    control = exchange.parts.live_control
+    socket = await ModuleSocket.open(exchange, lambda message: control.refusal(exchange, route, message))
     talk = Request(
         request.method,
         request.path,

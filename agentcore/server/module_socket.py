@@ -1,10 +1,12 @@
 """The server's end of a WebSocket, as modules see it: text and bytes, bounded, without a framework."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
 
 from aiohttp import WSMsgType, web
 
+from agentcore.api.errors import ToolError
 from agentcore.server.answer import SECURITY_HEADERS
 from agentcore.server.bounds import WEBSOCKET_BYTES, Hits
 from agentcore.server.exchange import Exchange
@@ -16,6 +18,9 @@ _CLOSE_SECONDS = 2.0
 _REASON_BYTES = 120
 
 
+RefusalOf = Callable[[str | bytes], ToolError | None]
+
+
 class ModuleSocket:
     """Implements `agentcore.api.web.Socket`.
 
@@ -23,13 +28,16 @@ class ModuleSocket:
         response: What aiohttp is given when the conversation is over.
     """
 
-    def __init__(self, response: web.WebSocketResponse, hits: Hits) -> None:
-        self.response, self._hits = response, hits
+    def __init__(self, response: web.WebSocketResponse, hits: Hits, refusal: RefusalOf) -> None:
+        self.response, self._hits, self._refusal = response, hits, refusal
 
     @classmethod
-    async def open(cls, exchange: Exchange) -> "ModuleSocket":
+    async def open(cls, exchange: Exchange, refusal: RefusalOf) -> "ModuleSocket":
         """Take the other side's wish for a WebSocket.
 
+        Args:
+            exchange: The request.
+            refusal: Why a message is held back from the module, asked as each one is taken; None: it passes.
         Raises:
             Refusal: `upgrade_required`: it wishes for none.
         """
@@ -48,7 +56,7 @@ class ModuleSocket:
                 headers={"Upgrade": "websocket"},
             )
         await response.prepare(exchange.request)
-        return cls(response, exchange.parts.hits)
+        return cls(response, exchange.parts.hits, refusal)
 
     async def send(self, message: str | bytes) -> None:
         """See `agentcore.api.web.Socket`."""
@@ -61,7 +69,12 @@ class ModuleSocket:
         """See `agentcore.api.web.Socket`."""
         async for message in self.response:
             if message.type in (WSMsgType.TEXT, WSMsgType.BINARY):
-                yield message.data
+                refusal = self._refusal(message.data)
+                if refusal is None:
+                    yield message.data
+                else:
+                    self._hits.add("websocket_message_withheld")
+                    await self.send(json.dumps({"type": "error", "error": refusal.to_json()}))
             elif message.type is WSMsgType.ERROR:
                 self._hits.add("websocket_message")
                 return

@@ -46,6 +46,12 @@ class View:
     async def say(self, **message):
         await self.socket.send_str(json.dumps(message))
 
+    def sizes(self):
+        return [(told["columns"], told["rows"]) for told in self.told if told["type"] == "size"]
+
+    def errors(self):
+        return [told for told in self.told if told["type"] == "error"]
+
     def states(self):
         return [told for told in self.told if told["type"] == "state"]
 
@@ -92,12 +98,20 @@ async def test_size_of_the_view_becomes_that_of_the_terminal(view, spawn):
     await seen.until(lambda view: b"17 93" in view.output)
 
 
+async def test_other_views_are_told_the_size_that_one_of_them_decided(view, spawn):
+    process_id = await spawn("cat", terminal=True)
+    watched, decided = await view(process_id), await view(process_id)
+    await watched.until(lambda view: view.sizes() == [(120, 30)])
+    await decided.say(type="resize", columns=93, rows=17)
+    await watched.until(lambda view: view.sizes() == [(120, 30), (93, 17)])
+
+
 async def test_message_that_makes_no_sense_is_told_and_the_view_goes_on(view, spawn):
     seen = await view(await spawn("sleep 600"))
     for message in ({"type": "resize", "columns": 0, "rows": 1}, {"type": "nonsense"}):
         await seen.say(**message)
-    await seen.until(lambda view: len(view.told) == 3)
-    assert [told["error"]["type"] for told in seen.told[1:]] == ["invalid_message", "invalid_message"]
+    await seen.until(lambda view: len(view.errors()) == 2)
+    assert [told["error"]["type"] for told in seen.errors()] == ["invalid_message", "invalid_message"]
     await seen.say(type="input", text="\x03")
     await seen.until(lambda view: len(view.states()) == 2)
     await seen.say(type="input", text="x")

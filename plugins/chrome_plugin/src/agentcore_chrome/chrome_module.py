@@ -20,6 +20,7 @@ from agentcore.api import (
 )
 from agentcore_chrome import waiting
 from agentcore_chrome.answering import Told
+from agentcore_chrome.driving import Watching
 from agentcore_chrome.elements import Target, on_element
 from agentcore_chrome.engine import Engine
 from agentcore_chrome.engine_module import EngineModule
@@ -61,7 +62,7 @@ class Chrome(EngineModule):
         """Take the engine, and serve what the management page asks."""
         await super().init(runtime)
         runtime.add_route("GET", "browsers", self._browsers)
-        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket")
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
 
     async def close_browsers(self, engine: Engine) -> None:
         """Close the browsers that were launched by id."""

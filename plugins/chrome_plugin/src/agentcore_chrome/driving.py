@@ -30,6 +30,12 @@ class Take(_Message):
     type: Literal["take", "giveBack"]
 
 
+class Watching(_Message):
+    """What a viewer may say without acting: that it has seen a frame, that it lets go."""
+
+    type: Literal["shown", "giveBack"]
+
+
 class Mouse(_Message):
     """The mouse moves, is pressed or released, at a place in CSS pixels of the page's window."""
 

@@ -18,6 +18,7 @@ from agentcore.api import (
 )
 from agentcore_chrome.adapter import PlaywrightAdapter
 from agentcore_chrome.answering import Told
+from agentcore_chrome.driving import Watching
 from agentcore_chrome.engine import Engine
 from agentcore_chrome.engine_module import EngineModule
 from agentcore_chrome.launching import LaunchWish
@@ -57,7 +58,7 @@ class SessionPages(EngineModule):
         await super().init(runtime)
         self.adapter = PlaywrightAdapter(self.engine, self.policy, self)
         runtime.add_route("GET", "pages", self._pages)
-        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket")
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
 
     def get_web_component(self) -> WebComponent:
         """The list of pages, and the view of one."""

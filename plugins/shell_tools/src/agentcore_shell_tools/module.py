@@ -22,7 +22,7 @@ from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.sandbox import Sandbox, SandboxMode
 from agentcore_shell_tools.shell import Shell, Wish
-from agentcore_shell_tools.terminal import TerminalView
+from agentcore_shell_tools.terminal import Seen, TerminalView
 
 _POLICY = {"x-policy": True}
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
@@ -69,7 +69,7 @@ class ShellTools(Module):
         self._shell = Shell(sandbox, settings.environment)
         self._processes = Processes(runtime, self._shell)
         runtime.add_route("GET", "processes", self._list)
-        runtime.add_route("GET", "terminals/{id}", self._view, kind="websocket")
+        runtime.add_route("GET", "terminals/{id}", self._view, kind="websocket", watching=Seen)
 
     async def shutdown(self) -> None:
         """End all commands, and wait until nothing of them is left."""

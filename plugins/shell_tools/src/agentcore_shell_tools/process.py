@@ -10,7 +10,7 @@ from agentcore.api import Mark, SupervisedProcess, ToolError
 from agentcore_shell_tools.foreground import settle, signal_name
 from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS
 from agentcore_shell_tools.output import Output
-from agentcore_shell_tools.shell import set_size
+from agentcore_shell_tools.shell import COLUMNS, ROWS, set_size
 
 
 class Process:
@@ -21,6 +21,7 @@ class Process:
         session_id: Whose it is.
         command: What was asked for.
         folder: Where it runs.
+        size: Columns and rows of its terminal.
         has_terminal: Whether its output goes to its terminal, and not to streams of their own.
         output: What it wrote.
         looks: Where each session's last look at it ended: of its output and of its errors.
@@ -40,6 +41,7 @@ class Process:
         self._supervised, self.output, self._typing = running
         self.process_id, self.session_id, self.command, self.folder = process_id, session_id, command, folder
         self.has_terminal = has_terminal
+        self.size = (COLUMNS, ROWS)
         self.looks: dict[str, tuple[Mark, Mark]] = {}
         self.is_killed = False
         self.started_at_ms = time.time_ns() // 1_000_000
@@ -118,6 +120,8 @@ class Process:
         """Give its terminal another size."""
         if self._typing >= 0:
             set_size(self._typing, columns, rows)
+            self.size = (columns, rows)
+            self.output.bell.ring()
 
     def to_json(self) -> dict[str, Any]:
         """The process for the page."""

@@ -53,6 +53,7 @@ class TerminalView:
             raise TypeError("a terminal view needs a WebSocket")
         self._process, self._socket = process, request.socket
         self._sent = self._seen = 0
+        self._size: tuple[int, int] | None = None
 
     @classmethod
     async def serve(cls, process: Process, request: Request) -> Response | None:
@@ -94,6 +95,7 @@ class TerminalView:
             change = self._process.output.bell.next()
             try:
                 # before it is looked at: what is written in between is sent in the next round
+                await self._tell_size()
                 is_over = not self._process.is_running and self._process.output.is_complete
                 place, is_all_sent = await self._send_since(place)
                 if is_over and is_all_sent:
@@ -104,6 +106,13 @@ class TerminalView:
             finally:
                 change.cancel()
         await self._tell("state", **self._process.to_json())
+
+    async def _tell_size(self) -> None:
+        """Say how large the terminal is: of several views one decides, and the others draw what it decided."""
+        if self._size != self._process.size:
+            self._size = self._process.size
+            columns, rows = self._size
+            await self._tell("size", columns=columns, rows=rows)
 
     async def _send_since(self, place: Mark) -> tuple[Mark, bool]:
         """Send the next piece; gives where it ends, and whether that is all for now."""

@@ -9,7 +9,7 @@ const BUTTONS = /** @type {const} */ (['left', 'middle', 'right']);
 const isHandBack = (/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && event.shiftKey;
 
 export class LivePage extends LitElement {
-  static properties = {client: {attribute: false}, target: {}, resourceId: {attribute: false}, _state: {state: true}, _status: {state: true}};
+  static properties = {client: {attribute: false}, target: {}, resourceId: {attribute: false}, _state: {state: true}, _status: {state: true}, _waits: {state: true}};
 
   static styles = [base, buttons, fields, badges, css`
     /* it fills its frame, whose height is known to no percentage */
@@ -21,7 +21,8 @@ export class LivePage extends LitElement {
     form { flex: 1 1 14rem; display: flex; gap: var(--ac-space-2); min-width: 0; }
     input { flex: 1; min-width: 0; }
     form input { text-overflow: ellipsis; }
-    .dialog { background: var(--ac-warn-soft); }
+    .dialog, .note { background: var(--ac-warn-soft); }
+    .note ac-icon { color: var(--ac-warn); }
     .dialog p { flex: 1 1 12rem; overflow-wrap: anywhere; }
     .stage { flex: 1; min-height: 12rem; position: relative; display: grid; place-items: start center; padding: var(--ac-space-3); overflow: auto; }
     canvas { max-width: 100%; max-height: 100%; background: #fff; border-radius: var(--ac-radius-s); box-shadow: var(--ac-shadow-m); }
@@ -44,6 +45,9 @@ export class LivePage extends LitElement {
     /** @type {PageSocket | null} */
     this._socket = null;
     this._opened = '';
+    /** @type {any} */
+    this._control = null;
+    this._waits = false;
     this._held = new Set();
     // from the address and the buttons, too
     this.addEventListener('keydown', (event) => {
@@ -53,6 +57,8 @@ export class LivePage extends LitElement {
 
   connectedCallback() {
     super.connectedCallback();
+    this._control = this.client.liveControl();
+    this._endControl = this._control.subscribe(() => this.requestUpdate());
     this.client.on('locale', () => this.requestUpdate());
     this.client.on(`${this.client.name}.changed`, () => { if (this._status === 'gone') this._connect(); });
     if (this.hasUpdated) this._connect();
@@ -60,6 +66,8 @@ export class LivePage extends LitElement {
 
   disconnectedCallback() {
     this._socket?.close();
+    this._endControl?.();
+    this._control?.close();
     this._opened = '';
     super.disconnectedCallback();
   }
@@ -74,13 +82,15 @@ export class LivePage extends LitElement {
   }
 
   get _drives() {
-    return this._state?.driver === 'you';
+    return this._state?.driver === 'you' && this._control?.isGranted;
   }
 
   render() {
     const texts = textsFor(this.client);
     return html`
       ${this._bar(texts)}
+      <ac-live-control .control=${this._control} @ac-ask-control=${this._takeOver}></ac-live-control>
+      ${this._waits ? html`<p class="bar note" role="status"><ac-icon name="shield"></ac-icon>${texts.waits}</p>` : nothing}
       ${this._state?.dialog ? this._dialog(texts, this._state.dialog) : nothing}
       <div class="stage">
         <canvas part="picture" width="1280" height="720" tabindex=${this._drives ? 0 : -1} role=${this._drives ? 'application' : 'img'}
@@ -109,7 +119,7 @@ export class LivePage extends LitElement {
             .value=${this._state && this._state.url !== 'about:blank' ? this._state.url : ''}>
         </form>
         <span class="badge ${this._drives ? 'accent' : ''}" role="status">${who}</span>
-        <button class=${this._drives ? 'primary' : ''} ?disabled=${this._status !== 'live' || this._state?.driver === 'other'}
+        <button class=${this._drives ? 'primary' : ''} ?disabled=${this._status !== 'live' || this._state?.driver === 'other' || this._control?.state === 'waiting'}
           @click=${this._switchDriver}>${this._drives ? texts.giveBack : texts.take}</button>
       </div>`;
   }
@@ -118,7 +128,7 @@ export class LivePage extends LitElement {
   _dialog(texts, dialog) {
     const answer = (/** @type {boolean} */ accept) => () => {
       const field = /** @type {HTMLInputElement | null} */ (this.renderRoot.querySelector('.dialog input'));
-      this._send({type: 'dialog', accept, ...(field ? {text: field.value} : {})});
+      void this._answer(dialog, {type: 'dialog', accept, ...(field ? {text: field.value} : {})});
     };
     return html`
       <div class="bar dialog" role="alertdialog" aria-label=${dialog.type}>
@@ -165,9 +175,33 @@ export class LivePage extends LitElement {
   }
 
   async _switchDriver() {
-    this._send({type: this._drives ? 'giveBack' : 'take'});
+    if (!this._drives) return void this._takeOver();
+    this._send({type: 'giveBack'});
     await this.updateComplete;
     this.renderRoot.querySelector('canvas')?.focus();
+  }
+
+  /** Take the page over, as soon as a person has said that this page may. */
+  async _takeOver() {
+    if (!(await this._mayAct())) return;
+    this._send({type: 'take'});
+    await this.updateComplete;
+    this.renderRoot.querySelector('canvas')?.focus();
+  }
+
+  /** Answer a dialog, if it is still the one that is open when the page may. @param {object} dialog @param {object} message */
+  async _answer(dialog, message) {
+    const asked = JSON.stringify(dialog);
+    if (await this._mayAct() && JSON.stringify(this._state?.dialog) === asked) this._send(message);
+  }
+
+  async _mayAct() {
+    try {
+      return await this._control.request();
+    } catch (error) {
+      this.client.toast(textsFor(this.client).failed, error);
+      return false;
+    }
   }
 
   /** @param {SubmitEvent} event */
@@ -182,8 +216,12 @@ export class LivePage extends LitElement {
 
   /** Go to an address as any caller does. @param {string} url */
   async _visit(url) {
-    const result = await this.client.call(...this.visit(url));
-    if (!result.ok) this.client.toast(textsFor(this.client).failed, result.error);
+    try {
+      const result = await this.client.call(...this.visit(url), {onApproval: () => { this._waits = true; }});
+      if (!result.ok) this.client.toast(textsFor(this.client).failed, result.error);
+    } finally {
+      this._waits = false;
+    }
   }
 
   /** The tool that goes to an address, and its arguments. @param {string} url @returns {[string, Record<string, unknown>]} */

@@ -131,7 +131,8 @@ export class ShellToolsPanel extends LitElement {
   /** @param {import('./process-state.js').Process} process */
   async _end({processId, command}) {
     try {
-      const {ok, error} = await this.client.call('bash_kill', {process_id: processId});
+      const options = {onApproval: () => this.client.toast(word(this.client.locale, 'waits'))};
+      const {ok, error} = await this.client.call('bash_kill', {process_id: processId}, options);
       if (!ok) throw new Error(error.message);
     } catch (error) {
       this.client.toast(word(this.client.locale, 'endFailed', {command: oneLine(command)}), error);

@@ -17,6 +17,7 @@ export class ShellToolsTerminal extends LitElement {
 
   static styles = [base, buttons, badges, unsafeCSS(xtermStyles), css`
     :host { position: absolute; inset: 0; display: flex; flex-direction: column; background: var(--ac-surface); }
+    ac-live-control { flex: none; }
     header {
       display: flex; align-items: center; gap: var(--ac-space-3); min-height: 2.75rem; padding: var(--ac-space-1) var(--ac-space-4);
       border-bottom: 1px solid var(--ac-border);
@@ -29,6 +30,7 @@ export class ShellToolsTerminal extends LitElement {
     .notice { padding: var(--ac-space-2) var(--ac-space-4); background: var(--ac-warn-soft); color: var(--ac-warn); }
     .screen { flex: 1; min-height: 0; padding: var(--ac-space-2) 0 var(--ac-space-2) var(--ac-space-4); overflow: hidden; }
     .screen:focus-within { box-shadow: inset 2px 0 0 var(--ac-focus); }
+    .screen.watched { overflow: auto; }
     .mount { width: 100%; height: 100%; }
     .xterm { height: 100%; }
     /* below the last whole row */
@@ -48,6 +50,10 @@ export class ShellToolsTerminal extends LitElement {
     this._terminal = null;
     /** @type {Connection | null} */
     this._connection = null;
+    /** @type {any} */
+    this._control = null;
+    /** @type {FitAddon | null} */
+    this._fit = null;
     /** @type {(() => void)[]} */
     this._ends = [];
   }
@@ -65,7 +71,8 @@ export class ShellToolsTerminal extends LitElement {
     for (const end of this._ends.splice(0)) end();
     this._connection?.close();
     this._terminal?.dispose();
-    this._terminal = this._connection = null;
+    this._control?.close();
+    this._terminal = this._connection = this._fit = this._control = null;
     super.disconnectedCallback();
   }
 
@@ -82,13 +89,18 @@ export class ShellToolsTerminal extends LitElement {
         ${process?.isRunning ? html`<button class="small danger" title=${word(locale, 'leave')} @click=${this._end}>${word(locale, 'end')}</button>` : nothing}
       </header>
       ${this._notice ? html`<p class="notice" role="alert">${this._notice}</p>` : nothing}
-      <div class="screen"><div class="mount"></div></div>`;
+      ${process?.isRunning ? html`<ac-live-control .control=${this._control} .action=${word(locale, 'type')} @ac-ask-control=${this._ask}></ac-live-control>` : nothing}
+      <div class="screen ${this._mayType ? '' : 'watched'}"><div class="mount"></div></div>`;
   }
 
   updated() {
     const input = this.renderRoot.querySelector('textarea');
     const locale = this.client?.locale ?? 'en';
     input?.setAttribute('aria-label', word(locale, 'terminal', {command: this._process ? oneLine(this._process.command) : ''}));
+  }
+
+  get _mayType() {
+    return Boolean(this._control?.isGranted);
   }
 
   _start() {
@@ -98,20 +110,21 @@ export class ShellToolsTerminal extends LitElement {
       lineHeight: 1.2, scrollback: SCROLLBACK_LINES, cursorBlink: false, minimumContrastRatio: 4.5, screenReaderMode: true,
     });
     this._terminal = terminal;
-    const fit = new FitAddon();
+    const fit = this._fit = new FitAddon();
     terminal.loadAddon(fit);
     terminal.open(mount);
     terminal.attachCustomKeyEventHandler((event) => this._isForProcess(event));
     terminal.onData((text) => this._connection?.send({type: 'input', text}));
-    terminal.onResize(({cols, rows}) => this._connection?.send({type: 'resize', columns: cols, rows}));
-    const observer = new ResizeObserver(() => fit.fit());
+    terminal.onResize(() => this._tellSize());
+    const observer = new ResizeObserver(() => { if (this._mayType) fit.fit(); });
     observer.observe(mount);
     this._ends.push(
       () => observer.disconnect(),
       onThemeChange(() => { terminal.options.theme = themeOf(mount); }),
       this.client.on('locale', () => this.requestUpdate()),
     );
-    fit.fit();
+    this._control = this.client.liveControl();
+    this._ends.push(this._control.subscribe(() => this._followControl()));
     this._connect(terminal);
   }
 
@@ -122,7 +135,7 @@ export class ShellToolsTerminal extends LitElement {
       onOpen: () => {
         this._notice = '';
         terminal.reset();
-        this._connection?.send({type: 'resize', columns: terminal.cols, rows: terminal.rows});
+        this._tellSize();
       },
       onOutput: (data, drawn) => terminal.write(data, drawn),
       onMessage: (message) => this._take(terminal, message),
@@ -131,25 +144,56 @@ export class ShellToolsTerminal extends LitElement {
   }
 
   /** @param {Terminal} terminal @param {any} message */
-  _take(terminal, {type, bytes, error, ...process}) {
+  _take(terminal, {type, bytes, columns, rows, error, ...process}) {
     const {locale} = this.client;
-    if (type === 'skipped') {
+    if (type === 'size') {
+      if (!this._mayType) terminal.resize(columns, rows);
+    } else if (type === 'skipped') {
       terminal.write(`\x1b[0m\r\n\x1b[2m[${word(locale, 'skipped', {size: Math.round(bytes / 1000)})}]\x1b[0m\r\n`);
     } else if (type === 'error') {
       this.client.toast(error.message, new Error(error.message));
     } else if (type === 'state') {
       this._process = process;
       terminal.options.convertEol = !process.hasTerminal;
-      terminal.options.disableStdin = !process.isRunning;
+      this._followControl();
       if (process.isRunning) terminal.focus();
       else this._connection?.finish();
     }
   }
 
+  /** Who may type decides how large the terminal is; who watches draws it as it is. */
+  _followControl() {
+    const terminal = this._terminal;
+    if (!terminal) return;
+    terminal.options.disableStdin = !this._mayType || !this._process?.isRunning;
+    if (this._mayType) {
+      this._fit?.fit();
+      this._tellSize();
+    }
+    this.requestUpdate();
+  }
+
+  _tellSize() {
+    const {cols: columns, rows} = /** @type {Terminal} */ (this._terminal);
+    if (this._mayType) this._connection?.send({type: 'resize', columns, rows});
+  }
+
+  async _ask() {
+    try {
+      if (await this._control.request()) this._terminal?.focus();
+    } catch (error) {
+      this.client.toast(word(this.client.locale, 'askFailed'), error);
+    }
+  }
+
   /** Whether a key is for the process. F6 leaves the terminal, and so does Tab when nothing runs. @param {KeyboardEvent} event */
   _isForProcess(event) {
-    if (event.key === 'Tab') return Boolean(this._process?.isRunning);
-    if (event.key !== 'F6') return true;
+    if (event.key === 'Tab') return Boolean(this._process?.isRunning) && this._mayType;
+    if (event.key !== 'F6') {
+      const isTyped = event.type === 'keydown' && event.key.length === 1 && !event.ctrlKey && !event.metaKey;
+      if (isTyped && this._process?.isRunning && this._control?.state === 'needed') void this._ask();
+      return true;
+    }
     if (event.type === 'keydown') /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('header button'))?.focus();
     event.preventDefault();
     return false;
@@ -159,7 +203,8 @@ export class ShellToolsTerminal extends LitElement {
     const {locale} = this.client;
     const command = oneLine(this._process?.command ?? '');
     try {
-      const {ok, error} = await this.client.call('bash_kill', {process_id: this.resourceId});
+      const options = {onApproval: () => this.client.toast(word(locale, 'waits'))};
+      const {ok, error} = await this.client.call('bash_kill', {process_id: this.resourceId}, options);
       if (!ok) throw new Error(error.message);
     } catch (error) {
       this.client.toast(word(locale, 'endFailed', {command}), error);

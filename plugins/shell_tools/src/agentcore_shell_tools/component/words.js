@@ -10,7 +10,7 @@ const WORDS = {
     listFailed: 'The list could not be loaded', sandboxed: 'sandboxed', unconfined: 'not sandboxed: {reason}',
     terminal: 'Terminal of {command}. F6 leaves it.', connecting: 'Connecting …', lost: 'The connection is lost; connecting again …',
     gone: 'This process is not there any more.', skipped: '{size} kB of output came too fast to be shown', leave: 'F6 leaves the terminal',
-    processes: 'Processes', waits: 'The call waits for your approval',
+    processes: 'Processes', waits: 'The call waits for your approval', type: 'Type here', askFailed: 'You could not be asked',
   },
   zh: {
     title: '终端', about: '在后台运行的命令，由您或智能体启动。',
@@ -21,7 +21,7 @@ const WORDS = {
     listFailed: '无法加载列表', sandboxed: '沙箱中', unconfined: '未使用沙箱：{reason}',
     terminal: '{command} 的终端。按 F6 离开。', connecting: '正在连接…', lost: '连接已断开，正在重新连接…',
     gone: '此进程已不存在。', skipped: '输出过快，有 {size} kB 未显示', leave: '按 F6 离开终端',
-    processes: '进程', waits: '此调用正在等待您的批准',
+    processes: '进程', waits: '此调用正在等待您的批准', type: '在此输入', askFailed: '无法发起请求',
   },
 };
 

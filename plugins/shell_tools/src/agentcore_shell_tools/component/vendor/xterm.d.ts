@@ -11,6 +11,7 @@ export class Terminal {
   write(data: string | Uint8Array, done?: () => void): void;
   reset(): void;
   focus(): void;
+  resize(columns: number, rows: number): void;
   dispose(): void;
   onData(listener: (data: string) => void): {dispose(): void};
   onResize(listener: (size: {cols: number, rows: number}) => void): {dispose(): void};

@@ -1,0 +1,54 @@
+"""Whether a page may act through a module's own routes, and asking for it."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.server.answer import Answer
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import to_json
+from agentcore.server.route_table import ServerRoute
+
+
+class ControlView(BaseModel, defer_build=True):
+    """Whether who asks may act."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    state: Annotated[
+        Literal["granted", "waiting", "needed"],
+        Field(description="`needed`: nobody was asked, or it was refused, or nobody decided in time."),
+    ]
+    change_id: Annotated[str | None, Field(description="What waits; `policy.decided` tells how it ends.")] = None
+    expires_at: Annotated[int | None, Field(description="When it ends undecided, in milliseconds since 1970.")] = None
+
+
+async def show_control(exchange: Exchange) -> Answer:
+    """Say whether who asks may act."""
+    state = exchange.parts.live_control.state(exchange, exchange.path_values["name"])
+    return Answer(to_json(state.to_json()))
+
+
+async def ask_for_control(exchange: Exchange) -> Answer:
+    """Have a person asked, once."""
+    state = exchange.parts.live_control.ask(exchange, exchange.path_values["name"])
+    return Answer(to_json(state.to_json()))
+
+
+_ONE = "/api/live-control/{name}"
+
+ROUTES = (
+    ServerRoute(
+        "GET", _ONE, show_control, "Whether this page may act through a module's own routes.", answer=ControlView
+    ),
+    ServerRoute(
+        "POST",
+        _ONE,
+        ask_for_control,
+        "Have a person confirm that this page may type and click through a module's own routes. Watching needs none "
+        "of it.",
+        action="call",
+        answer=ControlView,
+    ),
+)
