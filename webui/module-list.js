@@ -50,7 +50,7 @@ class ModuleList extends Store {
     this._loading = null;
     this._isStale = false;
     client.on('module.stateChanged', (event) => this._note(event));
-    for (const type of ['tools.changed', 'events.reset']) client.on(type, () => void this.load());
+    for (const type of ['tools.changed', 'module.blocked', 'events.reset']) client.on(type, () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 

@@ -26,6 +26,7 @@ from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
 from agentcore.host.inspection import facts_of, preview_call, touched
 from agentcore.host.limits import CALL_NESTING
+from agentcore.host.ownership import OWNER
 from agentcore.host.parts import Parts
 from agentcore.host.permission import Permission, refused
 from agentcore.host.policy import PERSONS, authorise
@@ -346,6 +347,7 @@ class Calls:
         impl = module.hooks["execute_tool_call"]
         values = {"ctx": context, "tool_name": name, "args": call.arguments}
         arguments = [values[key] for key in impl.argnames]
+        OWNER.set(module.name)
         if module.executes_async:
             returned = await impl.function(*arguments)
         else:

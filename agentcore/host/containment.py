@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 
 from agentcore.host.limits import CANCEL_GRACE_SECONDS
+from agentcore.host.ownership import OWNER
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -23,12 +24,18 @@ class Contained(Generic[T]):
 
     Whoever makes one awaits `wait()`. `cut(error)` makes that raise `error` at once or, when the task cleans up
     first, within the grace; a task that goes on after that is abandoned and logged, and nobody waits for it.
+
+    Args:
+        work: The coroutine.
+        name: Of its task, for the log.
+        owner: The module whose code it is, and whose is what begins from there; empty: as where it is made.
     """
 
-    __slots__ = ("_cut", "_late", "_pauses", "_timer", "_waiter", "task")
+    __slots__ = ("_cut", "_late", "_owner", "_pauses", "_timer", "_waiter", "task")
 
-    def __init__(self, work: Coroutine[Any, Any, T], name: str) -> None:
+    def __init__(self, work: Coroutine[Any, Any, T], name: str, owner: str = "") -> None:
         loop = asyncio.get_running_loop()
+        self._owner = owner
         self._cut: BaseException | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._late: BaseException | None = None
@@ -100,6 +107,8 @@ class Contained(Generic[T]):
 
     async def _without_exit(self, work: Coroutine[Any, Any, T]) -> T:
         """Keep SystemExit and KeyboardInterrupt from passing through the event loop, which they would end."""
+        if self._owner:
+            OWNER.set(self._owner)
         try:
             return await work
         except (Exception, asyncio.CancelledError):
@@ -119,13 +128,15 @@ def _consume(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-async def run_contained(work: Coroutine[Any, Any, T], limit_s: float, name: str) -> T:
-    """Run a coroutine under a time limit that holds whatever it does.
+async def run_contained(work: Coroutine[Any, Any, T], limit_s: float, name: str, owner: str) -> T:
+    """Run a module's coroutine under a time limit that holds whatever it does.
+
+    The limit is one of the loop's clock: time in which the loop did not run is not counted (`loop_clock.py`).
 
     Raises:
         TimeoutError: It was not done in time.
         BaseException: What the coroutine raised; `ModuleExit` for an attempt to end the process.
     """
-    contained = Contained(work, name)
+    contained = Contained(work, name, owner)
     contained.cut_at(asyncio.get_running_loop().time() + limit_s, TimeoutError(f"not done within {limit_s:g} s"))
     return await contained.wait()

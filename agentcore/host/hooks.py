@@ -54,7 +54,7 @@ async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: A
     impl = module.hooks.get(hook)
     if impl is None:
         return None
-    return await run_contained(_call(impl, values), limit_s, f"{hook}:{module.name}")
+    return await run_contained(_call(impl, values), limit_s, f"{hook}:{module.name}", module.name)
 
 
 async def _call(impl: Any, values: dict[str, Any]) -> Any:

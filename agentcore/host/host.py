@@ -25,7 +25,9 @@ from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
 from agentcore.host.limits import WORKER_THREADS
+from agentcore.host.loop_clock import LoopClock
 from agentcore.host.own_origins import OwnOrigins
+from agentcore.host.ownership import note_beginnings
 from agentcore.host.parts import Parts
 from agentcore.host.policy import authorise
 from agentcore.host.policy_changes import PolicyChanges
@@ -34,7 +36,7 @@ from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
 from agentcore.host.tabs import Tabs
 from agentcore.host.threads import DaemonThreads
-from agentcore.host.watchdog import Watchdog
+from agentcore.host.watchdog import Holder, Watchdog
 from agentcore.store import StateDir, Store
 
 log = structlog.get_logger(__name__)
@@ -99,6 +101,8 @@ class Host:
             start: Whether modules start before the host is handed out; else `start()` does it.
         """
         loop = asyncio.get_running_loop()
+        LoopClock.install(loop)
+        note_beginnings()
         threads = DaemonThreads(WORKER_THREADS)
         loop.set_default_executor(threads)
         async with Store.open(state) as store:
@@ -193,7 +197,11 @@ class Host:
         registered = self.registry.tools.get(tool)
         return None if registered is None else registered.definition
 
-    def _count_blocked(self, module: str | None, seconds: float) -> None:
-        name = module or ""
-        self.loop_blocked[name] = self.loop_blocked.get(name, 0) + 1
-        self.events.publish("module.blocked", {"module": name, "durationMs": round(seconds * 1000)})
+    def _count_blocked(self, holder: Holder, seconds: float) -> None:
+        self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
+        record = self.modules.records.get(holder.module)
+        if record is not None:
+            record.loop_holds.add(seconds, holder.tool, holder.place)
+        self.events.publish(
+            "module.blocked", {"module": holder.module, "tool": holder.tool, "durationMs": round(seconds * 1000)}
+        )

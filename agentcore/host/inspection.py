@@ -32,7 +32,8 @@ async def preview_call(call: Call, tool: RegisteredTool, context: CallContext) -
         return None
     name = f"preview:{tool.definition.name}"
     try:
-        made = await run_contained(_in_thread_or_not(preview, context, call.arguments), PREVIEW_SECONDS, name)
+        work = _in_thread_or_not(preview, context, call.arguments)
+        made = await run_contained(work, PREVIEW_SECONDS, name, tool.module.name)
     except ToolError:
         raise  # the call cannot run, and is not asked about
     except Exception:

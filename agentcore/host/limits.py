@@ -66,5 +66,8 @@ ARGUMENTS_RECORDED_CHARS = 4_096
 LOOP_BLOCKED_SECONDS = 0.25
 """A module that holds the event loop longer is named in a warning."""
 
+LOOP_TURN_SECONDS = 0.05
+"""What one turn of the event loop counts at most in deadlines; what holds it longer takes nobody's time."""
+
 WORKER_THREADS = 320
 """Threads for sync tools and file work; more than calls in flight, so that hung ones do not starve the rest."""

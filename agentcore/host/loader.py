@@ -27,7 +27,7 @@ async def load(found: Found) -> Any:
         TimeoutError: The import takes too long.
         BaseException: What the import raised.
     """
-    return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}")
+    return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
 
 
 def adopt(record: ModuleRecord, plugin: Any, hooks: HookManager) -> None:

@@ -14,6 +14,42 @@ if TYPE_CHECKING:
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
 
 
+_HOLD_SHOWN_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class LoopHolds:
+    """When a module's code has held the event loop, so that nothing else ran.
+
+    Args:
+        times: How often.
+        longest_s: The longest time, in seconds.
+        tool: The tool that was called at that time; empty: none.
+        place: Where it was then, `file:line in function`.
+    """
+
+    times: int = 0
+    longest_s: float = 0.0
+    tool: str = ""
+    place: str = ""
+
+    def add(self, seconds: float, tool: str, place: str) -> None:
+        """Count one more."""
+        self.times += 1
+        if seconds > self.longest_s:
+            self.longest_s, self.tool, self.place = seconds, tool, place
+
+    def problem(self) -> str:
+        """A sentence about it; empty: it was never long."""
+        if self.longest_s < _HOLD_SHOWN_SECONDS:
+            return ""
+        where = " in ".join(part for part in (self.tool and f"tool {self.tool!r}", self.place) if part)
+        return (
+            f"its code held the whole server {self.times} times, for {self.longest_s:.1f} s at the longest"
+            f"{where and f', in {where}'}: let it await what takes time, or make the tool a plain function"
+        )
+
+
 @dataclass(eq=False)
 class ModuleRecord:
     """A module that is listed, or was.
@@ -38,6 +74,7 @@ class ModuleRecord:
         source_dirs: Folders of its code, to name it when that code holds the event loop.
         started_ms: How long its start took.
         ready_at_ms: When it got ready, in milliseconds since 1970.
+        loop_holds: When its code has held the event loop.
         calls: Its calls in flight, by call id.
         undo: What to call when it stops: routes, subscriptions.
     """
@@ -70,8 +107,14 @@ class ModuleRecord:
     ready_order: int = 0
     started_ms: float = 0.0
     ready_at_ms: int = 0
+    loop_holds: LoopHolds = field(default_factory=LoopHolds)
     calls: dict[str, "Call"] = field(default_factory=dict)
     undo: list[Callable[[], None]] = field(default_factory=list)
+
+    def problems(self) -> list[str]:
+        """What is wrong with it although it runs, one sentence each."""
+        held = self.loop_holds.problem()
+        return [*self.tool_errors, *self.conflicts, *([held] if held else [])]
 
     @property
     def distribution(self) -> str:

@@ -225,7 +225,7 @@ class ResourceRegistry:
         _wake_all(held)
         if held.on_release is not None:
             try:
-                await run_contained(_end(held), HOOK_SECONDS, f"release:{resource_id}")
+                await run_contained(_end(held), HOOK_SECONDS, f"release:{resource_id}", held.owner)
             except Exception:
                 log.exception("resource_release_failed", resource_id=resource_id, module=held.owner)
         self._changed(held.resource)

@@ -118,7 +118,7 @@ async def _run(
 ) -> T:
     """Run a module's code so that its end, the client's going, or the limit ends it."""
     loop = asyncio.get_running_loop()
-    contained = Contained(work(), f"route:{route.module}")
+    contained = Contained(work(), f"route:{route.module}", route.module)
     stopping = ToolError("module_stopping", f"module {route.module!r} is stopping", module=route.module, retryable=True)
 
     def end() -> None:

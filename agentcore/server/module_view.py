@@ -119,7 +119,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...]) -> Mod
         file=record.origin.get("file", ""),
         requires=list(record.requires),
         tools=tools,
-        problems=[*record.tool_errors, *record.conflicts],
+        problems=record.problems(),
         notes=[NoteView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()],
         routes=[RouteView(method=r.method, path=r.path, kind=r.kind) for r in host.routes.of(record.name)],
         calls_in_flight=len(record.calls),

@@ -1,0 +1,77 @@
+"""Whose code it was that began something: a task, a thread, a child process, a callback of the event loop.
+
+The host says which module it enters, in a context variable that asyncio hands on to whatever is begun from there. What
+has no context, threads and processes, is noted when it begins.
+"""
+
+import asyncio
+import gc
+import subprocess
+import threading
+from contextvars import Context, ContextVar
+from typing import Any
+from weakref import WeakKeyDictionary
+
+OWNER: ContextVar[str] = ContextVar("agentcore_module", default="")
+"""The module whose code runs; empty: the host's own."""
+
+_threads: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
+_children: dict[int, str] = {}
+_start_thread = threading.Thread.start
+_start_process = subprocess.Popen.__init__
+_lock = threading.Lock()
+
+
+def note_beginnings() -> None:
+    """Note from now on who starts threads and processes in this interpreter; again: nothing happens."""
+    threading.Thread.start = _note_thread  # type: ignore[method-assign,assignment]
+    subprocess.Popen.__init__ = _note_process  # type: ignore[method-assign,assignment]
+
+
+def current_owner() -> str:
+    """The module whose code asks, in its tasks and in threads that it has started; empty: none's."""
+    return OWNER.get() or _threads.get(threading.current_thread(), "")
+
+
+def owner_of_context(context: Context | None) -> str:
+    """The module from whose code something was begun that keeps a context; empty: none's."""
+    return "" if context is None else context.get(OWNER, "")
+
+
+def owner_of_task(task: asyncio.Task[Any]) -> str:
+    """The module from whose code a task was begun; empty: none's."""
+    # before Python 3.12 only the garbage collector is told what a task holds
+    found = (each for each in gc.get_referents(task) if isinstance(each, Context))
+    return owner_of_context(next(found, None))
+
+
+def owner_of_thread(thread: threading.Thread) -> str:
+    """The module that started a thread; empty: none did, or it began before it was noted."""
+    return _threads.get(thread, "")
+
+
+def children_of(owner: str) -> set[int]:
+    """Ids of processes that a module has started with `subprocess` or asyncio; they may have ended."""
+    with _lock:
+        return {pid for pid, name in _children.items() if name == owner}
+
+
+def forget_children(pids: set[int]) -> None:
+    """Processes that have ended: their ids may come again, as somebody else's."""
+    with _lock:
+        for pid in pids:
+            _children.pop(pid, None)
+
+
+def _note_thread(thread: threading.Thread) -> None:
+    if owner := current_owner():
+        _threads[thread] = owner
+    _start_thread(thread)
+
+
+def _note_process(process: "subprocess.Popen[Any]", *arguments: Any, **options: Any) -> None:
+    _start_process(process, *arguments, **options)
+    with _lock:
+        _children.pop(process.pid, None)  # another process may have had this id
+        if owner := current_owner():
+            _children[process.pid] = owner
