@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api.errors import ToolError
+from agentcore.api.installing import pip_command
 
 if TYPE_CHECKING:
     from agentcore.api.public_address import Address
@@ -241,5 +242,5 @@ def _load(part: str) -> Any:
         return import_module(f"agentcore.api.{part}")
     except ModuleNotFoundError as exc:
         raise ImportError(
-            "addresses of the web need a parser that is not installed: pip install 'agentcore-runtime[urls]'"
+            f"addresses of the web need a parser that is not installed: {pip_command('agentcore-runtime[urls]')}"
         ) from exc

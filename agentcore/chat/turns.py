@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from agentcore.api.errors import ToolError
+from agentcore.api.installing import pip_command
 from agentcore.chat.live import LiveSessions
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.stream import Sink, Stream
@@ -190,7 +191,7 @@ class Turns:
                 try:
                     await asyncio.to_thread(importlib.import_module, "agentcore.chat.turn")
                 except ModuleNotFoundError as exc:
-                    message = f"the chat needs {exc.name}; pip install 'agentcore-runtime[chat]'"
+                    message = f"the chat needs {exc.name}; {pip_command('agentcore-runtime[chat]')}"
                     raise ToolError("model_not_configured", message) from exc
                 self._engine = importlib.import_module("agentcore.chat.engine").Engine()
             return self._engine

@@ -102,8 +102,10 @@ class ChatRun:
         try:
             from agentcore.cli.prompt_line import PromptLine
         except ModuleNotFoundError as exc:
+            from agentcore.api.installing import pip_command
+
             raise CliError(
-                f"a conversation needs {exc.name}", hint="pip install 'agentcore-runtime[chat]'", code=ExitCode.USAGE
+                f"a conversation needs {exc.name}", hint=pip_command("agentcore-runtime[chat]"), code=ExitCode.USAGE
             ) from exc
         from agentcore.cli.conversation import Conversation
 

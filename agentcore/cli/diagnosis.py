@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api.errors import AgentcoreError
+from agentcore.api.installing import pip_command
 from agentcore.cli.backend import open_backend, running_server
 from agentcore.cli.exits import CliError
 from agentcore.host.config import AppConfig, load_config
@@ -80,10 +81,10 @@ def _packages() -> Finding:
         ]
         said = f"{_DISTRIBUTION} {version(_DISTRIBUTION)}"
     except PackageNotFoundError:
-        return Finding("problem", "packages", f"{_DISTRIBUTION} is not installed", "pip install agentcore-runtime")
+        return Finding("problem", "packages", f"{_DISTRIBUTION} is not installed", pip_command("agentcore-runtime"))
     missing = [name for name in needed if not _is_installed(name)]
     if missing:
-        return Finding("problem", "packages", f"missing: {', '.join(missing)}", f"pip install {' '.join(missing)}")
+        return Finding("problem", "packages", f"missing: {', '.join(missing)}", pip_command(*missing))
     return Finding("ok", "packages", f"{said} and the {len(needed)} packages that it needs")
 
 

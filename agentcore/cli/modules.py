@@ -43,7 +43,9 @@ def list_modules(config_path: Path, as_json: bool) -> None:
     if as_json:
         print_json({"modules": found})
     elif not found:
-        note("No module is installed or on. Modules are Python packages: pip install NAME")
+        from agentcore.api.installing import pip_command
+
+        note(f"No module is installed or on. Modules are Python packages: {pip_command('NAME')}")
     else:
         rows = [
             (module["name"], module["state"], str(len(module["tools"])), _source(module), _remark(module))

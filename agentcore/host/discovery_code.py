@@ -2,9 +2,10 @@
 
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 READ_WHOLE_BYTES = 1024 * 1024
 """Files beyond this count with size and time of change instead of their content."""
@@ -20,21 +21,51 @@ def digest_of(paths: Iterable[Path], salt: str) -> str:
     return digest.hexdigest()
 
 
-def forget_code(package: str) -> None:
-    """Take a package and all in it out of `sys.modules`, so that the next import reads it from disk.
+class TakenCode:
+    """Code that was taken out of `sys.modules`, so that the next import reads it from the disk.
 
-    Compiled files go too: Python takes one for current when the source has the same size and the same second.
+    Code that runs keeps what it has; what is imported from then on is fresh, until `put_back`.
+
+    Args:
+        owns: Whether a name in `sys.modules` belongs to that code.
     """
-    # a copy: other threads import meanwhile
-    for name in [name for name in list(sys.modules) if name == package or name.startswith(f"{package}.")]:
-        module = sys.modules.pop(name)
-        compiled = getattr(getattr(module, "__spec__", None), "cached", None)
-        if compiled:
-            with suppress(OSError):  # not there, or not ours: then it was not written by this process either
-                Path(compiled).unlink()
-    parent, _, child = package.rpartition(".")
-    if parent in sys.modules and hasattr(sys.modules[parent], child):
-        delattr(sys.modules[parent], child)  # `from parent import child` would find it there
+
+    def __init__(self, owns: Callable[[str], bool]) -> None:
+        self._owns = owns
+        self._modules = self._take()
+
+    def put_back(self) -> None:
+        """Put the code back in place of whatever was imported under its names since."""
+        self._take()
+        sys.modules.update(self._modules)
+        for name, module in self._modules.items():
+            parent, _, child = name.rpartition(".")
+            if parent in sys.modules:
+                setattr(sys.modules[parent], child, module)
+
+    def _take(self) -> dict[str, ModuleType]:
+        # a copy: other threads import meanwhile
+        taken = {name: sys.modules.pop(name) for name in list(sys.modules) if self._owns(name)}
+        for name, module in taken.items():
+            _forget_compiled(module)
+            parent, _, child = name.rpartition(".")
+            if getattr(sys.modules.get(parent), child, None) is module:
+                delattr(sys.modules[parent], child)  # `from parent import child` would find it there
+        return taken
+
+
+def take_code(packages: Iterable[str]) -> TakenCode:
+    """Take packages, and all in them, out of `sys.modules`."""
+    names = frozenset(packages)
+    return TakenCode(lambda name: any(name == package or name.startswith(f"{package}.") for package in names))
+
+
+def _forget_compiled(module: ModuleType) -> None:
+    """Remove a compiled file: Python takes one for current when the source has the same size and the same second."""
+    compiled = getattr(getattr(module, "__spec__", None), "cached", None)
+    if compiled:
+        with suppress(OSError):  # not there, or not ours: then it was not written by this process either
+            Path(compiled).unlink()
 
 
 def _files_in(root: Path) -> Iterator[Path]:

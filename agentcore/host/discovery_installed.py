@@ -3,21 +3,28 @@
 import importlib
 import importlib.metadata
 import importlib.util
+import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from email.parser import HeaderParser
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import structlog
 
-from agentcore.host.discovery_code import digest_of, forget_code
+from agentcore.host.discovery_code import TakenCode, digest_of, take_code
+from agentcore.host.discovery_paths import add_new_paths, run_own_lines
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +32,7 @@ GROUP = "agentcore.modules"
 """The entry-point group."""
 
 _CORE = "agentcore"
-_scanning = threading.Lock()
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -44,13 +51,22 @@ class InstalledModule:
 
     @cached_property
     def distribution(self) -> str:
-        """The distribution's name."""
-        return str(self._headers.get("Name", ""))
+        """The distribution's name, as it writes it; where it says none, as its folder does."""
+        return str(self.headers.get("Name", "")) or _folder_of(self.metadata).name_in_it
+
+    @cached_property
+    def source(self) -> str:
+        """What a person puts trust in: the distribution's name in its normal form (PEP 503).
+
+        Where the folder of its metadata has another name than the metadata, no installer left it so, and both count.
+        """
+        said, folder = normalised(self.distribution), normalised(_folder_of(self.metadata).name_in_it)
+        return said if folder == said else f"{said} (in {folder})"
 
     @cached_property
     def version(self) -> str:
         """The distribution's version."""
-        return str(self._headers.get("Version", ""))
+        return str(self.headers.get("Version", ""))
 
     @cached_property
     def file(self) -> Path | None:
@@ -78,12 +94,24 @@ class InstalledModule:
 
     def origin(self) -> dict[str, str]:
         """Where the module comes from, for people: distribution, version, file."""
-        origin = {"distribution": self.distribution, "version": self.version, "file": str(self.file or "")}
+        file = self.file or self._project
+        origin = {"distribution": self.distribution, "version": self.version, "file": str(file or "")}
         return {key: value for key, value in origin.items() if value}
 
     def fingerprint(self) -> str:
         """A digest of the distribution's name and version and of the package's files; another one: it changed."""
         return digest_of(self.source_paths, f"{self.distribution} {self.version}")
+
+    def make_importable(self) -> None:
+        """Do for a package that was installed beside the running process what the interpreter does at its start.
+
+        May run the distribution's own code: in a thread, under a limit, as `load`.
+        """
+        if self.file is None:
+            run_own_lines(self.metadata)
+            importlib.invalidate_caches()
+            for name in ("file", "package"):
+                self.__dict__.pop(name, None)
 
     def load(self) -> Any:
         """Import what the entry point names. Runs the module's code: in a thread, under a limit.
@@ -98,45 +126,130 @@ class InstalledModule:
         return entry.load()
 
     @cached_property
-    def _headers(self) -> Message:
-        # `metadata.metadata` fails where a broken installation left no METADATA
+    def headers(self) -> Message:
+        """What the distribution's metadata say; empty where a broken installation left none."""
         text = self.metadata.read_text("METADATA") or self.metadata.read_text("PKG-INFO") or ""
         return HeaderParser().parsestr(text)
+
+    @cached_property
+    def _project(self) -> Path | None:
+        """The project's folder, where it was installed from one and not copied (PEP 610)."""
+        try:
+            told = json.loads(self.metadata.read_text("direct_url.json") or "{}")
+            url = urlsplit(told["url"])
+        except (ValueError, KeyError, TypeError):
+            return None
+        return Path(unquote(url.path)) if url.scheme == "file" else None
+
+
+def normalised(distribution: str) -> str:
+    """A distribution's name in the form in which names are compared (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+class _Metadata:
+    """The entry points of all distributions, read in one pass and kept until a folder of `sys.path` changes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key: tuple[tuple[str, int], ...] = ()
+        self._entries: Mapping[str, tuple[InstalledModule, ...]] = {}
+
+    def entries(self) -> Mapping[str, tuple[InstalledModule, ...]]:
+        with self._lock:  # modules start together, and one pass serves them all
+            if _changes() != self._key:
+                add_new_paths()
+                self._key = _changes()
+                importlib.invalidate_caches()
+                self._entries = _scan()
+            return self._entries
+
+    def forget(self) -> None:
+        with self._lock:
+            self._key = ()
+
+
+_metadata = _Metadata()
 
 
 def installed_entries() -> Mapping[str, tuple[InstalledModule, ...]]:
     """All entry points of the group by name, those first whose distribution comes first on `sys.path`.
 
-    One pass over the metadata of all distributions, kept until a folder of `sys.path` changes; nothing is imported.
+    Kept until a folder of `sys.path` changes; nothing is imported. Folders that `.pth` files name since then are on
+    `sys.path` afterwards, as after a start of the interpreter.
     """
-    with _scanning:  # modules start together, and one pass serves them all
-        return _scan(tuple((entry, _changed_ns(entry)) for entry in sys.path))
+    return _metadata.entries()
 
 
 def rescan() -> None:
     """Have the metadata read again at the next look-up."""
-    importlib.invalidate_caches()
-    with _scanning:
-        _scan.cache_clear()
+    _metadata.forget()
 
 
-def forget_distribution(module: InstalledModule) -> None:
-    """Take the code of a module's whole distribution out of `sys.modules`."""
+def take_distribution(module: InstalledModule) -> TakenCode:
+    """Take the code of a module's whole distribution out of `sys.modules`; gives what was there."""
     record = module.metadata.read_text("RECORD") or ""
     packages = {entry.package for entry in _entries_of(module.metadata)}
     packages.update(_regular_packages(line.partition(",")[0] for line in record.splitlines()))
-    for package in packages:
-        if package.partition(".")[0] != _CORE:  # what everybody else holds on to stays
-            forget_code(package)
+    # what everybody else holds on to stays
+    return take_code(package for package in packages if package.partition(".")[0] != _CORE)
 
 
-@lru_cache(maxsize=1)
-def _scan(_sys_path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[InstalledModule, ...]]:
+def _changes() -> tuple[tuple[str, int], ...]:
+    return tuple((entry, _changed_ns(entry)) for entry in sys.path)
+
+
+def _scan() -> Mapping[str, tuple[InstalledModule, ...]]:
     found: dict[str, tuple[InstalledModule, ...]] = {}
-    for metadata in importlib.metadata.distributions():
+    for metadata in _distributions():
         for module in _entries_of(metadata):
             found[module.name] = (*found.get(module.name, ()), module)
     return found
+
+
+def _distributions() -> Iterator[importlib.metadata.Distribution]:
+    """All distributions in the order of `sys.path`; one where an installer left several versions in one folder."""
+    kept: dict[tuple[str, str], importlib.metadata.Distribution] = {}
+    for metadata in importlib.metadata.distributions():
+        folder = _folder_of(metadata)
+        if not _NAME.fullmatch(folder.name_in_it):
+            continue  # pip begins the name with a tilde while it replaces a distribution, and may leave it so
+        key = folder.parent, normalised(folder.name_in_it)
+        if key in kept and _rank(kept[key]) >= _rank(metadata):
+            continue
+        kept[key] = metadata
+    yield from kept.values()
+
+
+@dataclass(frozen=True, slots=True)
+class _MetadataFolder:
+    parent: str
+    name: str
+
+    @property
+    def name_in_it(self) -> str:
+        """The distribution's name, as the folder of its metadata has it: `acme_weather-1.0.dist-info`."""
+        if self.name.endswith(".dist-info"):
+            stem = self.name.removesuffix(".dist-info")
+            return stem.rpartition("-")[0] or stem
+        return self.name.removesuffix(".egg-info").partition("-")[0]
+
+
+def _folder_of(metadata: importlib.metadata.Distribution) -> _MetadataFolder:
+    # the standard library has no public name for it, and reading METADATA of everything that is installed costs more
+    path = getattr(metadata, "_path", None)
+    return _MetadataFolder("", "") if path is None else _MetadataFolder(str(path.parent), path.name)
+
+
+def _rank(metadata: importlib.metadata.Distribution) -> tuple[bool, bool, "Version"]:
+    """Which of several versions of one distribution counts: the whole ones before remains, then the newest."""
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - seldom needed, and not quick
+
+    try:
+        version = Version(_folder_of(metadata).name.removesuffix(".dist-info").rpartition("-")[2])
+    except InvalidVersion:
+        version = Version("0")
+    return metadata.read_text("METADATA") is not None, metadata.read_text("RECORD") is not None, version
 
 
 def _entries_of(metadata: importlib.metadata.Distribution) -> Iterator[InstalledModule]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentcore.api.module import Module
 from agentcore.host.config_model import MODULE_NAME
-from agentcore.host.discovery_code import digest_of, forget_code
+from agentcore.host.discovery_code import TakenCode, digest_of, take_code
 
 _NAME = re.compile(MODULE_NAME)
 # names of modules hold no double underscore, so neither part can be taken for a piece of the other
@@ -37,6 +37,12 @@ class LocalModule:
     version = ""
 
     @property
+    def source(self) -> str:
+        """What a person puts trust in: the folder of local modules, absolute."""
+        folder = self.file.parent.parent if self.file.name == "__init__.py" else self.file.parent
+        return str(folder.absolute())
+
+    @property
     def source_paths(self) -> tuple[Path, ...]:
         """The folder of the module's code, or its one file."""
         return (self.file.parent if self.file.name == "__init__.py" else self.file,)
@@ -49,8 +55,13 @@ class LocalModule:
         """A digest of the module's files; another one: it changed."""
         return digest_of(self.source_paths, "")
 
+    def make_importable(self) -> None:
+        """Nothing is to be done: it is loaded by its path."""
+
     def load(self) -> Any:
         """Import the file anew, under a private name, and give its `Module` subclass, or else the Python module.
+
+        What was loaded before stays as it is, until `take_local`.
 
         Runs the module's code: in a thread, under a limit. Files of a package import one another relatively.
 
@@ -58,7 +69,6 @@ class LocalModule:
             TypeError: It defines several `Module` subclasses.
             BaseException: What the import raised.
         """
-        forget_local(self.name)
         importlib.invalidate_caches()
         private = f"{_PRIVATE.format(name=self.name)}{next(_loads)}"
         folders = [str(self.file.parent)] if self.file.name == "__init__.py" else None
@@ -71,7 +81,7 @@ class LocalModule:
             spec.loader.exec_module(module)
             return _object_in(module, self.file)
         except BaseException:
-            forget_code(private)
+            take_code([private])
             raise
 
 
@@ -93,12 +103,10 @@ def local_names(modules_dir: Path | None) -> Iterator[str]:
             yield name
 
 
-def forget_local(name: str) -> None:
-    """Take all loads of a local module out of `sys.modules`."""
+def take_local(name: str) -> TakenCode:
+    """Take all loads of a local module out of `sys.modules`; gives what was there."""
     prefix = _PRIVATE.format(name=name)
-    # a copy: other threads import meanwhile
-    for loaded in [loaded for loaded in list(sys.modules) if loaded.startswith(prefix) and "." not in loaded]:
-        forget_code(loaded)
+    return TakenCode(lambda loaded: loaded.startswith(prefix))
 
 
 def _object_in(module: ModuleType, file: Path) -> Any:

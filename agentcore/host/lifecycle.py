@@ -16,7 +16,9 @@ from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_settings import module_settings, validate_settings
-from agentcore.host.discovery import Found, ModuleNotInstalled, find_module, forget
+from agentcore.host.discovery import Found, ModuleNotInstalled, find_module, take_out
+from agentcore.host.discovery_installed import InstalledModule
+from agentcore.host.discovery_requirements import check_requirements
 from agentcore.host.hooks import HookManager, call_hook
 from agentcore.host.limits import HOOK_SECONDS
 from agentcore.host.module_traceback import end_of_traceback
@@ -89,7 +91,7 @@ class Modules:
             names = self._with_dependents(family)
             running = [other for other in names if other in family or self.records[other].state == "ready"]
             await self._stop_all(names)
-            await asyncio.to_thread(forget, [self.records[other].name for other in family])
+            await asyncio.to_thread(take_out, family)
             await self._start_all(running)
             return [self.records[other] for other in running]
 
@@ -144,9 +146,10 @@ class Modules:
             loader.adopt(record, self._given[record.name], self._hooks)
         else:
             found = await asyncio.to_thread(self._find, record)
-            plugin = await loader.load(found)
-            record.source_dirs = loader.source_dirs(plugin)
-            loader.adopt(record, plugin, self._hooks)
+            loaded = await loader.load(found)
+            record.origin, record.fingerprint = loaded.origin, loaded.fingerprint
+            record.source_dirs = loader.source_dirs(loaded.plugin)
+            loader.adopt(record, loaded.plugin, self._hooks)
         settings = _settings(self._parts.config, record)
         await self._wait_for_required(record)
         record.runtime = ModuleRuntime(record, settings, self._parts, self._refresh_later)
@@ -158,9 +161,11 @@ class Modules:
         loader.component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
 
     def _find(self, record: ModuleRecord) -> Found:
-        """Find a module's code, and note where it is from and what it was when it was loaded; reads the disk."""
+        """Find a module's code, and see whether it has what it needs; reads the disk."""
         found = find_module(record.name, self._parts.config.modules_folder)
-        record.found, record.origin, record.fingerprint = found, found.origin(), found.fingerprint()
+        if isinstance(found, InstalledModule):
+            check_requirements(found)
+        record.found, record.origin = found, found.origin()
         return found
 
     async def _wait_for_required(self, record: ModuleRecord) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,23 @@ from agentcore.host.registry import RegisteredTool, prepare
 _TAG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 
 
-async def load(found: Found) -> Any:
-    """Import a module's code in a thread, and give the object that implements its hooks.
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A module's code, imported.
+
+    Args:
+        plugin: The object that implements its hooks.
+        origin: Where it is from, for people.
+        fingerprint: What the code on the disk was.
+    """
+
+    plugin: Any
+    origin: dict[str, str]
+    fingerprint: str
+
+
+async def load(found: Found) -> Loaded:
+    """Import a module's code in a thread, and make the object that implements its hooks.
 
     Raises:
         TimeoutError: The import takes too long.
@@ -100,9 +116,11 @@ def component(record: ModuleRecord, given: Any) -> None:
     record.component = given
 
 
-def _import(found: Found) -> Any:
+def _import(found: Found) -> Loaded:
+    found.make_importable()
+    origin, fingerprint = found.origin(), found.fingerprint()
     target = found.load()
-    return target() if isinstance(target, type) else target
+    return Loaded(target() if isinstance(target, type) else target, origin, fingerprint)
 
 
 def _definition(record: ModuleRecord, entry: Any) -> RegisteredTool | None:

@@ -28,13 +28,15 @@ class Proposal:
         kind: What is changed: `settings`, `module`, `secret`, …; a word for whoever shows it.
         subject: Which one: a file, a module, a provider.
         paths: The settings that change, as JSON Pointers; or whatever else names the parts of the change.
-        diff: File and unified diff, with secrets masked.
+        diff: File and unified diff, with secrets masked; of what is no file, lines that begin with a sign.
+        lasts: Whether it waits as long as the server runs: what it is about does not change by itself.
     """
 
     kind: str
     subject: str
     paths: tuple[str, ...] = ()
     diff: tuple[tuple[str, str], ...] = ()
+    lasts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +48,21 @@ class PolicyChange:
         proposal: What is wanted.
         principal: Who wants it.
         requested_at_ms: Milliseconds since 1970.
-        expires_at_ms: Milliseconds since 1970.
+        expires_at_ms: Milliseconds since 1970; None: it lasts.
     """
 
     change_id: str
     proposal: Proposal
     principal: Principal
     requested_at_ms: int
-    expires_at_ms: int
+    expires_at_ms: int | None
 
 
 @dataclass(slots=True)
 class _Waiting:
     change: PolicyChange
     apply: Apply = field(repr=False)
+    refuse: Apply | None = field(repr=False)
 
 
 class PolicyChanges:
@@ -79,9 +82,16 @@ class PolicyChanges:
         self._drop_expired()
         return [entry.change for entry in self._waiting.values()]
 
-    def propose(self, proposal: Proposal, principal: Principal, apply: Apply) -> PolicyChange:
+    def propose(
+        self, proposal: Proposal, principal: Principal, apply: Apply, refuse: Apply | None = None
+    ) -> PolicyChange:
         """Lay a change before a person.
 
+        Args:
+            proposal: What is shown.
+            principal: Who wants it.
+            apply: Carries it out.
+            refuse: What else a person's no means, beside that nothing is changed.
         Raises:
             ToolError: `too_many_waiting`.
         """
@@ -90,9 +100,9 @@ class PolicyChanges:
             message = f"{POLICY_CHANGES_WAITING} changes wait for a person already; let some be decided first"
             raise ToolError("too_many_waiting", message, retryable=True, limit=POLICY_CHANGES_WAITING)
         now_ms = time.time_ns() // 1_000_000
-        expires_at_ms = now_ms + int(self._wait_s * 1000)
+        expires_at_ms = None if proposal.lasts else now_ms + int(self._wait_s * 1000)
         change = PolicyChange(f"change_{secrets.token_hex(8)}", proposal, principal, now_ms, expires_at_ms)
-        self._waiting[change.change_id] = _Waiting(change, apply)
+        self._waiting[change.change_id] = _Waiting(change, apply, refuse)
         self._events.publish(
             "policy.requested",
             {
@@ -117,6 +127,8 @@ class PolicyChanges:
             raise ToolError("change_not_found", message, change_id=change_id)
         if not approved:
             self._tell(entry.change, "refused", by)
+            if entry.refuse is not None:
+                await entry.refuse()
             return
         try:
             await entry.apply()
@@ -124,6 +136,12 @@ class PolicyChanges:
             self._tell(entry.change, "failed", by)
             raise
         self._tell(entry.change, "applied", by)
+
+    def withdraw(self, change_id: str) -> None:
+        """Take a proposal back that has become pointless; one that does not wait any more is ignored."""
+        entry = self._waiting.pop(change_id, None)
+        if entry is not None:
+            self._tell(entry.change, "withdrawn", "")
 
     def refuse_all(self, by: str) -> int:
         """Refuse whatever waits; gives how many."""
@@ -134,7 +152,8 @@ class PolicyChanges:
 
     def _drop_expired(self) -> None:
         now_ms = time.time_ns() // 1_000_000
-        for key in [key for key, entry in self._waiting.items() if entry.change.expires_at_ms <= now_ms]:
+        ends = {key: entry.change.expires_at_ms for key, entry in self._waiting.items()}
+        for key in [key for key, end_ms in ends.items() if end_ms is not None and end_ms <= now_ms]:
             self._tell(self._waiting.pop(key).change, "expired", "")
 
     def _tell(self, change: PolicyChange, outcome: str, by: str) -> None:

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api.web import WebComponent
 from agentcore.host.config_error import ConfigError
-from agentcore.host.discovery import ModuleNotInstalled, find_module, installed_names
+from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, find_module, installed_names
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord
 from agentcore.server.module_switch import is_given, listed_names
@@ -145,7 +145,7 @@ def _component(name: str, component: WebComponent) -> ComponentView:
 def _unlisted(name: str, host: Host) -> ModuleView:
     try:
         origin = find_module(name, host.config.modules_folder).origin()
-    except ModuleNotInstalled:
+    except (ModuleNotInstalled, ModuleNotChosen):
         origin = {}
     return ModuleView(
         name=name,

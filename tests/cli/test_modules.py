@@ -1,6 +1,7 @@
 """`agentcore modules` without a running server."""
 
 import json
+import sys
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_enable_of_a_module_that_is_on_changes_nothing(place):
 def test_enable_of_a_module_that_is_not_installed_names_the_pip_command(place):
     done = place.run("modules", "enable", "web_tools_of_nobody")
     assert done.code == 2
-    assert "pip install agentcore-web-tools-of-nobody" in done.err
+    assert f"{sys.executable} -m pip install agentcore-web-tools-of-nobody" in done.err
 
 
 @pytest.mark.spec("K5")

@@ -1,7 +1,8 @@
 """A host over a real folder with a real app.json."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from agentcore.api import Module
 from agentcore.host import Host, load_config
 from agentcore.store import StateDir
+from tests.host.installing import Site
 
 MakeHost = Callable[..., Awaitable[Host]]
 
@@ -32,3 +34,15 @@ async def make_host(tmp_path: Path) -> AsyncIterator[MakeHost]:
             return await stack.enter_async_context(Host.open(config, state, given))
 
         yield make
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A folder of installed distributions; what is imported from it is taken out again."""
+    path = tmp_path / "site"
+    path.mkdir()
+    monkeypatch.syspath_prepend(path)
+    before = set(sys.modules)
+    site = Site(path)
+    yield site
+    site.forget({*before, *(name for name in sys.modules if "acme" not in name and "_local__" not in name)})

@@ -1,7 +1,8 @@
 """Finding modules: real distributions on sys.path, real files in a folder; nothing is imported unasked."""
 
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,17 @@ import pytest
 from structlog.testing import capture_logs
 
 from agentcore.api import Module
-from agentcore.host.discovery import ModuleNotInstalled, find_module, forget, installed_names
+from agentcore.host.discovery import (
+    ModuleNotChosen,
+    ModuleNotInstalled,
+    candidates,
+    find_module,
+    installed_names,
+    take_out,
+)
 from agentcore.host.discovery_code import READ_WHOLE_BYTES
 from agentcore.host.discovery_installed import installed_entries
+from tests.host.installing import Site
 
 Install = Callable[..., Path]
 
@@ -25,41 +34,13 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of installed distributions; what is imported from it is taken out again."""
-    path = tmp_path / "site"
-    path.mkdir()
-    monkeypatch.syspath_prepend(path)
-    before = set(sys.modules)
-    yield path
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
-
-
-@pytest.fixture
-def install(site: Path) -> Install:
+def install(site: Site) -> Install:
     """Lay out a distribution as an installer does; gives its .dist-info folder."""
-
-    def lay_out(
-        distribution: str, entry_points: dict[str, str], files: dict[str, str] | None = None, version: str = "1.0"
-    ) -> Path:
-        info = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        lines = [f"{name} = {value}" for name, value in entry_points.items()]
-        metadata = {
-            "METADATA": f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n",
-            "entry_points.txt": "\n".join(["[console_scripts]", "x = y:z", "", "[agentcore.modules]", *lines]),
-            "RECORD": "".join(f"{name},,\n" for name in files or {}),
-        }
-        write(info, metadata)
-        write(site, files or {})
-        forget([])
-        return info
-
-    return lay_out
+    return site.install
 
 
 @pytest.fixture
-def folder(tmp_path: Path, site: Path) -> Path:
+def folder(tmp_path: Path, site: Site) -> Path:
     """The folder of local modules."""
     path = tmp_path / "modules"
     path.mkdir()
@@ -74,7 +55,7 @@ def loaded(name: str, modules_dir: Path | None = None) -> Any:
 
 
 @pytest.mark.spec("M1")
-def test_module_is_found_by_the_name_of_its_entry_point(install: Install, site: Path) -> None:
+def test_module_is_found_by_the_name_of_its_entry_point(install: Install, site: Site) -> None:
     install(
         "acme-weather",
         {"weather": "acme_weather:Weather", "radar": "acme_weather.radar:Radar"},
@@ -86,8 +67,8 @@ def test_module_is_found_by_the_name_of_its_entry_point(install: Install, site: 
     )
     found = find_module("radar", None)
     assert (found.name, found.distribution, found.version) == ("radar", "acme-weather", "2.3")
-    assert found.file == site / "acme_weather" / "__init__.py"
-    assert found.source_paths == (site / "acme_weather",)
+    assert found.file == site.path / "acme_weather" / "__init__.py"
+    assert found.source_paths == (site.path / "acme_weather",)
     assert found.origin() == {"distribution": "acme-weather", "version": "2.3", "file": str(found.file)}
     assert issubclass(found.load(), Module)
     assert {"weather", "radar"} <= set(installed_names())
@@ -109,12 +90,12 @@ def test_nothing_is_imported_until_a_module_is_loaded(install: Install) -> None:
 
 
 @pytest.mark.spec("M1")
-def test_three_of_a_thousand_are_found_in_one_pass(site: Path) -> None:
+def test_three_of_a_thousand_are_found_in_one_pass(site: Site) -> None:
     for number in range(1000):
-        info = site / f"many_{number}-1.0.dist-info"
+        info = site.path / f"many_{number}-1.0.dist-info"
         info.mkdir()
         (info / "entry_points.txt").write_text(f"[agentcore.modules]\nmany_{number} = many_{number}:Many\n")
-    forget([])
+    take_out([])
     entries = installed_entries()
     assert len([name for name in entries if name.startswith("many_")]) == 1000
     for number in (0, 500, 999):
@@ -137,10 +118,11 @@ def test_missing_module_names_near_ones_and_the_command_to_try(install: Install,
     with pytest.raises(ModuleNotInstalled) as caught:
         find_module("weathr_map", folder)
     assert caught.value.near == ("weather_map", "weather_maps")
-    assert caught.value.command == "pip install agentcore-weathr-map"
+    assert caught.value.command == f"{shlex.quote(sys.executable)} -m pip install agentcore-weathr-map"
     assert str(caught.value) == (
         "module 'weathr_map' is not installed; did you mean 'weather_map' or 'weather_maps'? "
-        "Else try: pip install agentcore-weathr-map"
+        f"Else try: {caught.value.command} (anybody may have registered that name on the package index: look at who "
+        "publishes it first)"
     )
 
 
@@ -153,14 +135,53 @@ def test_name_that_no_module_can_have_is_not_installed(install: Install, folder:
     assert name not in installed_names(folder)
 
 
-def test_first_of_two_distributions_counts_and_the_other_is_named(install: Install) -> None:
+@pytest.mark.spec("M1", "S4")
+def test_nothing_is_found_of_two_distributions_with_one_name_until_one_is_chosen(install: Install, site: Site) -> None:
     install("acme-a", {"twice": "acme_a"}, {"acme_a.py": ""})
-    install("acme-b", {"twice": "acme_b"}, {"acme_b.py": ""})
-    with capture_logs() as logs:
-        found = find_module("twice", None)
-    (warning,) = logs
-    assert (warning["event"], warning["log_level"], warning["module"]) == ("module_hidden", "warning", "twice")
-    assert {found.distribution, warning["hidden"]} == {"acme-a", "acme-b"}
+    install("Acme.B", {"twice": "acme_b"}, {"acme_b.py": ""}, version="2.0")
+    with pytest.raises(ModuleNotChosen) as caught:
+        find_module("twice", None)
+    assert {found.source for found in caught.value.candidates} == {"acme-a", "acme-b"}
+    for text in ("acme-a 1.0", "acme-b 2.0", str(site.path / "acme_a.py"), "agentcore modules choose twice acme-b"):
+        assert text in str(caught.value)
+    assert find_module("twice", None, "acme-b").distribution == "Acme.B"
+
+
+@pytest.mark.spec("M1", "S4")
+def test_another_distribution_than_the_chosen_one_is_not_found(install: Install) -> None:
+    install("acme-a", {"clock": "acme_a"}, {"acme_a.py": ""})
+    with pytest.raises(ModuleNotChosen, match=r"module 'clock' was acme-b, and is acme-a 1\.0"):
+        find_module("clock", None, "acme-b")
+
+
+@pytest.mark.parametrize("spelling", ["acme_clock", "Acme-Clock", "acme.clock", "ACME__clock"])
+def test_name_of_a_distribution_is_one_however_it_is_spelled(install: Install, spelling: str) -> None:
+    install(spelling, {"clock": "acme_clock"}, {"acme_clock.py": ""})
+    assert find_module("clock", None, "acme-clock").distribution == spelling
+
+
+def test_folder_of_metadata_with_another_name_makes_another_source(install: Install) -> None:
+    info = install("acme-clock", {"clock": "acme_clock"}, {"acme_clock.py": ""})
+    info.rename(info.with_name("other_clock-1.0.dist-info"))
+    take_out([])
+    assert find_module("clock", None).source == "acme-clock (in other-clock)"
+    with pytest.raises(ModuleNotChosen):
+        find_module("clock", None, "acme-clock")
+
+
+def test_newest_of_several_versions_that_an_installer_left_counts(install: Install) -> None:
+    """Also for what it does not register any more; remains without metadata, and pip's own with a tilde, do not."""
+    install("acme-clock", {"clock": "acme_clock", "gone": "acme_clock"}, {"acme_clock.py": ""}, version="1.10")
+    install("acme-clock", {"clock": "acme_clock"}, version="1.9")
+    (install("acme-clock", {"clock": "acme_clock"}, version="3.0") / "METADATA").unlink()
+    tilde = install("acme-clock", {"clock": "acme_clock"}, version="4.0")
+    tilde.rename(tilde.with_name("~cme_clock-4.0.dist-info"))
+    take_out([])
+    (found,) = candidates("clock", None)
+    assert (found.version, found.source) == ("1.10", "acme-clock")
+    install("acme-clock", {"clock": "acme_clock"}, version="2.0")
+    assert find_module("clock", None, "acme-clock").version == "2.0"
+    assert "gone" not in installed_names()
 
 
 def test_older_copy_of_the_same_distribution_is_no_second_module(
@@ -173,29 +194,27 @@ def test_older_copy_of_the_same_distribution_is_no_second_module(
         {"METADATA": "Name: acme-a\nVersion: 1.0\n", "entry_points.txt": "[agentcore.modules]\ntwice = acme_a"},
     )
     monkeypatch.setattr(sys, "path", [*sys.path, str(old)])
-    with capture_logs() as logs:
-        assert find_module("twice", None).version == "2.0"
-    assert logs == []
+    assert find_module("twice", None).version == "2.0"
 
 
-def test_broken_metadata_of_others_is_left_out(install: Install, site: Path) -> None:
+def test_broken_metadata_of_others_is_left_out(install: Install, site: Site) -> None:
     (install("acme-binary", {}) / "entry_points.txt").write_bytes(b"[agentcore.modules]\n\xff = x")
     (install("acme-odd", {}) / "entry_points.txt").write_text("no section\n[agentcore.modules]\nno equals\n#a = b\n[x")
     install("acme-good", {"good": "acme_good"})
     with capture_logs() as logs:
-        forget([])
+        take_out([])
         assert find_module("good", None).distribution == "acme-good"
     assert [entry["event"] for entry in logs] == ["entry_points_unreadable"]
     assert "#a" not in installed_names()
 
 
-def test_distribution_without_metadata_has_no_name_and_still_loads(site: Path) -> None:
-    write(site / "acme_bare-1.dist-info", {"entry_points.txt": "[agentcore.modules]\nbare = acme_bare"})
-    write(site, {"acme_bare.py": ""})
-    forget([])
+def test_distribution_without_metadata_is_named_by_its_folder_and_still_loads(site: Site) -> None:
+    write(site.path / "acme_bare-1.dist-info", {"entry_points.txt": "[agentcore.modules]\nbare = acme_bare"})
+    write(site.path, {"acme_bare.py": ""})
+    take_out([])
     found = find_module("bare", None)
-    assert (found.distribution, found.version) == ("", "")
-    assert found.origin() == {"file": str(site / "acme_bare.py")}
+    assert (found.distribution, found.version, found.source) == ("acme_bare", "", "acme-bare")
+    assert found.origin() == {"distribution": "acme_bare", "file": str(site.path / "acme_bare.py")}
     assert found.load().__name__ == "acme_bare"
 
 
@@ -212,7 +231,7 @@ def test_entry_point_that_leads_nowhere_fails_when_it_is_loaded(install: Install
 
 
 @pytest.mark.spec("K1", "M4")
-def test_forgotten_distribution_is_imported_anew_with_all_its_modules(install: Install, site: Path) -> None:
+def test_forgotten_distribution_is_imported_anew_with_all_its_modules(install: Install, site: Site) -> None:
     files = {
         "acme_pair/__init__.py": "",
         "acme_pair/one.py": "from acme_pair.shared import VERSION\n",
@@ -223,9 +242,9 @@ def test_forgotten_distribution_is_imported_anew_with_all_its_modules(install: I
     install("acme-pair", {"one": "acme_pair.one", "two": "acme_pair.two"}, files)
     first = loaded("one")
     assert (first.VERSION, loaded("two").VERSION) == (1, 1)
-    write(site, {"acme_pair_extra.py": "VERSION = 2\n"})
+    write(site.path, {"acme_pair_extra.py": "VERSION = 2\n"})
     assert loaded("one") is first
-    forget(["one"])
+    take_out(["one"])
     assert not any(name.startswith("acme_pair") for name in sys.modules)
     assert (loaded("one").VERSION, loaded("two").VERSION) == (2, 2)
     assert first.VERSION == 1
@@ -236,19 +255,19 @@ def test_forgetting_leaves_neighbours_alone(install: Install) -> None:
     install("acme-xy", {"xy": "acme_xy"}, {"acme_xy/__init__.py": ""})
     loaded("x")
     neighbour = loaded("xy")
-    forget(["x", "never_heard_of"])
+    take_out(["x", "never_heard_of"])
     assert "acme_x" not in sys.modules
     assert sys.modules["acme_xy"] is neighbour
 
 
-def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: Path) -> None:
+def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: Site) -> None:
     install("acme-one", {"one": "acmespace.one:VERSION"}, {"acmespace/one/__init__.py": "VERSION = 1\n"})
     install("acme-two", {"two": "acmespace.two"}, {"acmespace/two/__init__.py": ""})
     assert loaded("one") == 1
     other = loaded("two")
-    assert find_module("one", None).source_paths == (site / "acmespace" / "one",)
-    write(site, {"acmespace/one/__init__.py": "VERSION = 2\n"})
-    forget(["one"])
+    assert find_module("one", None).source_paths == (site.path / "acmespace" / "one",)
+    write(site.path, {"acmespace/one/__init__.py": "VERSION = 2\n"})
+    take_out(["one"])
     assert loaded("one") == 2
     assert sys.modules["acmespace.two"] is other
     from acmespace.one import VERSION  # type: ignore[import-not-found]
@@ -259,34 +278,52 @@ def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: 
 def test_core_is_never_forgotten(install: Install) -> None:
     install("acme-core", {"core": "agentcore.api"}, {"agentcore/__init__.py": ""})
     before = sys.modules["agentcore.api"]
-    forget(["core"])
+    take_out(["core"])
     assert sys.modules["agentcore.api"] is before
+
+
+def test_code_that_was_taken_out_can_be_put_back_whole(install: Install, site: Site, folder: Path) -> None:
+    files = {"acme_back/__init__.py": "from acme_back import part\n", "acme_back/part.py": "VALUE = 1\n"}
+    install("acme-back", {"back": "acme_back"}, files)
+    write(folder, {"local/__init__.py": "from .part import VALUE\n", "local/part.py": "VALUE = 1\n"})
+    first, local = loaded("back"), loaded("local", folder)
+    taken = take_out(["back", "local"])
+    write(site.path, {"acme_back/part.py": "VALUE = 2\n", "acme_back/new.py": ""})
+    write(folder, {"local/part.py": "VALUE = 2\n"})
+    assert (loaded("back").part.VALUE, loaded("local", folder).VALUE) == (2, 2)
+    for each in taken:
+        each.put_back()
+    assert loaded("back") is first
+    assert sys.modules["acme_back.part"].VALUE == 1
+    assert [name for name in sys.modules if "__local__" in name] == [local.__name__, f"{local.__name__}.part"]
+    take_out(["back", "local"])
+    assert not any(name.startswith("acme_back") or "__local__" in name for name in sys.modules)
 
 
 # -- has it changed? -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.spec("S4")
-def test_fingerprint_changes_with_the_files_and_only_with_them(install: Install, site: Path) -> None:
+def test_fingerprint_changes_with_the_files_and_only_with_them(install: Install, site: Site) -> None:
     files = {"acme_print/__init__.py": "", "acme_print/data.json": "{}", "acme_print/big.bin": "x" * READ_WHOLE_BYTES}
     info = install("acme-print", {"print": "acme_print"}, files)
     prints = [find_module("print", None).fingerprint()]
     loaded("print")
-    write(site, files)
+    write(site.path, files)
     assert find_module("print", None).fingerprint() == prints[0]
     for name, text in (("data.json", "[]"), ("new.py", ""), ("big.bin", "x" * (READ_WHOLE_BYTES + 2))):
-        write(site, {f"acme_print/{name}": text})
+        write(site.path, {f"acme_print/{name}": text})
         prints.append(find_module("print", None).fingerprint())
     (info / "METADATA").write_text("Name: acme-print\nVersion: 2.0\n")
-    forget(["print"])
+    take_out(["print"])
     prints.append(find_module("print", None).fingerprint())
     assert len(set(prints)) == len(prints)
 
 
-def test_fingerprint_of_a_file_that_cannot_be_read_is_still_one(install: Install, site: Path) -> None:
+def test_fingerprint_of_a_file_that_cannot_be_read_is_still_one(install: Install, site: Site) -> None:
     install("acme-link", {"link": "acme_link"}, {"acme_link/__init__.py": ""})
     before = find_module("link", None).fingerprint()
-    (site / "acme_link" / "gone.py").symlink_to("nowhere.py")
+    (site.path / "acme_link" / "gone.py").symlink_to("nowhere.py")
     assert find_module("link", None).fingerprint() == before
 
 
@@ -338,13 +375,16 @@ def test_local_file_with_two_modules_names_both(folder: Path) -> None:
         loaded("two", folder)
 
 
-@pytest.mark.spec("M1")
-def test_entry_point_wins_over_a_local_module_with_a_warning(install: Install, folder: Path) -> None:
+@pytest.mark.spec("M1", "S4")
+def test_nothing_is_found_of_an_entry_point_and_a_local_module_until_one_is_chosen(
+    install: Install, folder: Path
+) -> None:
     install("acme-clock", {"clock": "acme_clock"}, {"acme_clock.py": ""})
     write(folder, {"clock.py": ""})
-    with capture_logs() as logs:
-        assert find_module("clock", folder).distribution == "acme-clock"
-    assert [(entry["event"], entry["hidden"]) for entry in logs] == [("module_hidden", str(folder / "clock.py"))]
+    with pytest.raises(ModuleNotChosen, match=r"acme-clock 1\.0 .* and "):
+        find_module("clock", folder)
+    assert find_module("clock", folder, "acme-clock").distribution == "acme-clock"
+    assert find_module("clock", folder, str(folder)).file == folder / "clock.py"
 
 
 @pytest.mark.spec("M4")
@@ -354,11 +394,10 @@ def test_local_module_is_fresh_at_each_load_and_leaves_nothing_behind(folder: Pa
     before = set(sys.modules)
     first, neighbour = loaded("clock", folder), loaded("clock_2", folder)
     write(folder, {"clock/part.py": "VALUE = 2\n"})
-    forget(["clock"])
     second = loaded("clock", folder)
     assert (first.VALUE, second.VALUE) == (1, 2)
     assert neighbour.__name__ in sys.modules
-    forget(["clock", "clock_2"])
+    take_out(["clock", "clock_2"])
     assert {name for name in set(sys.modules) - before if "clock" in name} == set()
 
 
