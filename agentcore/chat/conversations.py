@@ -38,9 +38,7 @@ class Conversations:
         settings: Reads models and agents as they are now.
     """
 
-    def __init__(
-        self, host: Host, turns: Turns, answers: CallAnswers, settings: Callable[[], ChatSettings]
-    ) -> None:
+    def __init__(self, host: Host, turns: Turns, answers: CallAnswers, settings: Callable[[], ChatSettings]) -> None:
         self._host, self._chats, self._turns, self._settings = host, host.store.chats, turns, settings
         self._answers = answers
 

@@ -24,7 +24,6 @@ from agentcore.host.config_workspace import prepare_roots
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
-from agentcore.host.limits import WORKER_THREADS
 from agentcore.host.loop_clock import LoopClock
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.ownership import note_beginnings
@@ -35,7 +34,7 @@ from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
 from agentcore.host.tabs import Tabs
-from agentcore.host.threads import DaemonThreads
+from agentcore.host.threads import worker_threads
 from agentcore.host.watchdog import Holder, Watchdog
 from agentcore.store import StateDir, Store
 
@@ -100,25 +99,23 @@ class Host:
             given: Modules handed over as objects, beside those that app.json lists (for tests and embedding).
             start: Whether modules start before the host is handed out; else `start()` does it.
         """
-        loop = asyncio.get_running_loop()
-        LoopClock.install(loop)
+        LoopClock.install(asyncio.get_running_loop())
         note_beginnings()
-        threads = DaemonThreads(WORKER_THREADS)
-        loop.set_default_executor(threads)
-        async with Store.open(state) as store:
-            host = cls(config, state, store, given)
-            await host.policy.restore()
-            host._watchdog.start()
-            try:
-                # what ends because the server does was not closed by anybody: the strip stays as it was
-                async with host.tabs.kept():
-                    if start:
-                        await host.start()
-                    yield host
-            finally:
-                host._watchdog.stop()
-                await host.stop()
-                host.workspace.close()
+        with worker_threads():
+            async with Store.open(state) as store:
+                host = cls(config, state, store, given)
+                await host.policy.restore()
+                host._watchdog.start()
+                try:
+                    # what ends because the server does was not closed by anybody: the strip stays as it was
+                    async with host.tabs.kept():
+                        if start:
+                            await host.start()
+                        yield host
+                finally:
+                    await host.stop()
+                    host._watchdog.stop()
+                    host.workspace.close()
 
     async def start(self) -> None:
         """Start the modules that app.json lists, and those that were given."""

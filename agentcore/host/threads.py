@@ -1,15 +1,24 @@
 """Worker threads that never keep the process alive: a sync tool that hangs must not stop the exit."""
 
+import asyncio
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+from agentcore.host.limits import WORKER_THREADS
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _Job = tuple[Future[Any], Callable[[], Any]]
+
+
+class WorkerThread(threading.Thread):
+    """A thread of the host's own, whoever's work it does."""
 
 
 class DaemonThreads(ThreadPoolExecutor):
@@ -22,10 +31,8 @@ class DaemonThreads(ThreadPoolExecutor):
     def __init__(self, limit: int) -> None:
         super().__init__(max_workers=limit)
         self._limit = limit
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._idle = threading.Semaphore(0)
         self._lock = threading.Lock()
-        self._started = 0
+        self._crew = _Crew()
         self._closed = False
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -38,18 +45,39 @@ class DaemonThreads(ThreadPoolExecutor):
         with self._lock:
             if self._closed:
                 raise RuntimeError("the worker threads are shut down")
-            self._jobs.put((future, lambda: fn(*args, **kwargs)))
-            if not self._idle.acquire(blocking=False) and self._started < self._limit:
-                self._started += 1
-                threading.Thread(target=self._work, name=f"agentcore-worker-{self._started}", daemon=True).start()
+            self._crew.take((future, lambda: fn(*args, **kwargs)), self._limit)
         return future
 
+    def let_go(self) -> None:
+        """End all threads: idle ones now, busy ones with their job, for which nobody waits. Later work gets new ones."""
+        with self._lock:
+            crew, self._crew = self._crew, _Crew()
+            crew.end()
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let idle threads end; busy ones end with their job, and nobody waits for them."""
+        """Let the threads go, and take no more work."""
         with self._lock:
             self._closed = True
-            for _ in range(self._started):
-                self._jobs.put(None)
+            self._crew.end()
+
+
+class _Crew:
+    """Threads that share a queue, and end together."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._started = 0
+
+    def take(self, job: _Job, limit: int) -> None:
+        self._jobs.put(job)
+        if not self._idle.acquire(blocking=False) and self._started < limit:
+            self._started += 1
+            WorkerThread(target=self._work, name=f"agentcore-worker-{self._started}", daemon=True).start()
+
+    def end(self) -> None:
+        for _ in range(self._started):
+            self._jobs.put(None)
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -58,6 +86,25 @@ class DaemonThreads(ThreadPoolExecutor):
                 _settle(future, run)
             del job, future, run
             self._idle.release()
+
+
+_of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[DaemonThreads, int]] = WeakKeyDictionary()
+
+
+@contextmanager
+def worker_threads() -> Iterator[None]:
+    """Have the running event loop's default executor be daemon threads, which end when the last user has left."""
+    loop = asyncio.get_running_loop()
+    threads, users = _of_loops.get(loop) or (DaemonThreads(WORKER_THREADS), 0)
+    _of_loops[loop] = threads, users + 1
+    loop.set_default_executor(threads)
+    try:
+        yield
+    finally:
+        threads, users = _of_loops[loop]
+        _of_loops[loop] = threads, users - 1
+        if users == 1:
+            threads.let_go()
 
 
 def _settle(future: Future[Any], run: Callable[[], Any]) -> None:
