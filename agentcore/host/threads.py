@@ -49,7 +49,7 @@ class DaemonThreads(ThreadPoolExecutor):
         return future
 
     def let_go(self) -> None:
-        """End all threads: idle ones now, busy ones with their job, for which nobody waits. Later work gets new ones."""
+        """End all threads, idle ones now and busy ones with their job; nobody waits, and later work gets new ones."""
         with self._lock:
             crew, self._crew = self._crew, _Crew()
             crew.end()
