@@ -4,6 +4,7 @@ import {locale, onLocaleChange} from './i18n.js';
 import {LiveControl} from './live-control.js';
 import {navigate} from './router.js';
 import {toast, toastError} from './toasts.js';
+import './components/ac-live-control.js';
 
 /** One for each element; what it listens to ends with the element. */
 export class ModuleClient {
@@ -79,7 +80,6 @@ export class ModuleClient {
    * what stands in the way, and fires `ac-ask-control` when the person wants to act.
    */
   liveControl() {
-    void import('./components/ac-live-control.js'); // only views that act need it
     const control = new LiveControl(this.name);
     const once = () => {
       this._ends.delete(once);

@@ -104,7 +104,7 @@ async def test_decision_that_was_made_while_the_page_was_away_counts(ui):
     view = page.locator("shell-tools-terminal")
     await view.get_by_role("button", name="Type here").click()
     await expect(view.get_by_text(WAITS)).to_be_visible()
-    ui.allowed_errors += ["Failed to load resource", "WebSocket connection", "net::ERR"]
+    ui.allowed_errors += ["Failed to load resource", "WebSocket connection", "net::ERR", "postMessage"]
     await ui.lose_connection(page)
     await ui.host.policy_changes.decide(asked(ui)[0].change_id, approved=True, by="test")
     await page.context.set_offline(False)
