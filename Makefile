@@ -15,6 +15,8 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# the many servers and commands that tests start read compiled code, also where the environment says not to write it
+unexport PYTHONDONTWRITEBYTECODE
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 PIP_INSTALL := $(BIN)/python -m pip install --quiet
 

@@ -1,4 +1,7 @@
-"""`make bench`: measure everything and print the table. Names as arguments measure only those."""
+"""`make bench`: measure everything and print the table. Names as arguments measure only those.
+
+`compare BASE` holds this tree against a commit instead.
+"""
 
 import importlib
 import os
@@ -6,6 +9,7 @@ import platform
 import sys
 import time
 
+from benchmarks import compare
 from benchmarks.measure import Row, table
 
 NAMES = (
@@ -24,6 +28,8 @@ NAMES = (
 
 def main() -> int:
     """Run the benchmarks named on the command line, or all; exit 1 when a target is missed."""
+    if sys.argv[1:2] == ["compare"]:
+        return compare.main(sys.argv[2:])
     rows: list[Row] = []
     began = time.perf_counter()
     for name in sys.argv[1:] or NAMES:

@@ -28,7 +28,7 @@ class Noop(Module):
 
 '''
 
-_BODY = json.dumps(
+BODY = json.dumps(
     {"arguments": {"text": "some text of a usual length", "number": 7, "data": {"a": [1, 2, 3], "b": "c"}}}
 ).encode()
 
@@ -60,8 +60,8 @@ def run() -> list[Row]:
 def _latency(folder: Path) -> list[Row]:
     modules = {"noop": NOOP.format(name="noop_call")}
     with servers.agentcore(folder / "one", modules) as subject, servers.bare() as floor:
-        ours = request_bytes("POST", "/api/tools/noop_call/call", subject.port, _BODY, subject.token)
-        bare = request_bytes("POST", "/call", floor.port, _BODY, "x" * 43)
+        ours = request_bytes("POST", "/api/tools/noop_call/call", subject.port, BODY, subject.token)
+        bare = request_bytes("POST", "/call", floor.port, BODY, "x" * 43)
         rows = [
             Row("HTTP call of a no-op tool, one at a time", *_medians(subject.port, ours, floor.port, bare), 1.5),
             _throughput_row(subject.port, ours, floor.port, bare),

@@ -73,7 +73,7 @@ def run() -> list[Row]:
 async def _measure(subject: servers.Running, relay_port: int) -> list[Row]:
     headers = {"Authorization": f"Bearer {subject.token}"}
     async with aiohttp.ClientSession(f"http://127.0.0.1:{subject.port}", headers=headers) as ours:
-        await _answer(ours, 3, 0)  # the model libraries are imported by the first message
+        await answer(ours, 3, 0)  # the model libraries are imported by the first message
         async with aiohttp.ClientSession(f"http://127.0.0.1:{relay_port}") as bare:
             word = await _word(ours, bare)
         return [word, *await _many(ours, subject.pid)]
@@ -83,7 +83,7 @@ async def _word(ours: aiohttp.ClientSession, bare: aiohttp.ClientSession) -> Row
     """A word's way, over the events that the page reads."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(_ROUNDS):
-        times[0].extend(await _answer(ours, _WORDS, _PAUSE_S))
+        times[0].extend(await answer(ours, _WORDS, _PAUSE_S))
         async with bare.post("/chat", json={"message": f"{_WORDS} {_PAUSE_S}"}) as response:
             times[1].extend(await _ways(response, _WORDS))
     name = "a word from the provider to the page's event, over a bare relay"
@@ -97,7 +97,7 @@ async def _many(ours: aiohttp.ClientSession, pid: int) -> list[Row]:
         os.sched_setaffinity(int(task.name), cores[:1])
     await _call(ours, "probe_begin")
     count = _RATE * _SECONDS
-    answers = await asyncio.gather(*(_answer(ours, count, 1 / _RATE) for _ in range(_SESSIONS)))
+    answers = await asyncio.gather(*(answer(ours, count, 1 / _RATE) for _ in range(_SESSIONS)))
     probed = await _call(ours, "probe_end")
     late, own = (statistics.quantiles(probed[name], n=1000) for name in ("late", "own"))
     ways = [way for answer in answers for way in answer]
@@ -111,7 +111,7 @@ async def _many(ours: aiohttp.ClientSession, pid: int) -> list[Row]:
     ]
 
 
-async def _answer(ours: aiohttp.ClientSession, count: int, pause_s: float) -> list[float]:
+async def answer(ours: aiohttp.ClientSession, count: int, pause_s: float) -> list[float]:
     """Have an answer streamed into a session of its own; milliseconds of each word on its way to `/api/events`."""
     session_id = f"bench{time.monotonic_ns()}"
     query = {"session_id": session_id, "types": "session.*"}

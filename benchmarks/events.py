@@ -5,7 +5,10 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
@@ -40,6 +43,14 @@ def run() -> list[Row]:
 
 
 async def _measure(folder: Path) -> Row:
+    async with with_readers(folder) as (host, streams):
+        ours, floor = await _rounds(host, streams)
+    return Row(f"one event to {READERS} readers, against plain writes", ours, floor, 1.3)
+
+
+@asynccontextmanager
+async def with_readers(folder: Path) -> AsyncIterator[tuple[Any, Any]]:
+    """A host with its server in this process, and a thousand readers of its events; gives the host and the streams."""
     from agentcore.server.app import create_app
 
     folder.mkdir()
@@ -58,12 +69,19 @@ async def _measure(folder: Path) -> Row:
             async with asyncio.timeout(60):
                 while streams.readers < READERS:
                     await asyncio.sleep(0.05)
-            ours, floor = await _rounds(host, streams)
+            yield host, streams
         finally:
             reader.kill()
             await reader.wait()
             await runner.cleanup()
-    return Row(f"one event to {READERS} readers, against plain writes", ours, floor, 1.3)
+
+
+async def publish(host: Any, streams: Any) -> None:
+    """Publish an event, until it is written to all readers."""
+    data = {"callId": "call_0123456789abcdef", "tool": "read_file", "outcome": "ok", "durationMs": 1.25}
+    host.events.publish("call.finished", data, session_id="bench")
+    while streams._pending:
+        await asyncio.sleep(0)
 
 
 async def _rounds(host, streams) -> tuple[float, float]:
@@ -71,12 +89,9 @@ async def _rounds(host, streams) -> tuple[float, float]:
     transports = [reader.stream.transport for reader in group.readers]
     written: list[bytes] = []
     times: tuple[list[float], list[float]] = ([], [])
-    data = {"callId": "call_0123456789abcdef", "tool": "read_file", "outcome": "ok", "durationMs": 1.25}
     for _ in range(_ROUNDS):
         began = time.perf_counter()
-        host.events.publish("call.finished", data, session_id="bench")
-        while streams._pending:  # until it is written to all of them
-            await asyncio.sleep(0)
+        await publish(host, streams)
         times[0].append((time.perf_counter() - began) * 1000)
         if not written:
             event = host.events.since(host.events.last_id.rpartition("-")[0] + "-0")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.hosts import calling
 from benchmarks.measure import Row, alternate_async
 
 Call = Callable[..., Awaitable[Any]]
@@ -19,22 +20,13 @@ def run() -> list[Row]:
 
 
 async def _measure(folder: Path) -> list[Row]:
-    from agentcore.api.context import Principal
-    from agentcore.host import CallRequest
-    from benchmarks.hosts import open_host
-
-    root = folder / "workspace"
-    _make_trees(root)
-    async with open_host(folder, app={"modules": ["fs_tools"], "workspace": {"roots": ["workspace"]}}) as host:
-
-        async def call(tool: str, **arguments: Any) -> None:
-            outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))
-            assert outcome.ok, outcome.error
-
-        return [*await _reading(root, call), *await _searching(root, call)]
+    make_trees(folder / "workspace")
+    async with calling(folder, "fs_tools") as call:
+        return [*await _reading(folder / "workspace", call), *await _searching(folder / "workspace", call)]
 
 
-def _make_trees(root: Path) -> None:
+def make_trees(root: Path) -> None:
+    """Files to read and to search: one, a few, and 40,000."""
     lines = "".join(f"line {number} of a file with a usual length of text in it\n" for number in range(20_000))
     root.mkdir(parents=True)
     (root / "one.txt").write_text(lines[: 1 << 20])

@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from agentcore.host import Host, load_config
+from agentcore.api.context import Principal
+from agentcore.host import CallRequest, Host, load_config
 from agentcore.host.config_workspace import prepare_roots
 from agentcore.server.logging import configure_logging
 from agentcore.store import StateDir
@@ -23,3 +24,17 @@ async def open_host(folder: Path, app: dict[str, Any]) -> AsyncIterator[Host]:
     with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
         async with Host.open(config, state) as host:
             yield host
+
+
+@asynccontextmanager
+async def calling(folder: Path, module: str) -> AsyncIterator[Callable[..., Awaitable[Any]]]:
+    """A host with one module over the folder's `workspace`; gives a way to call its tools: `await call("glob", …)`."""
+    (folder / "workspace").mkdir(parents=True, exist_ok=True)
+    async with open_host(folder, {"modules": [module], "workspace": {"roots": ["workspace"]}}) as host:
+
+        async def call(tool: str, **arguments: Any) -> Any:
+            outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))
+            assert outcome.ok, outcome.error
+            return outcome.result
+
+        yield call

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,14 @@ web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that answers; the milliseconds to its first 200, and its memory (PSS) at that moment."""
+    """A server that answers; the milliseconds to its first 200, and its memory (PSS) and CPU time at that moment."""
 
     pid: int
     port: int
     token: str
     ready_ms: float
     pss_mib: float
+    ready_cpu_ms: float
 
 
 def free_port() -> int:
@@ -102,7 +103,8 @@ def _started(
     )
     try:
         wait_for_200(port, process)
-        yield Running(process.pid, port, token, (time.perf_counter() - began) * 1000, _pss_mib(process.pid))
+        ready_ms, spent_ms = (time.perf_counter() - began) * 1000, cpu_ms(process.pid)
+        yield Running(process.pid, port, token, ready_ms, _pss_mib(process.pid), spent_ms)
     finally:
         process.terminate()
         process.wait(20)
@@ -136,6 +138,15 @@ def _wait_for_tools(running: Running) -> None:
     while b'"name"' not in connection.send(listing):
         time.sleep(0.001)
     connection.close()
+
+
+def cpu_ms(pid: int) -> float:
+    """CPU time of the threads of a process in milliseconds (Linux)."""
+    spent = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # the thread ended
+            spent += int((task / "schedstat").read_text().split()[0])
+    return spent / 1e6
 
 
 def _pss_mib(pid: int) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 
+from benchmarks.hosts import calling
 from benchmarks.measure import Row, alternate_async
 
 _MEGABYTES = 500
@@ -24,24 +25,15 @@ def run() -> list[Row]:
 
 
 async def _measure(folder: Path) -> list[Row]:
-    from agentcore.api.context import Principal
-    from agentcore.host import CallRequest
-    from benchmarks.hosts import open_host
-
     root = folder / "workspace"
-    root.mkdir(parents=True)
-    _write_flood(root / "flood.txt")
-    async with open_host(folder, app={"modules": ["shell_tools"], "workspace": {"roots": ["workspace"]}}) as host:
-
-        async def call(tool: str, **arguments: Any) -> Any:
-            outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))
-            assert outcome.ok, outcome.error
-            return outcome.result.data
-
+    write_flood(root / "flood.txt")
+    async with calling(folder, "shell_tools") as call:
         return [*await _flood(root, call), await _start(call)]
 
 
-def _write_flood(path: Path) -> None:
+def write_flood(path: Path) -> None:
+    """Write 500 MB of lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     line = b"a line of a usual length, as programs write them when they have a lot to tell\n"
     block = line * (1_000_000 // len(line))
     with path.open("wb") as file:
@@ -49,12 +41,17 @@ def _write_flood(path: Path) -> None:
             file.write(block)
 
 
+async def read_flood(call: Any) -> None:
+    """Have a background process write them, until it has ended."""
+    started = await call("bash", command="cat flood.txt", background=True)
+    ended = await call("bash_output", process_id=started.data["process_id"], block=True, timeoutMs=600_000)
+    assert ended.data["exited"]
+    assert ended.data["dropped_lines"] > 1_000_000
+
+
 async def _flood(root: Path, call: Any) -> list[Row]:
     async def ours() -> None:
-        started = await call("bash", command="cat flood.txt", background=True)
-        ended = await call("bash_output", process_id=started["process_id"], block=True, timeoutMs=600_000)
-        assert ended["exited"]
-        assert ended["dropped_lines"] > 1_000_000
+        await read_flood(call)
 
     async def floor() -> None:
         process = await asyncio.create_subprocess_exec("bash", "-c", "cat flood.txt | cat >/dev/null", cwd=root)

@@ -55,10 +55,10 @@ async def _measure(folder: Path, chromium: str) -> list[Row]:
         await _open_page(browser, host, address)
         ours, floor = [], []
         for _ in range(_ROUNDS + _WARM_UP):
-            ours.append(await _evaluate(host))
+            ours.append(await evaluate(host))
             floor.append(await bare.evaluate())
         await _open_page(browser, host, address, _WITHOUT_SOCKETS)
-        polled = [await _evaluate(host) for _ in range(_ROUNDS // 4)]
+        polled = [await evaluate(host) for _ in range(_ROUNDS // 4)]
         await browser.close()
         await bare.close()
     socket, round_trip = statistics.median(ours[_WARM_UP:]), statistics.median(floor[_WARM_UP:])
@@ -66,6 +66,25 @@ async def _measure(folder: Path, chromium: str) -> list[Row]:
         Row("script of the page, from approval to result, against a bare WebSocket", socket, round_trip, 1.3),
         Row("the same by long poll", statistics.median(polled), round_trip, None),
     ]
+
+
+@asynccontextmanager
+async def page_in_browser(folder: Path) -> AsyncIterator[Host]:
+    """A host whose page is open in a browser, ready for commands.
+
+    Raises:
+        RuntimeError: There is no Chromium.
+    """
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        raise RuntimeError("no Chromium here")
+    folder.mkdir()
+    app = {"modules": ["ui_page"], "server": {"port": 0}}
+    async with open_host(folder, app) as host, _served(host) as address, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        await _open_page(browser, host, address)
+        yield host
+        await browser.close()
 
 
 @asynccontextmanager
@@ -100,7 +119,7 @@ async def _is_ready(host: Host, *, polls: bool) -> bool:
     return outcome.result is not None and outcome.result.data["value"] is True
 
 
-async def _evaluate(host: Host) -> float:
+async def evaluate(host: Host) -> float:
     """Milliseconds from a person's word, as it comes to the desk, to the result."""
     request = CallRequest("ui_page_eval_js", {"script": "1+1"}, _MODEL, "bench", waits_for_approval=True)
     call = asyncio.create_task(host.call(request))
