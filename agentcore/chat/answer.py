@@ -1,12 +1,10 @@
 """One answer of a model: asked for, shown as it comes, taken apart into what it says and the calls that it wants."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from agentcore.api.errors import ToolError
 from agentcore.chat import history
 from agentcore.chat.engine import Engine
 from agentcore.chat.offer import OfferedTool
@@ -83,16 +81,3 @@ async def ask_model(
         wanted = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]
         response = replace(response, parts=[*spoken, *wanted])
     return Answer(response, written.fault)
-
-
-def read_arguments(part: ToolCallPart) -> tuple[str, ToolError | None]:
-    """The arguments as the JSON text of an object; what is none becomes an error for the model, and an empty one."""
-    if not isinstance(part.args, str):
-        return json.dumps(part.args or {}, ensure_ascii=False), None
-    try:
-        arguments = json.loads(part.args or "{}")
-    except (ValueError, RecursionError) as exc:
-        return "{}", ToolError("invalid_arguments", f"the arguments are not valid JSON ({exc}): {part.args[:200]!r}")
-    if not isinstance(arguments, dict):
-        return "{}", ToolError("invalid_arguments", f"the arguments must be a JSON object: {part.args[:200]!r}")
-    return json.dumps(arguments, ensure_ascii=False), None

@@ -26,6 +26,8 @@ from agentcore.api.errors import ToolError
 from agentcore.chat.offer import OfferedTool
 from agentcore.chat.provider_errors import tell_failure
 from agentcore.chat.settings import ModelChoice
+from agentcore.chat.valid_response import valid_response
+from agentcore.valid_text import TextPieces
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +46,8 @@ class BrokenAnswerError(ToolError):
     """An answer ended with an error; `partial` holds what had come of it."""
 
     def __init__(self, error: ToolError, partial: ModelResponse | None) -> None:
-        super().__init__(error.type, error.message, retryable=error.retryable, **error.context)
+        super().__init__(error.type, error.message, retryable=error.retryable)
+        self.context = error.context
         self.partial = partial
 
 
@@ -77,6 +80,7 @@ class Engine:
         )
         stream = None
         has_begun = False
+        text, thought = TextPieces(), TextPieces()
         try:
             sent = _with_instructions(messages, instructions)
             async with model_request_stream(
@@ -85,15 +89,17 @@ class Engine:
                 async for event in stream:
                     if piece := _text_of(event):
                         has_begun = True
-                        on_text(piece)
+                        on_text(text.add(piece))
                     elif piece := _thought_of(event):
                         has_begun = True
-                        on_thinking(piece)
-            response = stream.get()
+                        on_thinking(thought.add(piece))
+            on_thinking(thought.rest())
+            on_text(text.rest())
+            response = valid_response(stream.get())
         except Exception as exc:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
             error = tell_failure(exc, choice, has_begun=has_begun or stream is not None)
-            raise BrokenAnswerError(error, stream.get() if stream is not None else None) from exc
+            raise BrokenAnswerError(error, valid_response(stream.get()) if stream is not None else None) from exc
         if not (response.provider_details or {}).get("finish_reason"):
             # the connection ended in order, and the answer did not; the adapter takes that for an end
             raise BrokenAnswerError(_broke_off(choice), response)

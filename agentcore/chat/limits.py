@@ -59,3 +59,9 @@ FOUND_TOOLS = 20
 
 FOUND_TOOLS_KEPT = 80
 """Found tools that a session keeps; the oldest are dropped first."""
+
+ARGUMENTS_CHARS = 1024 * 1024
+"""Arguments of one call of a model, as JSON text."""
+
+ARGUMENTS_DEPTH = 100
+"""Objects and lists within each other in them."""

@@ -1,5 +1,6 @@
 """The tools that a model is offered in one turn: the server's, by the agent's patterns, and the client's."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +24,15 @@ class OfferedTool(NamedTuple):
     description: str
     parameters: dict[str, Any]
     kind: CallKind
+
+
+_NAME_CHARS = 64
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+def valid_name(name: str) -> str:
+    """A name that a model has made up, in the form that providers take back with the conversation."""
+    return _NO_NAME.sub("_", name)[:_NAME_CHARS] or "unnamed"
 
 
 def offer(

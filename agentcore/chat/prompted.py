@@ -5,11 +5,11 @@ import re
 from typing import Any, NamedTuple
 
 from agentcore.chat.limits import CALLS_IN_A_TURN
+from agentcore.chat.model_json import decode, decode_at
 
 _OPENING = re.compile(r'\{\s{0,64}"tool_call"')
 _FENCE_BEFORE = re.compile(r"```[A-Za-z0-9_-]{0,32}\s{0,64}\Z")
 _FENCE_AFTER = re.compile(r"\s*```")
-_DECODER = json.JSONDecoder()
 # what could still become the beginning of a call, at the end of a text that goes on
 _BEGINNING = re.compile(
     r"(?:`{1,2}|```[A-Za-z0-9_-]{0,32}\s{0,64}(?:\{\s{0,64}(?P<fenced>\"[a-z_]*\"?)?)?|\{\s{0,64}(?P<bare>\"[a-z_]*\"?)?)\Z"
@@ -49,9 +49,9 @@ def parse_written(content: str) -> Written:
     while opening := _OPENING.search(content, position):
         before = content[position : opening.start()]
         try:
-            value, end = _DECODER.raw_decode(content, opening.start())
+            value, end = decode_at(content, opening.start())
             calls.append(_read(value))
-        except (ValueError, RecursionError) as exc:
+        except ValueError as exc:
             return Written(content, [], f"{exc}.")
         fence = _FENCE_BEFORE.search(before)
         if fence is not None and (after := _FENCE_AFTER.match(content, end)):
@@ -70,7 +70,7 @@ def _read(value: dict[str, Any]) -> WrittenCall:
         raise ValueError("tool_call needs a tool_name that is text")
     arguments = call.get("arguments", {})
     if isinstance(arguments, str):
-        arguments = json.loads(arguments or "{}")
+        arguments = decode(arguments or "{}")
     if not isinstance(arguments, dict):
         raise ValueError("arguments must be a JSON object, or the JSON text of one")
     return WrittenCall(call["tool_name"], json.dumps(arguments, ensure_ascii=False))

@@ -19,6 +19,7 @@ from pydantic_ai.exceptions import (
 
 from agentcore.api.errors import ToolError
 from agentcore.chat.settings import ModelChoice
+from agentcore.valid_text import valid_text
 
 _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
     (ModelContextWindowExceededError, "context_too_long", "the session is too long for the model's context", False),
@@ -73,4 +74,4 @@ def _detail(exc: Exception, choice: ModelChoice) -> str:
         said = body["error"].get("message")
     shown = str(said or exc)
     key = choice.api_key.get_secret_value()
-    return (shown.replace(key, "…") if key else shown)[:300]
+    return valid_text((shown.replace(key, "…") if key else shown)[:300])

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from agentcore.api.errors import ToolError
 from agentcore.chat.settings import Provider
+from agentcore.valid_text import valid_text
 
 _OWN_ADDRESS: Mapping[Provider, str] = {
     "openai": "https://api.openai.com/v1",
@@ -82,7 +83,7 @@ def names_in(content: bytes) -> list[str]:
         names = [entry["id"] for entry in json.loads(content)["data"]]
     except (ValueError, TypeError, KeyError, RecursionError) as exc:
         raise ValueError("no list of models") from exc
-    return [name for name in names if isinstance(name, str)][:_MODELS_SHOWN]
+    return [valid_text(name) for name in names if isinstance(name, str)][:_MODELS_SHOWN]
 
 
 def _headers(provider: Provider, key: SecretStr) -> dict[str, str]:

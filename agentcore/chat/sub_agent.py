@@ -12,12 +12,13 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart,
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.chat import history, transcript
-from agentcore.chat.answer import Asked, ask_model, read_arguments
+from agentcore.chat.answer import Asked, ask_model
 from agentcore.chat.budget import Budget
 from agentcore.chat.engine import Engine
 from agentcore.chat.kept_result import KeptResults
 from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
-from agentcore.chat.offer import OfferedTool, offer
+from agentcore.chat.model_json import read_arguments
+from agentcore.chat.offer import OfferedTool, offer, valid_name
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
@@ -120,9 +121,9 @@ class SubAgent:
         rows: list[tuple[ChatCallRow, ToolError | None]] = []
         for part in response.parts:
             if isinstance(part, ToolCallPart):
-                row, error = self._take_call(part, len(rows))
+                row, kept, error = self._take_call(part, len(rows))
                 rows.append((row, error))
-                parts.append(replace(part, tool_call_id=row.tool_id, args=row.arguments))
+                parts.append(kept)
             else:
                 parts.append(part)
         results: list[tuple[str, str, Told]] = []
@@ -137,14 +138,15 @@ class SubAgent:
             self._messages.append(history.request(results))
         return bool(results)
 
-    def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolError | None]:
-        arguments, error = read_arguments(part)
+    def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
+        arguments, error = read_arguments(part.args)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif part.tool_name not in self._offered:
             error = not_offered(part.tool_name, self._offered)
-        row = ChatCallRow(self._call.session_id, f"tc_{secrets.token_hex(8)}", part.tool_name, arguments, "server")
-        return row, error
+        tool_id, name = f"tc_{secrets.token_hex(8)}", valid_name(part.tool_name)
+        row = ChatCallRow(self._call.session_id, tool_id, name, arguments, "server")
+        return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments), error
 
     async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[Told, str]:
         """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
@@ -173,9 +175,7 @@ class SubAgent:
         self._live.tool_ids.pop(outcome.call_id, None)
         envelope = outcome.encoded().decode()
         self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope))
-        tool = self._host.registry.tools.get(row.tool_name)
-        is_untrusted = tool is not None and tool.definition.annotations.open_world is True
-        told = tell_outcome(outcome, locale, source=row.tool_name, is_untrusted=is_untrusted)
+        told = tell_outcome(outcome, locale, source=row.tool_name)
         return told, await self._kept.shrink(envelope, row)
 
     def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[Told, str]:

@@ -11,6 +11,7 @@ from agentcore.chat.live import LiveSession
 from agentcore.chat.texts import Locale, text
 from agentcore.host import Host
 from agentcore.store.chat_rows import ChatMessageRow
+from agentcore.valid_text import valid_text, with_valid_text
 
 
 class ToolSession:
@@ -46,7 +47,7 @@ class ToolSession:
         replaced = [row for row in rows if known <= row.number < before]
         if not replaced:
             return 0
-        said = text(self._locale, "summary", summary=summary)
+        said = text(self._locale, "summary", summary=valid_text(summary))
         message = [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": said}]}]
         stored = json.dumps(message, ensure_ascii=False)
         await self._chats.change(self._session_id, summary=stored, summarised_before=before)
@@ -59,7 +60,7 @@ class ToolSession:
         Raises:
             ToolError: `invalid_arguments`: too many, or too long.
         """
-        kept = [dict(todo) for todo in todos]
+        kept = [with_valid_text(dict(todo)) for todo in todos]
         stored = json.dumps(kept, ensure_ascii=False)
         if len(kept) > TODOS or len(stored.encode()) > TODOS_BYTES:
             message = f"at most {TODOS} things to do, {TODOS_BYTES:,} bytes in all; there are {len(kept)}"

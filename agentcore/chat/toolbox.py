@@ -84,8 +84,8 @@ class Toolbox:
 def not_offered(name: str, offered: Collection[str]) -> ToolError:
     """The model called a tool that it was not given."""
     hint = "find one with find_tools, or call" if FIND_TOOLS in offered else "call"
-    message = f"there is no tool {name!r} among those given here; {hint} one that is listed, by its exact name"
-    return ToolError("unknown_tool", message, tool=name)
+    message = f"there is no tool {name[:100]!r} among those given here; {hint} one that is listed, by its exact name"
+    return ToolError("unknown_tool", message, tool=name[:100])
 
 
 def _words(query: str) -> list[str]:

@@ -10,10 +10,11 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Mode
 
 from agentcore.api.errors import ToolError
 from agentcore.chat import history
-from agentcore.chat.answer import Answer, Asked, ask_model, read_arguments
+from agentcore.chat.answer import Answer, Asked, ask_model
 from agentcore.chat.engine import BrokenAnswerError, Engine
 from agentcore.chat.limits import CALLS_IN_A_TURN, TITLE_CHARS
-from agentcore.chat.offer import OfferedTool, offer
+from agentcore.chat.model_json import read_arguments
+from agentcore.chat.offer import OfferedTool, offer, valid_name
 from agentcore.chat.server_call import ServerCalls
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
@@ -192,19 +193,17 @@ class Turn:
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
-        arguments, error = read_arguments(part)
-        offered = self._offered.get(part.tool_name)
+        arguments, error = read_arguments(part.args)
+        offered, name = self._offered.get(part.tool_name), valid_name(part.tool_name)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
             error = not_offered(part.tool_name, self._offered)
-        row = ChatCallRow(
-            self._session_id, tool_id, part.tool_name, arguments, "server" if offered is None else offered.kind
-        )
+        row = ChatCallRow(self._session_id, tool_id, name, arguments, "server" if offered is None else offered.kind)
         if error is not None:
             envelope = _dump({"ok": False, "error": error.to_json()})
             row = row._replace(state="done", result=_dump(tell_error(error, self._stream.locale)), envelope=envelope)
-        return row, replace(part, tool_call_id=tool_id, args=arguments)
+        return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments)
 
     async def _keep_partial(self, partial: ModelResponse | None) -> None:
         """Keep the text that the person has seen of an answer that broke off."""

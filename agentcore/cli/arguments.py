@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.cli.exits import CliError
+from agentcore.valid_text import with_valid_text
 
 FILE_BYTES = 2 * 1024 * 1024
 """Bound of a value that is read from a file."""
@@ -39,7 +40,8 @@ def parse_arguments(schema: Schema, base: str | None, words: Sequence[str]) -> d
         else:
             arguments[key] = value
         given.add(key)
-    return arguments
+    made: dict[str, Any] = with_valid_text(arguments)
+    return made
 
 
 def _object(base: str) -> dict[str, Any]:

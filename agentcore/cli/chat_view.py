@@ -12,6 +12,7 @@ from agentcore.cli.output import note, painted, print_json_text, print_text, siz
 from agentcore.cli.progress_line import ProgressLine
 from agentcore.cli.terminal import TERMINAL
 from agentcore.cli.visible_text import shortened, terminal_safe
+from agentcore.valid_text import valid_text
 
 _RESULT_LINES = 3
 _ARGUMENT_CHARS = 400
@@ -107,7 +108,7 @@ class TerminalView:
         if self._styled is not None:
             self._styled.feed(piece)
         else:
-            self._write(terminal_safe(piece) if sys.stdout.isatty() else _encodable(piece))
+            self._write(terminal_safe(piece) if sys.stdout.isatty() else valid_text(piece))
         self._is_in_line = not piece.endswith("\n")
 
     def _call(self, call: Mapping[str, Any]) -> None:
@@ -192,7 +193,3 @@ def _block_text(block: Mapping[str, Any]) -> str:
     if block["type"] == "image":
         return f"[image {block['mime']}, {size_text(len(block['base64']) * 3 // 4)}]"
     return f"[{block['name']}, {block['mime']}, {size_text(block['sizeBytes'])}: artifact {block['artifactId']}]"
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 import click
 
 from agentcore.cli.visible_text import display_width, json_safe, json_storable, shortened, terminal_safe
+from agentcore.valid_text import valid_text
 
 _LEAST_COLUMN = 20
 _GAP = "  "
@@ -37,7 +38,7 @@ def print_json_text(text: str) -> None:
 
 def print_text(text: str) -> None:
     """Print text from outside: as it is for a program, harmless on a terminal."""
-    shown = terminal_safe(text) if sys.stdout.isatty() else text.encode("utf-8", "backslashreplace").decode()
+    shown = terminal_safe(text) if sys.stdout.isatty() else valid_text(text)
     click.echo(shown, nl=not shown.endswith("\n"))
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 from agentcore.cli.exits import CliError, ExitCode
 from agentcore.store.api_token import TOKEN_VARIABLE, read_token
 from agentcore.store.server_info import ServerInfo
+from agentcore.valid_text import valid_text, with_valid_text
 
 ANSWER_SECONDS = 60.0
 """How long one answer may take; longer than starting or stopping a module may."""
@@ -171,7 +172,7 @@ class ServerClient:
         content = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            content = json.dumps(body).encode("ascii")
+            content = json.dumps(with_valid_text(body)).encode("ascii")
         try:
             connection.request(method, path, content, headers)
             return connection.getresponse()
@@ -264,7 +265,7 @@ class OpenStream:
 
 def path_of(*segments: str) -> str:
     """A path made of segments, each quoted."""
-    return "/" + "/".join(quote(segment, safe="") for segment in segments)
+    return "/" + "/".join(quote(valid_text(segment), safe="") for segment in segments)
 
 
 def _error_of(content: bytes) -> dict[str, Any]:

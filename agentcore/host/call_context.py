@@ -17,6 +17,7 @@ from agentcore.host.events import EventBus
 from agentcore.host.limits import PROGRESS_INTERVAL_SECONDS
 from agentcore.host.parts import Parts
 from agentcore.store import Store
+from agentcore.valid_text import valid_text, with_valid_text
 
 if TYPE_CHECKING:
     from agentcore.host.calls import Calls
@@ -104,11 +105,12 @@ class CallContext:
         if chat is None:
             raise ToolError("no_person", f"nobody can be asked here: {question!r}")
         with self._calls.paused(self._call):
-            return await chat.ask(self._call, question, options, timeout_s)
+            offered = None if options is None else [valid_text(option) for option in options]
+            return await chat.ask(self._call, valid_text(question), offered, timeout_s)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""
-        outcome = await self._calls.call_nested(self._call, tool, dict(arguments))
+        outcome = await self._calls.call_nested(self._call, valid_text(tool), with_valid_text(dict(arguments)))
         return outcome.unwrap()
 
     @property
@@ -127,7 +129,7 @@ class CallContext:
         budget: Mapping[str, int] | None = None,
     ) -> str:
         """See `agentcore.api.ToolContext.run_agent`."""
-        return await self._parts.conversation.get().run_agent(self._call, prompt, tools, model, budget)
+        return await self._parts.conversation.get().run_agent(self._call, valid_text(prompt), tools, model, budget)
 
     def _tell(self, fraction: float | None, message: str) -> None:
         if self._progress is None:
@@ -144,7 +146,7 @@ class _Progress:
         self._held: dict[str, Any] | None = None
 
     def tell(self, fraction: float | None, message: str) -> None:
-        told: dict[str, Any] = {"callId": self._call.id, "message": message}
+        told: dict[str, Any] = {"callId": self._call.id, "message": valid_text(message)}
         if fraction is not None:
             told["fraction"] = min(max(float(fraction), 0.0), 1.0)
         is_scheduled, self._held = self._held is not None, told

@@ -17,6 +17,7 @@ from agentcore.api.result import Image
 from agentcore.host.containment import run_contained
 from agentcore.host.events import EventBus
 from agentcore.host.limits import HOOK_SECONDS, ICON_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
+from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
 
@@ -172,8 +173,8 @@ class ResourceRegistry:
         """
         resource = self._find(resource_id, owner).resource
         resource.status = status or resource.status
-        resource.last_url = last_url if last_url is not None else resource.last_url
-        resource.title = title if title is not None else resource.title
+        resource.last_url = valid_text(last_url) if last_url is not None else resource.last_url
+        resource.title = valid_text(title) if title is not None else resource.title
         if icon is not None:
             _set_icon(resource, icon)
         resource.keep_running = keep_running if keep_running is not None else resource.keep_running

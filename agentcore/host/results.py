@@ -1,6 +1,8 @@
 """What a module gave back becomes a result: JSON values, capped, large parts stored."""
 
 import dataclasses
+import operator
+import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -9,8 +11,10 @@ from pydantic import BaseModel
 
 from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
-from agentcore.host.encoding import with_valid_text
 from agentcore.host.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
+from agentcore.valid_text import valid_text, with_valid_text
+
+_MIME = re.compile(r"[A-Za-z0-9.+-]{1,64}/[A-Za-z0-9.+-]{1,64}")
 
 Save = Callable[[bytes, str, str], Coroutine[Any, Any, ArtifactLink]]
 """Stores bytes under a mime type and a file name."""
@@ -26,16 +30,34 @@ def to_result(returned: Any) -> tuple[ToolResult, bytes]:
         TypeError: It holds something that is no JSON value.
     """
     if isinstance(returned, str):
-        return ToolResult((Text(returned),)), b"null"
+        return ToolResult((Text(valid_text(returned)),)), b"null"
     if returned is None:
         return ToolResult(), b"null"
     if isinstance(returned, ToolResult):
         data, encoded = _encode(returned.data)
-        return (returned if data is returned.data else dataclasses.replace(returned, data=data)), encoded
+        given = returned.blocks()
+        blocks = [_valid(block) for block in given]
+        if data is returned.data and all(map(operator.is_, blocks, given)):
+            return returned, encoded
+        return dataclasses.replace(returned, content=blocks, data=data), encoded
     if isinstance(returned, Text | Image | ArtifactLink):
-        return ToolResult((returned,)), b"null"
+        return ToolResult((_valid(returned),)), b"null"
     data, encoded = _encode(returned)
     return ToolResult((Text(encoded.decode()),), data), encoded
+
+
+def _valid(block: ContentBlock) -> ContentBlock:
+    """A block whose texts can be stored and sent, under a media type that is one."""
+    match block:
+        case Text():
+            text = valid_text(block.text)
+            return block if text is block.text else Text(text)
+        case Image() if not _MIME.fullmatch(block.mime):
+            return Image(block.data, "application/octet-stream")
+        case ArtifactLink():
+            name, preview = valid_text(block.name), valid_text(block.preview)
+            return dataclasses.replace(block, mime=valid_text(block.mime), name=name, preview=preview)
+    return block
 
 
 def _encode(data: Any) -> tuple[Any, bytes]:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-import pydantic_core
 import structlog
 
+from agentcore.host.encoding import to_json
 from agentcore.server.secret_keys import MASK, is_secret_key
 
 _WAIT_S = 0.02
@@ -106,14 +106,7 @@ def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dic
     for key in line:
         if is_secret_key(key):
             line[key] = MASK
-    try:
-        return pydantic_core.to_json(line, inf_nan_mode="null", serialize_unknown=True) + b"\n"
-    except pydantic_core.PydanticSerializationError:  # text that is no valid Unicode
-        return pydantic_core.to_json({key: _valid(value) for key, value in line.items()}) + b"\n"
-
-
-def _valid(value: object) -> str:
-    return str(value).encode("utf-8", "backslashreplace").decode()
+    return to_json(line) + b"\n"
 
 
 _second = 0

@@ -11,13 +11,14 @@ from aiohttp import web
 from agentcore.api.errors import ToolError
 from agentcore.api.web import Request, Response
 from agentcore.host.containment import Contained
+from agentcore.host.encoding import to_json
 from agentcore.host.routes import ModuleRoute
 from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.module_socket import ModuleSocket
 from agentcore.server.raw_stream import RawStream
 from agentcore.server.reader import parse_query, validate_body, validate_query
-from agentcore.server.refusal import Refusal, answer_error, to_json
+from agentcore.server.refusal import Refusal, answer_error
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from agentcore.server.bounds import WEBSOCKET_BYTES, Hits
 from agentcore.server.exchange import Exchange
 from agentcore.server.gate import SOCKET_PROTOCOL
 from agentcore.server.refusal import Refusal
+from agentcore.valid_text import valid_text
 
 _HEARTBEAT_SECONDS = 30.0
 _CLOSE_SECONDS = 2.0
@@ -61,7 +62,7 @@ class ModuleSocket:
     async def send(self, message: str | bytes) -> None:
         """See `agentcore.api.web.Socket`."""
         if isinstance(message, str):
-            await self.response.send_str(message)
+            await self.response.send_str(valid_text(message))
         else:
             await self.response.send_bytes(message)
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 
-import pydantic_core
-
 from agentcore.api.errors import AgentcoreError, ToolError
+from agentcore.host.encoding import to_json
 from agentcore.server.answer import JSON, Answer
 
 _STATUS = {
@@ -84,12 +83,4 @@ def answer_error(error: ToolError, headers: Mapping[str, str] | None = None) -> 
 
 def error_body(error: Mapping[str, object]) -> bytes:
     """`{"ok": false, "error": …}` as JSON text."""
-    try:
-        return to_json({"ok": False, "error": error})
-    except pydantic_core.PydanticSerializationError:  # text that is no valid Unicode
-        return to_json({"ok": False, "error": {**error, "message": ascii(error["message"]), "context": {}}})
-
-
-def to_json(value: object) -> bytes:
-    """JSON text of any value; what is no JSON value becomes its text, NaN becomes null."""
-    return pydantic_core.to_json(value, by_alias=True, inf_nan_mode="null", serialize_unknown=True)
+    return to_json({"ok": False, "error": error})

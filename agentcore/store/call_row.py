@@ -5,6 +5,8 @@ import json
 import time
 from typing import Literal, NamedTuple
 
+from agentcore.valid_text import valid_text
+
 RowKind = Literal["call", "decision", "notice"]
 
 GENESIS_HASH = bytes(32)
@@ -113,9 +115,5 @@ def _without_surrogates(row: CallRow) -> CallRow:
     try:
         "".join(value for value in row if isinstance(value, str)).encode()
     except UnicodeEncodeError:
-        return CallRow(*(_escaped(value) if isinstance(value, str) else value for value in row))  # type: ignore[arg-type]
+        return CallRow(*(valid_text(value) if isinstance(value, str) else value for value in row))  # type: ignore[arg-type]
     return row
-
-
-def _escaped(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

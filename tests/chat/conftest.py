@@ -129,7 +129,15 @@ def openai_events(reply: Reply) -> list[bytes]:
 def openai_chunk(choice: dict[str, Any] | None, **fields: Any) -> bytes:
     choices = [] if choice is None else [choice]
     chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, **fields}
-    return b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + b"\n\n"
+    return b"data: " + json_bytes(chunk) + b"\n\n"
+
+
+def json_bytes(value: Any) -> bytes:
+    """JSON text as providers send it: as it is, or with escapes where it holds half of a surrogate pair."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
 
 
 def anthropic_events(reply: Reply) -> list[bytes]:
@@ -152,7 +160,7 @@ def anthropic_events(reply: Reply) -> list[bytes]:
     ended = {"stop_reason": reason, "stop_sequence": None}
     events.append({"type": "message_delta", "delta": ended, "usage": {"output_tokens": 5}})
     events.append({"type": "message_stop"})
-    return [f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode() for event in events]
+    return [b"event: %b\ndata: %b\n\n" % (event["type"].encode(), json_bytes(event)) for event in events]
 
 
 def pieces(text: str, size: int = 3) -> list[str]:

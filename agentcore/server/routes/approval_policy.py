@@ -5,11 +5,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.chat.session_mode import agent_and_mode
+from agentcore.host.encoding import to_json
 from agentcore.host.explaining import Explanation, Question, explain
 from agentcore.host.rule_trial import Trial, TrialResult, try_rule
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 

@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentcore.api.errors import ToolError
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver
+from agentcore.host.encoding import to_json
 from agentcore.host.grants import GrantOffer
 from agentcore.server.answer import Answer
 from agentcore.server.approval_view import Waiting, WaitingCall, waiting_call, waiting_change
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 

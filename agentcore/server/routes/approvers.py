@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from agentcore.host.encoding import to_json
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import LOGIN_BODY_BYTES
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal, to_json
+from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.call_row import notice
 from agentcore.store.one_time_codes import CODE_SECONDS

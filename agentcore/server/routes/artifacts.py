@@ -9,10 +9,11 @@ from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.api.errors import ToolError
+from agentcore.host.encoding import to_json
 from agentcore.server.answer import Answer, Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import RawStream
-from agentcore.server.refusal import Refusal, to_json
+from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.artifacts import MATCHES, Artifact
 from agentcore.store.text_search import QUERY_CHARS

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.host.call import Call
+from agentcore.host.encoding import to_json
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 from agentcore.store import RecordFilter
 

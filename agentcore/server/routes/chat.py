@@ -6,11 +6,11 @@ from typing import Any
 from aiohttp import hdrs
 
 from agentcore.chat import ChatBody
+from agentcore.host.encoding import to_json
 from agentcore.host.policy import authorise
 from agentcore.server.answer import Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import EVENT_STREAM, RawStream
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 

@@ -10,12 +10,13 @@ from agentcore.api.errors import ToolError
 from agentcore.chat.settings import PROVIDERS, ModelConfig, Provider
 from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.host.config_error import ConfigError
+from agentcore.host.encoding import to_json
 from agentcore.host.policy_changes import Proposal
 from agentcore.host.settings_shown import diff_of
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal, to_json
+from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
 
 _ADDRESS = r"^https?://[^\s/?#@]+(/[^\s?#]*)?$"

@@ -4,13 +4,13 @@ from functools import partial
 
 from pydantic import BaseModel
 
+from agentcore.host.encoding import to_json
 from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import laid_before_person
 from agentcore.server.exchange import Exchange
 from agentcore.server.module_view import ModuleView, list_modules, show_module
 from agentcore.server.page_document import page_version
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 

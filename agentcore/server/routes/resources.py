@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.errors import ToolError
+from agentcore.host.encoding import to_json
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 _FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}

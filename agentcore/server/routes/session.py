@@ -5,10 +5,11 @@ from typing import Annotated
 from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentcore.host.encoding import to_json
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import LOGIN_BODY_BYTES
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal, to_json
+from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
 from agentcore.store import PageSessions
 from agentcore.store.page_sessions import IDLE_DAYS

@@ -11,13 +11,13 @@ from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
 from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
 from agentcore.host.call_facts import ApprovalMode
+from agentcore.host.encoding import to_json
 from agentcore.host.policy import check_mode_change
 from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 

@@ -12,6 +12,7 @@ from agentcore.api.errors import ToolError
 from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.config_origins import Origin
+from agentcore.host.encoding import to_json
 from agentcore.host.json_source import JsonPath
 from agentcore.host.policy_changes import Proposal
 from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes, policy_paths
@@ -21,7 +22,7 @@ from agentcore.host.settings_shown import diff_of, pointer, shown
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import laid_before_person, needs_confirmation
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal, to_json
+from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.call_row import notice
 

@@ -8,12 +8,12 @@ from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.host import CallRequest
+from agentcore.host.encoding import to_json
 from agentcore.host.registry import ToolFormat
 from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import EVENT_STREAM, RawStream, frame
-from agentcore.server.refusal import to_json
 from agentcore.server.route_table import ServerRoute
 
 
