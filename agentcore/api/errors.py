@@ -12,11 +12,24 @@ class ToolError(AgentcoreError):
         type: snake_case; part of the module's contract, listed in its README.
         message: What happened to which value, and what to try next.
         retryable: Whether the same call can succeed later without a change.
+        untrusted: Whether message or context repeat what comes from the open world (the words of a page, an address
+            that a server named), so that a model must not take them for the person's wish. Errors of tools with
+            `open_world` are taken so in any case.
         context: JSON values that help to act (selector, url, ids); never secrets.
     """
 
-    def __init__(self, type: str, message: str, /, *, retryable: bool = False, **context: object) -> None:  # noqa: A002
+    def __init__(
+        self,
+        type: str,  # noqa: A002 - the name on the wire
+        message: str,
+        /,
+        *,
+        retryable: bool = False,
+        untrusted: bool = False,
+        **context: object,
+    ) -> None:
         super().__init__(message)
+        self.untrusted = untrusted
         self.type, self.message, self.retryable, self.context = type, message, retryable, context
 
     def to_json(self) -> dict[str, object]:

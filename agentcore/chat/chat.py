@@ -12,18 +12,18 @@ from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.chat.call_answers import CallAnswers, is_expired
 from agentcore.chat.conversations import Conversations
+from agentcore.chat.prompts import page_source
 from agentcore.chat.setup import ModelSetup
 from agentcore.chat.stream import Sink, Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_client_result
 from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turns import Turns
-from agentcore.chat.wire import ChatBody, read_answer, read_client_result
+from agentcore.chat.wire import ChatBody, PageInfo, read_answer, read_client_result
 from agentcore.host import Host
 from agentcore.host.approval_request import Verdict
 from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
-from agentcore.host.url_pattern import host_of
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
 
 log = structlog.get_logger(__name__)
@@ -215,8 +215,8 @@ class Chat:
     async def _keep_context(self, body: ChatBody, *, starts_turn: bool) -> None:
         """Keep page, client tools, agent and model for the rest of the turn, and for after a restart."""
         values: dict[str, str | None] = {}
-        if (page := body.current_page_info) is not None and page.url:
-            await self._host.policy.note_source(body.session_id, host_of(page.url) or text(self._locale, "page_source"))
+        if (page := body.current_page_info) is not None and page != PageInfo():
+            await self._host.policy.note_source(body.session_id, page_source(page, self._locale))
         if starts_turn or body.current_page_info is not None:
             values["page"] = None if body.current_page_info is None else body.current_page_info.model_dump_json()
         if starts_turn or body.browser_tools is not None:

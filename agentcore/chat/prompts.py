@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from agentcore.chat.limits import PAGE_BYTES
 from agentcore.chat.offer import OfferedTool
 from agentcore.chat.texts import Locale, text
-from agentcore.chat.told import mark_untrusted
+from agentcore.chat.told import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
+from agentcore.host.url_pattern import host_of
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"
+_URL_CHARS, _TITLE_CHARS, _ID_CHARS, _DESC_CHARS = 4000, 1000, 200, 2000
 
 
 def instructions(
@@ -73,13 +75,18 @@ _EXAMPLES = (
 def _page(page: PageInfo, locale: Locale, *, can_ask: bool) -> str:
     unknown = text(locale, "unknown")
     lines = [
-        f"{text(locale, 'url')}: {page.url or unknown}",
-        f"{text(locale, 'title')}: {page.title or unknown}",
+        f"{text(locale, 'url')}: {one_line(page.url or '', _URL_CHARS) or unknown}",
+        f"{text(locale, 'title')}: {one_line(page.title or '', _TITLE_CHARS) or unknown}",
         *_elements(page, locale, can_ask=can_ask),
     ]
     if page.selectedText:
         lines += [text(locale, "selected"), page.selectedText[:PAGE_BYTES]]
-    return f"{text(locale, 'page')}\n{mark_untrusted(chr(10).join(lines), locale, page.url or unknown)}"
+    return f"{text(locale, 'page')}\n{mark_untrusted(chr(10).join(lines), locale, page_source(page, locale))}"
+
+
+def page_source(page: PageInfo, locale: Locale) -> str:
+    """What a person knows a page by: its host."""
+    return host_of(page.url or "") or text(locale, "page_source")
 
 
 def _elements(page: PageInfo, locale: Locale, *, can_ask: bool) -> list[str]:
@@ -88,7 +95,7 @@ def _elements(page: PageInfo, locale: Locale, *, can_ask: bool) -> list[str]:
         return [f"{said} {text(locale, 'more')}" if can_ask else said]
     lines, left = [text(locale, "elements")], PAGE_BYTES
     for number, element in enumerate(page.elements):
-        line = f"{element.id} | {element.desc}"
+        line = f"{one_line(element.id, _ID_CHARS)} | {one_line(element.desc, _DESC_CHARS)}"
         left -= len(line.encode("utf-8", "replace"))
         if left < 0:
             return [*lines, text(locale, "cut", count=len(page.elements) - number)]

@@ -115,13 +115,7 @@ class ServerCalls:
     async def _end(self, call: ChatCallRow, outcome: CallOutcome) -> None:
         self._stream.live.tool_ids.pop(outcome.call_id, None)
         envelope = outcome.encoded().decode()
-        tool = self._host.registry.tools.get(call.tool_name)
-        told = tell_outcome(
-            outcome,
-            self._stream.locale,
-            source=call.tool_name,
-            is_untrusted=tool is not None and tool.definition.annotations.open_world is True,
-        )
+        told = tell_outcome(outcome, self._stream.locale, source=call.tool_name)
         # stored before it is told, so that who looks because of the event finds it
         await self._store(call, "running", told, await self._kept.shrink(envelope, call))
         self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))

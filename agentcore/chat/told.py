@@ -1,40 +1,45 @@
 """What a model is told of a call's end: capped, and marked where it comes from the open world."""
 
 import hashlib
+import re
 from typing import Any
-
-import pydantic_core
 
 from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink, Image, Text
 from agentcore.chat.limits import EDITED_BYTES, MODEL_BYTES
 from agentcore.chat.texts import Locale, text
 from agentcore.host.call import CallOutcome
+from agentcore.host.encoding import to_json
+
+_TAG = re.compile(r"<(?=\s*/?\s*untrusted)", re.IGNORECASE)
+_MARK_DIGITS = 32
+_SOURCE_CHARS = 200
+_SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+"""Pictures that providers take; another one in a session would have each of its later requests refused."""
 
 Told = dict[str, Any]
 """`{"ok", "blocks": [{"type": "text", "text"} | {"type": "image", "mime", "base64"}]}`; JSON values only."""
 
 
-def tell_outcome(outcome: CallOutcome, locale: Locale, *, source: str, is_untrusted: bool) -> Told:
+def tell_outcome(outcome: CallOutcome, locale: Locale, *, source: str) -> Told:
     """The end of a server tool's call.
 
     Args:
         outcome: How it ended.
         locale: Language of what is added.
-        source: The tool, named where the content is marked.
-        is_untrusted: Whether its content comes from the open world.
+        source: The tool, named where what comes from the open world is marked.
     """
-    told = _tell_end(outcome, locale, source, is_untrusted=is_untrusted)
+    told = _tell_end(outcome, locale, source if outcome.is_untrusted else None)
     if outcome.edited_arguments is None:
         return told
-    arguments = pydantic_core.to_json(outcome.edited_arguments, serialize_unknown=True).decode()
+    arguments = to_json(outcome.edited_arguments).decode()
     edited = cap_text(text(locale, "edited", arguments=arguments), EDITED_BYTES, locale)
     return {**told, "blocks": [{"type": "text", "text": edited}, *told["blocks"]]}
 
 
-def _tell_end(outcome: CallOutcome, locale: Locale, source: str, *, is_untrusted: bool) -> Told:
+def _tell_end(outcome: CallOutcome, locale: Locale, source: str | None) -> Told:
     if outcome.error is not None:
-        return tell_error(outcome.error, locale)
+        return tell_error(outcome.error, locale, source)
     result = outcome.unwrap()
     texts: list[str] = []
     images: list[dict[str, Any]] = []
@@ -42,13 +47,15 @@ def _tell_end(outcome: CallOutcome, locale: Locale, source: str, *, is_untrusted
         match block:
             case Text():
                 texts.append(block.text)
-            case Image():
+            case Image() if block.mime in _SEEN:
                 images.append(block.to_json())
+            case Image():
+                texts.append(text(locale, "no_image", mime=block.mime))
             case ArtifactLink():
-                texts.append(pydantic_core.to_json(block.to_json()).decode())
+                texts.append(to_json(block.to_json()).decode())
     if not texts and result.data is not None:
         texts.append(outcome.encoded_data.decode())
-    return _told("\n".join(texts), locale, source if is_untrusted or result.untrusted else None, images=images)
+    return _told("\n".join(texts), locale, source, images=images)
 
 
 def tell_client_result(result: str, locale: Locale, source: str) -> Told:
@@ -56,17 +63,37 @@ def tell_client_result(result: str, locale: Locale, source: str) -> Told:
     return _told(result, locale, source)
 
 
-def tell_error(error: ToolError, locale: Locale) -> Told:
-    """A failure, as the error object that a model can act on."""
-    body = pydantic_core.to_json({"ok": False, "error": error.to_json()}, serialize_unknown=True).decode()
-    return _told(body, locale, None, ok=False)
+def tell_error(error: ToolError, locale: Locale, source: str | None = None) -> Told:
+    """A failure, as the error object that a model can act on.
+
+    Args:
+        error: The error.
+        locale: Language of what is added.
+        source: Where its words may come from, if from the open world: all but its type is marked then.
+    """
+    said = error.to_json()
+    if source is None:
+        return _told(to_json({"ok": False, "error": said}).decode(), locale, None, ok=False)
+    kind = {name: said.pop(name) for name in ("type", "retryable")}
+    marked = mark_untrusted(cap_text(to_json(said).decode(), MODEL_BYTES, locale), locale, source)
+    return _told(f"{to_json({'ok': False, 'error': kind}).decode()}\n{marked}", locale, None, ok=False)
 
 
 def mark_untrusted(content: str, locale: Locale, source: str) -> str:
-    """Frame content so that it is seen to be data; its own digest names the frame, so that it cannot end it."""
-    mark = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:12]
-    head = text(locale, "untrusted", source=source)
-    return f'{head}\n<untrusted id="{mark}">\n{content}\n</untrusted id="{mark}">'
+    """Frame content so that it is seen to be data.
+
+    Its own digest names the frame, and what looks like the frame's tags in it is taken apart, so that it cannot end it.
+    """
+    held = _TAG.sub("&lt;", content)
+    mark = hashlib.sha256(held.encode("utf-8", "replace")).hexdigest()[:_MARK_DIGITS]
+    head = text(locale, "untrusted", source=one_line(source, _SOURCE_CHARS))
+    return f'{head}\n<untrusted id="{mark}">\n{held}\n</untrusted id="{mark}">'
+
+
+def one_line(content: str, limit_chars: int) -> str:
+    """A text from outside for the middle of a line of ours: without line ends and controls, cut at its bound."""
+    shown = "".join(character for character in " ".join(content.split()) if character.isprintable())
+    return shown if len(shown) <= limit_chars else f"{shown[:limit_chars]}…"
 
 
 def cap_text(content: str, limit_bytes: int, locale: Locale) -> str:
@@ -89,4 +116,6 @@ def _told(
     capped = cap_text(content, MODEL_BYTES, locale)
     if source is not None:
         capped = mark_untrusted(capped, locale, source)
+        if images:
+            capped += f"\n{text(locale, 'untrusted_images')}"
     return {"ok": ok, "blocks": [{"type": "text", "text": capped}, *(images or [])]}

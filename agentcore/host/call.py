@@ -62,6 +62,7 @@ class CallOutcome:
         resource_id: The resource that it acted on.
         encoded_data: The result's data as JSON text, encoded once.
         edited_arguments: What it ran with, where the person who approved it had edited the arguments.
+        is_untrusted: Whether what the result or the error says comes from the open world.
     """
 
     call_id: str
@@ -70,6 +71,7 @@ class CallOutcome:
     resource_id: str | None = None
     encoded_data: bytes = b"null"
     edited_arguments: dict[str, Any] | None = None
+    is_untrusted: bool = False
 
     @property
     def ok(self) -> bool:
@@ -128,11 +130,18 @@ class Call:
     edited_arguments: dict[str, Any] | None = None
     resource: Resource | None = None
     row: CallRow | None = None
+    has_read_untrusted: bool = False
     work: Contained[CallOutcome] | None = None
     notify: Notify | None = None
     is_notified_by_parent: bool = False
     is_cancelled: bool = False
     deadline: float = 0.0
+
+    @property
+    def is_of_open_world(self) -> bool:
+        """Whether what it says may repeat what strangers say: by its tool, or by the calls that it made."""
+        annotations = None if self.tool is None else self.tool.definition.annotations
+        return self.has_read_untrusted or (annotations is not None and annotations.open_world is True)
 
     @property
     def is_of_person(self) -> bool:

@@ -1,16 +1,22 @@
 """The errors with which the host itself ends calls."""
 
+import re
 import traceback
 from typing import Any
 
+import pydantic_core
 import structlog
 
 from agentcore.api.definition import ResourceUse
 from agentcore.api.errors import ToolError
 from agentcore.host.call import Call
+from agentcore.host.encoding import to_json
 from agentcore.store.errors import RecordWriteError
+from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
+
+_TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class CallTimeout(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
@@ -23,6 +29,28 @@ class CallTimeout(Exception):  # noqa: N818 - it is no error of its own, but the
     def __init__(self, limit_s: float) -> None:
         super().__init__()
         self.limit_s = limit_s
+
+
+class ModuleError(ToolError):
+    """What a module raised to end a call, read at the border: a type that is one, words that can be sent."""
+
+
+def read_error(call: Call, error: ToolError) -> ModuleError:
+    """The error with which a module ended a call, as it can be stored, sent and told.
+
+    Raises:
+        TypeError: Its type is no name in snake_case, its message no text, or its context no object.
+    """
+    texts: tuple[object, object] = error.type, error.message  # a module may have put anything there
+    if not all(isinstance(each, str) for each in texts) or not _TYPE.fullmatch(error.type):
+        raise TypeError("the type of a ToolError must be a name in snake_case, and its message a text")
+    context = pydantic_core.from_json(to_json(error.context))
+    if not isinstance(context, dict):
+        raise TypeError("the context of a ToolError must be an object")
+    untrusted = bool(error.untrusted) or call.is_of_open_world
+    read = ModuleError(error.type, valid_text(error.message), retryable=bool(error.retryable), untrusted=untrusted)
+    read.context = context
+    return read
 
 
 def defect(call: Call, exc: BaseException) -> ToolError:

@@ -21,7 +21,7 @@ from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
 from agentcore.host.call_arguments import read_arguments
 from agentcore.host.call_context import CallContext
-from agentcore.host.call_errors import CallTimeout, cancelled, defect, unrecorded
+from agentcore.host.call_errors import CallTimeout, ModuleError, cancelled, defect, read_error, unrecorded
 from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
 from agentcore.host.inspection import facts_of, preview_call, touched
@@ -71,7 +71,8 @@ class Calls:
             call.work = Contained(self._run(call), f"call:{request.tool}")
             outcome = await call.work.wait()
         except ToolError as exc:
-            outcome = CallOutcome(call.id, error=exc)
+            # what ends a call from outside, such as a cancellation, is the host's own word
+            outcome = CallOutcome(call.id, error=exc, is_untrusted=isinstance(exc, ModuleError) and exc.untrusted)
         except RecordWriteError as exc:
             outcome = CallOutcome(call.id, error=unrecorded(exc))
         except asyncio.CancelledError:
@@ -101,7 +102,9 @@ class Calls:
             agent_id=request.agent_id,
             mode=request.mode,
         )
-        return await self.call(nested, parent.notify)
+        outcome = await self.call(nested, parent.notify)
+        parent.has_read_untrusted |= outcome.is_untrusted
+        return outcome
 
     def cancel(self, call_id: str, by: Principal) -> None:
         """End a call that is on its way; it gets `cancelled`.
@@ -215,6 +218,15 @@ class Calls:
             )
 
     async def _run(self, call: Call) -> CallOutcome:
+        try:
+            return await self._take_steps(call)
+        except ModuleError as exc:
+            # what calls inside of it have read, they have noted
+            if exc.untrusted and not call.is_of_person and not call.has_read_untrusted:
+                await self._note_source(call)
+            raise
+
+    async def _take_steps(self, call: Call) -> CallOutcome:
         authorise(call.request.principal, "call")
         tool = call.tool = self._parts.registry.get(call.request.tool)
         read_arguments(call, tool)
@@ -348,12 +360,15 @@ class Calls:
         values = {"ctx": context, "tool_name": name, "args": call.arguments}
         arguments = [values[key] for key in impl.argnames]
         OWNER.set(module.name)
-        if module.executes_async:
-            returned = await impl.function(*arguments)
-        else:
-            returned = await asyncio.to_thread(impl.function, *arguments)
-            if asyncio.iscoroutine(returned):
-                returned = await returned
+        try:
+            if module.executes_async:
+                returned = await impl.function(*arguments)
+            else:
+                returned = await asyncio.to_thread(impl.function, *arguments)
+                if asyncio.iscoroutine(returned):
+                    returned = await returned
+        except ToolError as exc:
+            raise read_error(call, exc) from exc
         return await self._settle(call, tool, returned)
 
     async def _settle(self, call: Call, tool: RegisteredTool, returned: Any) -> CallOutcome:
@@ -369,7 +384,8 @@ class Calls:
                 )
 
             result = await cap(result, encoded, limit, save)
-        return CallOutcome(call.id, result=result, encoded_data=encoded)
+        is_untrusted = result.untrusted or call.is_of_open_world
+        return CallOutcome(call.id, result=result, encoded_data=encoded, is_untrusted=is_untrusted)
 
     def _finish(self, call: Call, outcome: CallOutcome) -> None:
         if self.in_flight.get(call.id) is call:

@@ -12,6 +12,7 @@ from agentcore.api.errors import ToolError
 from agentcore.api.workspace import Workspace
 from agentcore.host.call import Call
 from agentcore.host.call_context import CallContext
+from agentcore.host.call_errors import read_error
 from agentcore.host.call_facts import CallFacts
 from agentcore.host.containment import run_contained
 from agentcore.host.limits import PREVIEW_SECONDS
@@ -34,8 +35,8 @@ async def preview_call(call: Call, tool: RegisteredTool, context: CallContext) -
     try:
         work = _in_thread_or_not(preview, context, call.arguments)
         made = await run_contained(work, PREVIEW_SECONDS, name, tool.module.name)
-    except ToolError:
-        raise  # the call cannot run, and is not asked about
+    except ToolError as exc:
+        raise read_error(call, exc) from exc  # the call cannot run, and is not asked about
     except Exception:
         log.warning("preview_failed", call_id=call.id, tool=tool.definition.name, exc_info=True)
         return CallPreview(is_protected=True)

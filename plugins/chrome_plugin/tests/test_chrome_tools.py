@@ -58,6 +58,7 @@ async def test_script_that_fails_is_told_with_its_stack(failure, tab):
     assert error.type == "evaluation_error"
     assert "no good" in error.message
     assert "at" in error.context["stack"]
+    assert error.untrusted
 
 
 @pytest.mark.parametrize("timeout_ms", [1, 5, 20, 500])

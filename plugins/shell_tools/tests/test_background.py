@@ -44,6 +44,7 @@ async def test_last_look_counts_for_each_session(host, spawn, call):
     assert (await call("bash_output", process_id=process_id, all=False)).data["stdout"] == ""
     other = await host.outcome("bash_output", {"process_id": process_id, "all": False}, session_id="other")
     assert other.unwrap().data["stdout"] == "one\n"
+    assert other.is_untrusted
     await call("bash", command="go", process_id=process_id)
     news = await call("bash_output", process_id=process_id, block=True, filter="two", all=False)
     assert news.data["stdout"] == "two\n"

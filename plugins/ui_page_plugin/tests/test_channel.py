@@ -57,6 +57,7 @@ async def test_what_a_page_threw_is_an_error_with_its_stack(server: ServerClient
     await post(client, commandId=answer["command"]["commandId"], ok=False, error=error)
     failed = (await call).error
     assert failed.type == "ui_execute_error"
+    assert failed.untrusted
     assert "TypeError: no" in failed.message
     assert failed.context["stack"].count("\n") == 5
 

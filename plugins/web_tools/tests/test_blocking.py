@@ -74,6 +74,7 @@ async def test_redirect_to_a_blocked_host_is_refused(serve, start) -> None:
     with pytest.raises(ToolError) as caught:
         await running.call("web_fetch", url=await serve({"/": sending_on}))
     assert caught.value.context["reason"] == "blocked_host"
+    assert caught.value.untrusted
     assert asked == []
 
 

@@ -1,5 +1,6 @@
 """What a sub-agent is told when it has to sum up a conversation."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ HISTORY_CHARS = 400_000
 """How much of a conversation is read; of a longer one, the beginning and the end."""
 
 _RESULT_CHARS = 1_000
+_TAG = re.compile(r"<(?=\s*/?\s*conversation)", re.IGNORECASE)
 _WISH = {
     "en": (
         "Sum up the conversation below for the agent that goes on with it and will not see it. Keep what the person "
@@ -27,6 +29,7 @@ def prompt_for(history: Sequence[Mapping[str, Any]], locale: str) -> str:
     if len(written) > HISTORY_CHARS:
         half = HISTORY_CHARS // 2
         written = f"{written[:half]}\n\n[…]\n\n{written[-half:]}"
+    written = _TAG.sub("&lt;", written)  # what stands in it must not end it
     return f"{_WISH.get(locale, _WISH['en'])}\n\n<conversation>\n{written}\n</conversation>"
 
 

@@ -167,7 +167,7 @@ class UiPage(Module):
             f"{number}. {operation.op}: " + (f"{result['matched']} matched" if result["ok"] else str(result["error"]))
             for number, (operation, result) in enumerate(zip(operations, results, strict=True), 1)
         ]
-        return ToolResult("\n".join(lines), data)
+        return ToolResult("\n".join(lines), data, untrusted=True)
 
     async def _run(
         self, command_type: CommandType, args: dict[str, Any], timeout_ms: int, page_id: str | None
@@ -178,7 +178,7 @@ class UiPage(Module):
         if answer.error is not None:
             stack = "\n".join(str(answer.error.get("stack", "")).splitlines()[:_STACK_LINES])
             message = f"the page threw: {answer.error['message']}"
-            raise ToolError("ui_execute_error", message, stack=stack, resourceId=answer.page_id)
+            raise ToolError("ui_execute_error", message, untrusted=True, stack=stack, resourceId=answer.page_id)
         if not isinstance(answer.result, dict):
             raise ToolError("ui_execute_error", "the page answered in another form than it should; reload it")
         return answer
