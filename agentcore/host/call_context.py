@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,10 @@ from agentcore.api.workspace import Workspace
 from agentcore.host.call import Call
 from agentcore.host.conversation import no_session
 from agentcore.host.events import EventBus
-from agentcore.host.limits import PROGRESS_INTERVAL_SECONDS
+from agentcore.host.foreign_error import type_name
+from agentcore.host.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.host.parts import Parts
+from agentcore.host.plain import plain_text
 from agentcore.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
@@ -93,6 +96,7 @@ class CallContext:
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
         """See `agentcore.api.ToolContext.progress`."""
+        fraction, message = _fraction(fraction), _message(message)
         if threading.get_ident() == self._thread:
             self._tell(fraction, message)
         else:
@@ -137,6 +141,22 @@ class CallContext:
         self._progress.tell(fraction, message)
 
 
+def _fraction(fraction: Any) -> float | None:
+    if fraction is None:
+        return None
+    if not issubclass(type(fraction), int | float):
+        raise TypeError(f"progress: fraction must be a number from 0 to 1 or None, not {type_name(fraction)}")
+    number = float(fraction)
+    return None if math.isnan(number) else min(max(number, 0.0), 1.0)
+
+
+def _message(message: Any) -> str:
+    if not issubclass(type(message), str):
+        raise TypeError(f"progress: message must be text, not {type_name(message)}")
+    text = message if type(message) is str else str.__str__(message)
+    return plain_text(text[:PROGRESS_CHARS])
+
+
 class _Progress:
     """Passes on the newest progress, at most every so often."""
 
@@ -146,9 +166,9 @@ class _Progress:
         self._held: dict[str, Any] | None = None
 
     def tell(self, fraction: float | None, message: str) -> None:
-        told: dict[str, Any] = {"callId": self._call.id, "message": valid_text(message)}
+        told: dict[str, Any] = {"callId": self._call.id, "message": message}
         if fraction is not None:
-            told["fraction"] = min(max(float(fraction), 0.0), 1.0)
+            told["fraction"] = fraction
         is_scheduled, self._held = self._held is not None, told
         now = self._loop.time()
         if now >= self._next_at:

@@ -6,7 +6,7 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ import structlog
 
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
-from agentcore.api.result import ArtifactLink
+from agentcore.api.result import ArtifactLink, ToolResult
 from agentcore.host.approval_policy import OWN_CALL
 from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
@@ -39,6 +39,7 @@ from agentcore.store.errors import RecordWriteError
 
 log = structlog.get_logger(__name__)
 
+_Made = tuple[ToolResult, bytes]
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -362,17 +363,15 @@ class Calls:
         OWNER.set(module.name)
         try:
             if module.executes_async:
-                returned = await impl.function(*arguments)
+                result, encoded = to_result(await impl.function(*arguments))
             else:
-                returned = await asyncio.to_thread(impl.function, *arguments)
-                if asyncio.iscoroutine(returned):
-                    returned = await returned
+                made: _Made | Awaitable[Any] = await asyncio.to_thread(_make_in_thread, impl.function, arguments)
+                result, encoded = made if isinstance(made, tuple) else to_result(await made)
         except ToolError as exc:
             raise read_error(call, exc) from exc
-        return await self._settle(call, tool, returned)
+        return await self._settle(call, tool, result, encoded)
 
-    async def _settle(self, call: Call, tool: RegisteredTool, returned: Any) -> CallOutcome:
-        result, encoded = to_result(returned)
+    async def _settle(self, call: Call, tool: RegisteredTool, result: ToolResult, encoded: bytes) -> CallOutcome:
         if result.untrusted and not call.is_of_person:
             await self._note_source(call)
         limit = tool.definition.limit_bytes or self._limits.result_bytes
@@ -416,6 +415,12 @@ class Calls:
             outcome=said,
             duration_ms=row.duration_ms,
         )
+
+
+def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> _Made | Awaitable[Any]:
+    """Run a sync implementation, and read what it gives in the same thread; a coroutine is for the event loop."""
+    returned = function(*arguments)
+    return returned if asyncio.iscoroutine(returned) else to_result(returned)
 
 
 def _wake(watcher: asyncio.Future[None]) -> None:

@@ -11,6 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from agentcore.host.config_model import AppDocument
 from agentcore.host.discovery import find_module, installed_names
+from agentcore.host.foreign_error import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -61,7 +62,7 @@ def installed_schema(modules_dir: Path | None) -> tuple[dict[str, Any], dict[str
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # noqa: BLE001 - one that calls sys.exit() must not keep the others from the schema
-            failures[name] = f"{type(exc).__name__}: {exc}"
+            failures[name] = reason_of(exc)
             settings.setdefault(name, None)
         else:
             key = getattr(module, "config_key", None) or name

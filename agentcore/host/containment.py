@@ -1,11 +1,12 @@
 """Running somebody else's coroutine so that nothing it does can hold or end the host."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any, Generic, TypeVar
 
 import structlog
 
+from agentcore.host.foreign_error import reason_of, traceback_of
 from agentcore.host.limits import CANCEL_GRACE_SECONDS
 from agentcore.host.ownership import OWNER
 
@@ -114,13 +115,27 @@ class Contained(Generic[T]):
         except (Exception, asyncio.CancelledError):
             raise
         except BaseException as exc:
-            raise ModuleExit(f"{type(exc).__name__}: {exc}") from exc
+            raise ModuleExit(reason_of(exc)) from exc
         finally:
             self._wake()  # here and not in a callback of the task: one turn of the event loop less for each call
 
     def _wake(self) -> None:
         if not self._waiter.done():
             self._waiter.set_result(None)
+
+
+def report_loop_error(_loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+    """Log what nobody has caught, as the event loop's handler of exceptions.
+
+    asyncio's own asks the exception for its text, and what is left behind may be a module's.
+    """
+    exc, task = context.get("exception"), context.get("task") or context.get("future")
+    log.error(
+        "loop_error",
+        reason=context.get("message"),
+        task=task.get_name() if type(task) is asyncio.Task else None,
+        traceback=None if exc is None else traceback_of(exc),
+    )
 
 
 def _consume(task: asyncio.Task[Any]) -> None:

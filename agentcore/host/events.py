@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from agentcore.host.encoding import to_json
+from agentcore.host.foreign_error import log_failure
 from agentcore.host.limits import EVENTS_KEPT
 
 log = structlog.get_logger(__name__)
@@ -31,7 +32,8 @@ class Event:
         envelope: dict[str, Any] = {"id": self.id, "type": self.type, "time": self.time_ms}
         if self.session_id is not None:
             envelope["sessionId"] = self.session_id
-        return envelope | dict(self.data)
+        # a module's own data cannot make its event look like another
+        return {**envelope, **self.data, **envelope}
 
     def encoded(self) -> bytes:
         """The JSON text as UTF-8."""
@@ -114,5 +116,5 @@ def matches(pattern: str, event_type: str) -> bool:
 def _tell(listener: Listener, event: Event) -> None:
     try:
         listener(event)
-    except Exception:
-        log.exception("event_listener_failed", event_type=event.type)
+    except BaseException as exc:  # noqa: BLE001 - a listener of a module may even try to end the process
+        log_failure(log, "event_listener_failed", exc, event_type=event.type)

@@ -21,6 +21,7 @@ from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.containment import report_loop_error
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
@@ -99,7 +100,9 @@ class Host:
             given: Modules handed over as objects, beside those that app.json lists (for tests and embedding).
             start: Whether modules start before the host is handed out; else `start()` does it.
         """
-        LoopClock.install(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(report_loop_error)
+        LoopClock.install(loop)
         note_beginnings()
         with worker_threads():
             async with Store.open(state) as store:

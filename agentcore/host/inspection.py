@@ -3,11 +3,11 @@
 import asyncio
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import structlog
 
-from agentcore.api.definition import CallPreview
+from agentcore.api.definition import EFFECTS, CallPreview, Effect
 from agentcore.api.errors import ToolError
 from agentcore.api.workspace import Workspace
 from agentcore.host.call import Call
@@ -15,6 +15,7 @@ from agentcore.host.call_context import CallContext
 from agentcore.host.call_errors import read_error
 from agentcore.host.call_facts import CallFacts
 from agentcore.host.containment import run_contained
+from agentcore.host.foreign_error import log_failure, type_name
 from agentcore.host.limits import PREVIEW_SECONDS
 from agentcore.host.parts import Parts
 from agentcore.host.registry import RegisteredTool
@@ -33,17 +34,14 @@ async def preview_call(call: Call, tool: RegisteredTool, context: CallContext) -
         return None
     name = f"preview:{tool.definition.name}"
     try:
-        work = _in_thread_or_not(preview, context, call.arguments)
-        made = await run_contained(work, PREVIEW_SECONDS, name, tool.module.name)
+        return await run_contained(_made(preview, context, call.arguments), PREVIEW_SECONDS, name, tool.module.name)
     except ToolError as exc:
         raise read_error(call, exc) from exc  # the call cannot run, and is not asked about
-    except Exception:
-        log.warning("preview_failed", call_id=call.id, tool=tool.definition.name, exc_info=True)
+    except asyncio.CancelledError:
+        raise
+    except BaseException as exc:  # noqa: BLE001 - the border between host and module
+        log_failure(log, "preview_failed", exc, call_id=call.id, tool=tool.definition.name)
         return CallPreview(is_protected=True)
-    if not isinstance(made, CallPreview):
-        log.warning("preview_failed", call_id=call.id, tool=tool.definition.name, reason="no CallPreview")
-        return CallPreview(is_protected=True)
-    return made
 
 
 def touched(preview: CallPreview) -> tuple[object, ...]:
@@ -97,8 +95,48 @@ def _real_path(workspace: Workspace, text: str) -> str:
         return os.path.realpath(os.path.join(workspace.roots[0], text.replace("\0", "")))  # noqa: PTH118
 
 
-async def _in_thread_or_not(preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any]) -> Any:
+async def _made(preview: Callable[..., Any], context: CallContext, arguments: dict[str, Any]) -> CallPreview:
     if asyncio.iscoroutinefunction(preview):
-        return await preview(context, arguments)
+        return _plain(await preview(context, arguments))
     made = await asyncio.to_thread(preview, context, arguments)
-    return await made if asyncio.iscoroutine(made) else made
+    return _plain(await made if asyncio.iscoroutine(made) else made)
+
+
+def _plain(made: Any) -> CallPreview:
+    """The preview as plain values: a person's decision rests on it, so nothing of it may be another one later.
+
+    Raises:
+        TypeError: It is no `CallPreview`, or a field holds something else than declared.
+    """
+    if not issubclass(type(made), CallPreview):
+        raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
+    effects = None if made.effects is None else frozenset(_texts(made.effects, "effects"))
+    if effects is not None and not (effects and effects <= EFFECTS):
+        raise TypeError(f"effects of a CallPreview must be some of {sorted(EFFECTS)}, not {sorted(effects)}")
+    return CallPreview(
+        effects=cast("frozenset[Effect] | None", effects),
+        paths=_texts(made.paths, "paths"),
+        cwd=None if made.cwd is None else _text(made.cwd, "cwd"),
+        urls=_texts(made.urls, "urls"),
+        diff=None if made.diff is None else _text(made.diff, "diff"),
+        is_protected=_flag(made.is_protected, "is_protected"),
+        is_sandboxed=_flag(made.is_sandboxed, "is_sandboxed"),
+    )
+
+
+def _texts(value: Any, name: str) -> tuple[str, ...]:
+    if not issubclass(type(value), tuple | list | frozenset | set):
+        raise TypeError(f"{name} of a CallPreview must be a tuple of texts, not {type_name(value)}")
+    return tuple([_text(one, name) for one in value])
+
+
+def _text(value: Any, name: str) -> str:
+    if not issubclass(type(value), str):
+        raise TypeError(f"{name} of a CallPreview must be text, not {type_name(value)}")
+    return value if type(value) is str else str.__str__(value)
+
+
+def _flag(value: Any, name: str) -> bool:
+    if type(value) is not bool:
+        raise TypeError(f"{name} of a CallPreview must be True or False, not {type_name(value)}")
+    return value

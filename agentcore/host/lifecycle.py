@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from agentcore.host.config_settings import module_settings, validate_settings
 from agentcore.host.discovery import Found, ModuleNotInstalled, find_module, take_out
 from agentcore.host.discovery_installed import InstalledModule
 from agentcore.host.discovery_requirements import check_requirements
+from agentcore.host.foreign_error import log_failure, reason_of, text_of, type_name
 from agentcore.host.hooks import HookManager, call_hook
 from agentcore.host.limits import HOOK_SECONDS
 from agentcore.host.module_traceback import end_of_traceback
@@ -186,17 +186,13 @@ class Modules:
         return any(other == wanted or self._requires(other, wanted, seen | {name}) for other in record.requires)
 
     async def _fail(self, record: ModuleRecord, exc: BaseException) -> None:
-        text = "".join(traceback.format_exception(exc))
         # wrong settings are no defect: the reason says file, line and key, and a way through our code says nothing
-        record.traceback = "" if isinstance(exc, ConfigError) else end_of_traceback(exc)
-        reason = (
-            str(exc)
-            if isinstance(exc, AgentcoreError | RuntimeError | TimeoutError)
-            else f"{type(exc).__name__}: {exc}"
-        )
-        log.error("module_failed", module=record.name, reason=reason, traceback=text)
+        record.traceback = "" if issubclass(type(exc), ConfigError) else end_of_traceback(exc)
+        is_said = issubclass(type(exc), AgentcoreError | RuntimeError | TimeoutError)
+        reason = (text_of(exc) or type_name(exc)) if is_said else reason_of(exc)
+        log_failure(log, "module_failed", exc, module=record.name, reason=reason)
         await self._release(record)
-        self._mark(record, "failed", reason or type(exc).__name__)
+        self._mark(record, "failed", reason)
 
     # -- stopping ----------------------------------------------------------------------------------------------
 
@@ -230,8 +226,8 @@ class Modules:
             await call_hook(record, "shutdown", self._parts.config.limits.shutdown_timeout)
         except asyncio.CancelledError:
             raise
-        except BaseException:
-            log.exception("module_shutdown_failed", module=record.name)
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            log_failure(log, "module_shutdown_failed", exc, module=record.name)
         for undo in record.undo:
             undo()
         record.undo.clear()
@@ -274,8 +270,10 @@ class Modules:
             if record.state == "ready":
                 loader.definitions(record, given)
                 self._merge()
-        except Exception:
-            log.exception("tools_not_refreshed", module=record.name)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            log_failure(log, "tools_not_refreshed", exc, module=record.name)
 
     def _mark(self, record: ModuleRecord, state: ModuleState, reason: str = "") -> None:
         record.state, record.reason = state, reason

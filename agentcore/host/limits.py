@@ -60,6 +60,9 @@ EVENTS_KEPT = 10_000
 PROGRESS_INTERVAL_SECONDS = 0.05
 """Progress of one call is published at most this often."""
 
+PROGRESS_CHARS = 2_000
+"""The message of one progress."""
+
 ARGUMENTS_RECORDED_CHARS = 4_096
 """Arguments of one call that the record keeps for reading."""
 
@@ -71,3 +74,21 @@ LOOP_TURN_SECONDS = 0.05
 
 WORKER_THREADS = 320
 """Threads for sync tools and file work; more than calls in flight, so that hung ones do not starve the rest."""
+
+PLAIN_CHARS = 1024 * 1024
+"""Text in one value that a module hands over, other than a result: a schema, the data of an event."""
+
+PLAIN_PARTS = 100_000
+"""Values within one value that a module hands over."""
+
+PLAIN_DEPTH = 60
+"""Nesting of one value that a module hands over."""
+
+ERROR_CHARS = 64 * 1024
+"""The message of an error of a module, and as much again of its context."""
+
+TEXT_READ_CHARS = 64 * 1024
+"""One text that a module says of itself: a description, a note."""
+
+MODULE_NOTES = 100
+"""What one module may say about its surroundings."""

@@ -13,6 +13,7 @@ from agentcore.api.module import Module
 from agentcore.api.web import WebComponent
 from agentcore.host.containment import run_contained
 from agentcore.host.discovery import Found
+from agentcore.host.foreign_error import reason_of
 from agentcore.host.hooks import HookManager
 from agentcore.host.limits import IMPORT_SECONDS
 from agentcore.host.modules import ModuleRecord
@@ -128,7 +129,7 @@ def _definition(record: ModuleRecord, entry: Any) -> RegisteredTool | None:
         definition = entry if isinstance(entry, ToolDefinition) else ToolDefinition.from_openai(entry)
         return prepare(definition, record)
     except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
-        record.tool_errors.append(f"{type(exc).__name__}: {exc}")
+        record.tool_errors.append(reason_of(exc))
         return None
 
 

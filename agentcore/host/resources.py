@@ -16,6 +16,7 @@ from agentcore.api.resource import Resource, ResourceStatus
 from agentcore.api.result import Image
 from agentcore.host.containment import run_contained
 from agentcore.host.events import EventBus
+from agentcore.host.foreign_error import log_failure
 from agentcore.host.limits import HOOK_SECONDS, ICON_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.valid_text import valid_text
 
@@ -227,8 +228,10 @@ class ResourceRegistry:
         if held.on_release is not None:
             try:
                 await run_contained(_end(held), HOOK_SECONDS, f"release:{resource_id}", held.owner)
-            except Exception:
-                log.exception("resource_release_failed", resource_id=resource_id, module=held.owner)
+            except asyncio.CancelledError:
+                raise
+            except BaseException as exc:  # noqa: BLE001 - the border between host and module
+                log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=held.owner)
         self._changed(held.resource)
 
     async def release_owned(self, owner: str) -> None:

@@ -1,19 +1,21 @@
 """What a module gave back becomes a result: JSON values, capped, large parts stored."""
 
 import dataclasses
-import operator
 import re
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, cast
 
 import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
+from agentcore.host.foreign_error import text_of, type_name
 from agentcore.host.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
-from agentcore.valid_text import valid_text, with_valid_text
+from agentcore.host.plain import plain_text
+from agentcore.valid_text import with_valid_text
 
+_BLOCKS = (Text, Image, ArtifactLink)
 _MIME = re.compile(r"[A-Za-z0-9.+-]{1,64}/[A-Za-z0-9.+-]{1,64}")
 
 Save = Callable[[bytes, str, str], Coroutine[Any, Any, ArtifactLink]]
@@ -29,35 +31,48 @@ def to_result(returned: Any) -> tuple[ToolResult, bytes]:
     Raises:
         TypeError: It holds something that is no JSON value.
     """
-    if isinstance(returned, str):
-        return ToolResult((Text(valid_text(returned)),)), b"null"
+    kind = type(returned)
+    if issubclass(kind, str):
+        return ToolResult((Text(plain_text(returned)),)), b"null"
     if returned is None:
         return ToolResult(), b"null"
-    if isinstance(returned, ToolResult):
+    if issubclass(kind, ToolResult):
         data, encoded = _encode(returned.data)
-        given = returned.blocks()
-        blocks = [_valid(block) for block in given]
-        if data is returned.data and all(map(operator.is_, blocks, given)):
-            return returned, encoded
-        return dataclasses.replace(returned, content=blocks, data=data), encoded
-    if isinstance(returned, Text | Image | ArtifactLink):
-        return ToolResult((_valid(returned),)), b"null"
+        truncated, untrusted = bool(returned.truncated), bool(returned.untrusted)
+        return ToolResult(_blocks(returned.content), data, truncated, untrusted), encoded
+    if issubclass(kind, _BLOCKS):
+        return ToolResult((_block(returned),)), b"null"
     data, encoded = _encode(returned)
     return ToolResult((Text(encoded.decode()),), data), encoded
 
 
-def _valid(block: ContentBlock) -> ContentBlock:
+def _blocks(content: Any) -> tuple[ContentBlock, ...]:
+    """The content of a result, each block of exactly its type: a subclass of the module's own is not asked later."""
+    if issubclass(type(content), str):
+        text = plain_text(content)
+        return (Text(text),) if text else ()
+    return tuple([_block(block) for block in content])
+
+
+def _block(block: Any) -> ContentBlock:
     """A block whose texts can be stored and sent, under a media type that is one."""
-    match block:
-        case Text():
-            text = valid_text(block.text)
-            return block if text is block.text else Text(text)
-        case Image() if not _MIME.fullmatch(block.mime):
-            return Image(block.data, "application/octet-stream")
-        case ArtifactLink():
-            name, preview = valid_text(block.name), valid_text(block.preview)
-            return dataclasses.replace(block, mime=valid_text(block.mime), name=name, preview=preview)
-    return block
+    kind = type(block)
+    if issubclass(kind, Text) and issubclass(type(block.text), str):
+        text = plain_text(block.text)
+        return cast("Text", block) if kind is Text and text is block.text else Text(text)
+    if issubclass(kind, Image) and issubclass(type(block.data), bytes | bytearray | memoryview):
+        mime = _word(block.mime, "mime")
+        return Image(bytes(block.data), mime if _MIME.fullmatch(mime) else "application/octet-stream")
+    if issubclass(kind, ArtifactLink) and issubclass(type(block.size_bytes), int):
+        words = {name: _word(getattr(block, name), name) for name in ("artifact_id", "mime", "name", "preview")}
+        return ArtifactLink(size_bytes=int(block.size_bytes), **words)
+    raise TypeError(f"the content of the result holds a {type_name(block)} that is no Text, Image or ArtifactLink")
+
+
+def _word(value: Any, name: str) -> str:
+    if not issubclass(type(value), str):
+        raise TypeError(f"{name} of a content block must be text, not {type_name(value)}")
+    return plain_text(value)
 
 
 def _encode(data: Any) -> tuple[Any, bytes]:
@@ -72,7 +87,7 @@ def _encode(data: Any) -> tuple[Any, bytes]:
             clean = with_valid_text(data)
             return clean, pydantic_core.to_json(clean, inf_nan_mode="null")
         except (pydantic_core.PydanticSerializationError, ValueError, RecursionError):
-            raise TypeError(f"the result holds something that is no JSON value: {exc}") from exc
+            raise TypeError(f"the result holds something that is no JSON value: {text_of(exc)}") from exc
 
 
 def fits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:

@@ -1,18 +1,24 @@
 """What a module sees of its host: the implementation of `Runtime`."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.api.workspace import Workspace
 from agentcore.host.events import Event
+from agentcore.host.limits import MODULE_NOTES
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.parts import Parts
+from agentcore.host.reading import WrongValueError, read_mapping, read_text
 from agentcore.host.resources import ModuleResources
+
+_EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 class ModuleRuntime:
@@ -104,21 +110,33 @@ class ModuleRuntime:
 
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
         """See `agentcore.api.Runtime.publish`."""
-        self._parts.events.publish(f"{self._record.name}.{event}", data, session_id=session_id)
+        where = f"of publish in module {self.name!r}"
+        name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
+        session = None if session_id is None else read_text(session_id, f"session_id {where}")
+        self._parts.events.publish(f"{self.name}.{name}", read_mapping(data, f"data {where}"), session_id=session)
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         """See `agentcore.api.Runtime.subscribe`."""
 
-        def listen(event: Event) -> None:
-            handler(event.to_json())
+        wanted = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
+        if not callable(handler):
+            raise WrongValueError(f"handler of subscribe in module {self.name!r}", "a function", handler)
 
-        unsubscribe = self._parts.events.subscribe(pattern, listen)
+        def listen(event: Event) -> None:
+            handler(pydantic_core.from_json(event.encoded()))  # a copy of its own: the event is everybody's
+
+        unsubscribe = self._parts.events.subscribe(wanted, listen)
         self._record.undo.append(unsubscribe)
         return unsubscribe
 
     def note(self, subject: str, said: str, *, advice: str = "") -> None:
         """See `agentcore.api.Runtime.note`."""
-        self._record.notes[subject] = (said, advice)
+        where = f"of note in module {self.name!r}"
+        about = read_text(subject, f"subject {where}")
+        self._record.notes.pop(about, None)
+        if len(self._record.notes) >= MODULE_NOTES:
+            raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
+        self._record.notes[about] = (read_text(said, f"said {where}"), read_text(advice, f"advice {where}"))
 
     def tools_changed(self) -> None:
         """See `agentcore.api.Runtime.tools_changed`."""

@@ -110,6 +110,11 @@ def worker_threads() -> Iterator[None]:
 def _settle(future: Future[Any], run: Callable[[], Any]) -> None:
     try:
         result = run()
+    except StopIteration as exc:
+        # asyncio refuses it for its futures, and whoever waits would wait for ever; coroutines do the same (PEP 479)
+        stop = RuntimeError("the function raised StopIteration")
+        stop.__cause__ = exc
+        future.set_exception(stop)
     except BaseException as exc:  # noqa: BLE001 - a worker outlives whatever its job raises
         future.set_exception(exc)
     else:

@@ -7,6 +7,7 @@ lines of other threads leave at once.
 import asyncio
 import atexit
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any, TextIO
 import structlog
 
 from agentcore.host.encoding import to_json
+from agentcore.host.foreign_error import traceback_of
 from agentcore.server.secret_keys import MASK, is_secret_key
 
 _WAIT_S = 0.02
@@ -101,12 +103,18 @@ def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dic
     line |= structlog.contextvars.get_contextvars()
     line |= logger._context  # noqa: SLF001 - structlog's way to add methods is a subclass, and its context is protected
     line |= fields
-    if "exc_info" in line:
-        line = dict(structlog.processors.format_exc_info(logger._logger, level, line))  # noqa: SLF001
+    if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
+        line["exception"] = traceback_of(exc)
     for key in line:
         if is_secret_key(key):
             line[key] = MASK
     return to_json(line) + b"\n"
+
+
+def exception_in(exc_info: Any) -> BaseException | None:
+    """The exception that `exc_info` stands for: itself, a triple as of `sys.exc_info()`, or True, the one in hand."""
+    found = exc_info if isinstance(exc_info, BaseException | tuple) else sys.exc_info()
+    return found[1] if isinstance(found, tuple) else found
 
 
 _second = 0

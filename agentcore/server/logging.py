@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.server.json_lines import LineWriter, line_logger
+from agentcore.host.foreign_error import traceback_of
+from agentcore.server.json_lines import LineWriter, exception_in, line_logger
 from agentcore.server.secret_keys import MASK, is_secret_key
 
 EventDict = MutableMapping[str, Any]
@@ -66,9 +67,15 @@ def mask_secret_keys(_logger: object, _method: str, event: EventDict) -> EventDi
 def _for_person(stream: TextIO) -> list[Any]:
     # not the default traceback renderer: it imports rich when it is there
     renderer = structlog.dev.ConsoleRenderer(
-        colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=24
+        colors=stream.isatty(), exception_formatter=_write_traceback, pad_event_to=24
     )
     return [structlog.stdlib.add_log_level, structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False), renderer]
+
+
+def _write_traceback(stream: TextIO, exc_info: Any) -> None:
+    exc = exception_in(exc_info)
+    if exc is not None:
+        stream.write(f"\n{traceback_of(exc)}")
 
 
 class _IntoStructlog(logging.Handler):

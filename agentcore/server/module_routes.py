@@ -5,14 +5,17 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from http import HTTPStatus
 from typing import Any, TypeVar
 
+import pydantic_core
 import structlog
 from aiohttp import web
 
 from agentcore.api.errors import ToolError
 from agentcore.api.web import Request, Response
 from agentcore.host.containment import Contained
-from agentcore.host.encoding import to_json
+from agentcore.host.foreign_error import log_failure, type_name
+from agentcore.host.plain import plain_text
 from agentcore.host.routes import ModuleRoute
+from agentcore.host.tool_errors import WrongToolError, plain_error
 from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.module_socket import ModuleSocket
@@ -43,18 +46,18 @@ async def serve_module_route(
         ToolError: `confirmation_required`.
     """
     exchange.parts.live_control.check(exchange, route)
-    request = await _request(exchange, route, path_values)
     try:
+        request = await _request(exchange, route, path_values)
         if route.kind == "websocket":
             return await _talk(exchange, route, request)
         response = await _run(
             exchange, route, lambda: _call(route, request), limit_s=exchange.parts.limits.module_answer
         )
-        if route.kind == "stream" and isinstance(response.body, AsyncIterator):
+        if not isinstance(response.body, bytes):
             return await _stream(exchange, route, response)
-        return _answer(response)
+        return Answer(response.body, response.status, response.mime, response.headers)
     except ToolError as exc:
-        return answer_error(exc)
+        return _refused(route, exc)
     except TimeoutError:
         exchange.parts.hits.add("module_route_timeout")
         limit_s = exchange.parts.limits.module_answer
@@ -68,8 +71,8 @@ async def serve_module_route(
         )
     except (asyncio.CancelledError, ConnectionError, Refusal):
         raise
-    except BaseException:
-        log.exception("module_route_failed", module=route.module, method=route.method, path=route.path)
+    except BaseException as exc:  # noqa: BLE001 - the border between host and module
+        _log_failure(route, exc)
         return answer_error(_defect(route))
 
 
@@ -108,10 +111,8 @@ async def _body(exchange: Exchange, route: ModuleRoute) -> Any:
 
 
 async def _call(route: ModuleRoute, request: Request) -> Response:
-    response = await route.handler(request)
-    if not isinstance(response, Response):
-        raise TypeError(f"the handler of {route.method} {route.path} gave {type(response).__name__}, not a Response")
-    return response
+    """What a handler gives, as plain values; its body is encoded here, inside of what contains the module."""
+    return _plain(route, await route.handler(request))
 
 
 async def _run(
@@ -136,23 +137,37 @@ async def _run(
         contained.cut_at(loop.time() + limit_s, TimeoutError())
     try:
         return await contained.wait()
+    except ToolError as exc:
+        raise plain_error(exc) from exc
     finally:
         exchange.connection.on_lost = None
         route.enders.discard(end)
         exchange.parts.streams.discard(end)
 
 
-def _answer(response: Response) -> Answer:
+def _plain(route: ModuleRoute, response: Any) -> Response:
+    if not issubclass(type(response), Response):
+        raise TypeError(f"the handler of {route.method} {route.path} gave {type_name(response)}, not a Response")
     status, headers = _status(response), _headers(response)
-    if isinstance(response.body, bytes | bytearray | memoryview):
-        return Answer(bytes(response.body), status, response.mime, headers)
+    body = response.body
     if status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
-        return Answer(b"", status, "", headers)
-    return Answer(to_json(response.body), status, JSON, headers)
+        return Response(b"", status, "", headers)
+    if issubclass(type(body), bytes | bytearray | memoryview):
+        return Response(bytes(body), status, _text(response.mime, "mime"), headers)
+    if route.kind == "stream" and issubclass(type(body), AsyncIterator):
+        return Response(body, status, _text(response.mime, "mime"), headers)
+    # what is no JSON value is a defect of the handler: nobody asks a foreign object for its text
+    return Response(pydantic_core.to_json(body, by_alias=True, inf_nan_mode="null"), status, JSON, headers)
+
+
+def _text(value: Any, name: str) -> str:
+    if not issubclass(type(value), str):
+        raise TypeError(f"{name} of a Response must be text, not {type_name(value)}")
+    return plain_text(value)
 
 
 async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) -> Sent:
-    stream = RawStream(exchange.request, response.mime, _status(response), _headers(response))
+    stream = RawStream(exchange.request, response.mime, response.status, response.headers)
 
     async def pump() -> None:
         try:
@@ -172,8 +187,8 @@ async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) ->
         return stream.end() if exc.type == "module_stopping" else stream.break_off()
     except asyncio.CancelledError:
         raise
-    except BaseException:
-        log.exception("module_route_failed", module=route.module, method=route.method, path=route.path)
+    except BaseException as exc:  # noqa: BLE001 - the border between host and module
+        _log_failure(route, exc)
         return stream.break_off()
     return stream.end()
 
@@ -205,25 +220,40 @@ async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web
         code, reason = (1001 if exc.type == "module_stopping" else 1008), exc.type
     except asyncio.CancelledError:
         raise
-    except BaseException:
-        log.exception("module_route_failed", module=route.module, method=route.method, path=route.path)
+    except BaseException as exc:  # noqa: BLE001 - the border between host and module
+        _log_failure(route, exc)
         code, reason = 1011, "internal_error"
     await socket.close(code, reason)
     return socket.response
 
 
 def _status(response: Response) -> int:
+    if not issubclass(type(response.status), int):
+        raise TypeError(f"status of a Response must be an integer, not {type_name(response.status)}")
     if not HTTPStatus.OK <= response.status < 600:  # noqa: PLR2004 - the end of what HTTP defines
         raise ValueError(f"a response cannot have status {response.status}")
     return int(response.status)
 
 
 def _headers(response: Response) -> dict[str, str]:
+    headers = {_text(name, "a header"): _text(value, "a header") for name, value in response.headers.items()}
     return {
         name: value
-        for name, value in response.headers.items()
+        for name, value in headers.items()
         if name.lower() not in _NOT_FOR_MODULES and not name.lower().startswith(_CORS)
     }
+
+
+def _refused(route: ModuleRoute, exc: ToolError) -> Answer:
+    try:
+        return answer_error(plain_error(exc))
+    except WrongToolError as wrong:
+        _log_failure(route, wrong)
+        return answer_error(_defect(route))
+
+
+def _log_failure(route: ModuleRoute, exc: BaseException) -> None:
+    log_failure(log, "module_route_failed", exc, module=route.module, method=route.method, path=route.path)
 
 
 def _defect(route: ModuleRoute) -> ToolError:
