@@ -65,3 +65,12 @@ ARGUMENTS_CHARS = 1024 * 1024
 
 ARGUMENTS_DEPTH = 100
 """Objects and lists within each other in them."""
+
+CLIENT_TOOLS = 128
+"""Tools that a client brings."""
+
+CLIENT_SCHEMAS_BYTES = 512 * 1024
+"""The schemas of their arguments, all together as JSON text."""
+
+CLIENT_PATTERNS = 200
+"""Regular expressions in them, all together."""

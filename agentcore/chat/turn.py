@@ -11,6 +11,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Mode
 from agentcore.api.errors import ToolError
 from agentcore.chat import history
 from agentcore.chat.answer import Answer, Asked, ask_model
+from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.engine import BrokenAnswerError, Engine
 from agentcore.chat.limits import CALLS_IN_A_TURN, TITLE_CHARS
 from agentcore.chat.model_json import read_arguments
@@ -57,6 +58,7 @@ class Turn:
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
         self._used = (0, 0, 0)
         self._found: list[str] | None = None
+        self._client_arguments = ClientArguments()
         self._is_loaded = self._has_repaired = False
 
     async def take(self, message: str) -> None:
@@ -199,6 +201,9 @@ class Turn:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
             error = not_offered(part.tool_name, self._offered)
+        elif error is None and offered.kind == "client":
+            # the client runs what it gets: what its own schema does not take never reaches it
+            error = self._client_arguments.check(name, offered.parameters, json.loads(arguments))
         row = ChatCallRow(self._session_id, tool_id, name, arguments, "server" if offered is None else offered.kind)
         if error is not None:
             envelope = _dump({"ok": False, "error": error.to_json()})

@@ -3,9 +3,11 @@
 import re
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from agentcore.api.errors import ToolError
+from agentcore.chat.client_tools import check_schemas
+from agentcore.chat.limits import CLIENT_TOOLS
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 _RESULT = re.compile(
@@ -45,6 +47,14 @@ class ClientTool(_Foreign):
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
 
 
+def _checked(tools: list[ClientTool]) -> list[ClientTool]:
+    check_schemas(tools)
+    return tools
+
+
+ClientTools = Annotated[list[ClientTool], Field(max_length=CLIENT_TOOLS), AfterValidator(_checked)]
+
+
 class ChatBody(_Foreign):
     """One message of a client."""
 
@@ -58,7 +68,7 @@ class ChatBody(_Foreign):
         str | None, Field(max_length=64, description="The call whose result the message is.")
     ] = None
     current_page_info: PageInfo | None = None
-    browser_tools: list[ClientTool] | None = None
+    browser_tools: ClientTools | None = None
 
 
 class Answer(_Foreign):

@@ -66,6 +66,18 @@ PROGRESS_CHARS = 2_000
 ARGUMENTS_RECORDED_CHARS = 4_096
 """Arguments of one call that the record keeps for reading."""
 
+SCHEMA_NODES = 10_000
+"""Parts of a JSON Schema from outside, with what it refers to in its place."""
+
+SCHEMA_DEPTH = 200
+"""Parts within each other, and references that lead from one to the next."""
+
+SCHEMA_PATTERN_BYTES = 1024 * 1024
+"""Memory of one compiled pattern of a schema; compiling takes a few milliseconds then."""
+
+VALIDATION_ERRORS = 20
+"""Wrong fields that one error names."""
+
 LOOP_BLOCKED_SECONDS = 0.25
 """A module that holds the event loop longer is named in a warning."""
 

@@ -1,17 +1,17 @@
 """Arguments checked against the tool's model or JSON Schema, compiled once."""
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import ValidationError
 
 from agentcore.api.definition import ToolDefinition
 from agentcore.api.errors import ToolError
+from agentcore.host.json_schema import compile_schema, path_of
+from agentcore.host.limits import VALIDATION_ERRORS
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]
-
-_ERRORS_SHOWN = 20
 
 
 def compile_validator(definition: ToolDefinition) -> Validate:
@@ -24,13 +24,15 @@ def compile_validator(definition: ToolDefinition) -> Validate:
     """
     if definition.input_schema.get("type", "object") != "object":
         raise ValueError(f"input_schema of tool {definition.name!r} must have type 'object'")
+    if definition.arguments is None:
+        return _by_schema(definition)
     import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
 
     try:
         jsonschema_rs.meta.validate(definition.input_schema)
     except jsonschema_rs.ValidationError as exc:
         raise ValueError(f"input_schema of tool {definition.name!r} is not valid: {exc.message}") from exc
-    return _by_schema(definition) if definition.arguments is None else _by_model(definition)
+    return _by_model(definition)
 
 
 def _by_model(definition: ToolDefinition) -> Validate:
@@ -44,45 +46,45 @@ def _by_model(definition: ToolDefinition) -> Validate:
             values: dict[str, Any] = validate_python(arguments).__dict__
         except ValidationError as exc:
             errors = [
-                _entry(_path(error["loc"]), _say(error["type"], error["msg"], error["loc"], known))
+                {"path": path_of(error["loc"]), "message": _say(error["type"], error["msg"], error["loc"], known)}
                 for error in exc.errors(include_url=False, include_context=False, include_input=False)
             ]
-            raise _invalid(definition, errors) from None
+            raise invalid_arguments(definition.name, definition.input_schema, errors) from None
         return values
 
     return validate
 
 
 def _by_schema(definition: ToolDefinition) -> Validate:
-    import jsonschema_rs  # noqa: PLC0415 - as above
-
     try:
-        validator = jsonschema_rs.validator_for(definition.input_schema, pattern_options=jsonschema_rs.RegexOptions())
-    except (ValueError, jsonschema_rs.ValidationError) as exc:
+        errors_of = compile_schema(definition.input_schema)
+    except ValueError as exc:
         raise ValueError(f"input_schema of tool {definition.name!r} cannot be used: {exc}") from exc
 
     def validate(arguments: dict[str, Any]) -> dict[str, Any]:
-        if not validator.is_valid(arguments):
-            errors = [_entry(_path(error.instance_path), error.message) for error in validator.iter_errors(arguments)]
-            raise _invalid(definition, errors)
+        if errors := errors_of(arguments):
+            raise invalid_arguments(definition.name, definition.input_schema, errors)
         return arguments
 
     return validate
 
 
-def _invalid(definition: ToolDefinition, errors: list[dict[str, str]]) -> ToolError:
+def invalid_arguments(tool: str, schema: dict[str, Any], errors: list[dict[str, str]]) -> ToolError:
+    """The error of a call whose arguments are not what the tool's schema wants.
+
+    Args:
+        tool: Its name.
+        schema: Its schema.
+        errors: What is wrong, as `{path, message}`.
+    """
     said = "; ".join(f"{error['path'] or 'arguments'}: {error['message']}" for error in errors[:3])
     more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""  # noqa: PLR2004 - as many as were said
     return ToolError(
         "invalid_arguments",
-        f"{definition.name} was not called: {said}{more}.",
-        errors=errors[:_ERRORS_SHOWN],
-        parameters=list(definition.input_schema.get("properties", {})),
+        f"{tool} was not called: {said}{more}.",
+        errors=errors[:VALIDATION_ERRORS],
+        parameters=list(schema.get("properties", {})),
     )
-
-
-def _entry(path: str, message: str) -> dict[str, str]:
-    return {"path": path, "message": message}
 
 
 def _say(kind: str, message: str, loc: tuple[int | str, ...], known: list[str]) -> str:
@@ -92,10 +94,3 @@ def _say(kind: str, message: str, loc: tuple[int | str, ...], known: list[str]) 
         near = difflib.get_close_matches(str(loc[-1]), known, n=1) if len(loc) == 1 else []
         return f"is not a parameter; did you mean {near[0]!r}?" if near else "is not a parameter"
     return message[:1].lower() + message[1:]
-
-
-def _path(parts: Iterable[int | str]) -> str:
-    text = ""
-    for part in parts:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text

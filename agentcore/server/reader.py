@@ -168,6 +168,8 @@ def _message(kind: str, message: str) -> str:
         return "is required"
     if kind == "extra_forbidden":
         return "is not known here"
+    if kind == "value_error":
+        message = message.removeprefix("Value error, ")
     return f"{message[:1].lower()}{message[1:]}"
 
 

@@ -208,3 +208,127 @@ async def test_two_clients_send_the_same_result_and_the_turn_goes_on_once(open_t
         answers = await asyncio.gather(*(talk.post(message, toolId=call["toolId"]) for _ in range(6)))
     assert sum(any("error" in event for event in events) for events in answers) == 5
     assert len(provider.requests) == 2
+
+
+STRICT = {
+    "name": "page_fill",
+    "description": "Fill a field.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "maxLength": 5, "pattern": "^[a-z]+$"},
+            "rows": {"$ref": "#/$defs/rows"},
+        },
+        "required": ["text"],
+        "additionalProperties": False,
+        "$defs": {"rows": {"type": "array", "items": {"$ref": "#/$defs/rows"}}},
+    },
+}
+
+
+@pytest.mark.parametrize("tools", ["native", "prompted"])
+@pytest.mark.parametrize(
+    ("wrong", "path"),
+    [
+        ("{}", ""),
+        ('{"text": 5}', "text"),
+        ('{"text": "longer"}', "text"),
+        ('{"text": "a", "other": 1}', ""),
+        ('{"text": "a", "rows": [[1]]}', "rows[0][0]"),
+    ],
+)
+async def test_arguments_that_the_client_s_schema_does_not_take_go_back_to_the_model(
+    open_talk, provider, calls_of, text_of, wrong, path, tools
+):
+    def call(arguments: str) -> None:
+        written = f'{{"tool_call": {{"tool_name": "page_fill", "arguments": {arguments}}}}}'
+        provider.say(*([written] if tools == "prompted" else ["", ("a", "page_fill", arguments)]))
+
+    call(wrong)
+    call('{"text": "abc", "rows": [[], [[]]]}')
+    provider.say("Filled.")
+    async with open_talk(model={"tools": tools}) as talk:
+        events = await talk.post("fill", browser_tools=[STRICT])
+        (told,) = calls_of(events)
+        assert json.loads(told["arguments"]) == {"text": "abc", "rows": [[], [[]]]}
+        assert "invalid_arguments" in provider.sent
+        failed = (await talk.items("s1"))[1]["calls"][0]["result"]["error"]
+        assert (failed["type"], failed["context"]["errors"][0]["path"]) == ("invalid_arguments", path)
+        assert text_of(await talk.post("Browser tool page_fill result: {}")) == "Filled."
+
+
+def chain(length: int) -> dict[str, object]:
+    """References that lead from one to the next."""
+    parts = {f"d{number}": {"$ref": f"#/$defs/d{number + 1}"} for number in range(length)}
+    return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{length}": {"type": "object"}}}
+
+
+def doubling(length: int) -> dict[str, object]:
+    """A schema that has twice the parts with each step."""
+    parts = {f"d{number}": {"allOf": [{"$ref": f"#/$defs/d{number + 1}"}] * 2} for number in range(length)}
+    return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{length}": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"type": "objekt"}, "type"),
+        ({"type": "array"}, "must be 'object'"),
+        ({"properties": 5}, "properties"),
+        ({"properties": {"a": {"$ref": "https://example.org/schema"}}}, "no place in the schema itself"),
+        ({"properties": {"a": {"$ref": "file:///etc/passwd"}}}, "no place in the schema itself"),
+        ({"properties": {"a": {"$ref": "other.json#/a"}}}, "no place in the schema itself"),
+        ({"$schema": "https://example.org/meta", "type": "object"}, "meta-schema"),
+        ({"$ref": "#/$defs/nowhere"}, "nowhere"),
+        ({"$dynamicRef": "#node"}, "$dynamicRef"),
+        ({"properties": {"a": {"$id": "https://example.org/a"}}}, "$id"),
+        ({"properties": {"a": {"pattern": "(?=a)b"}}}, "regex"),
+        ({"properties": {"a": {"pattern": r"(a)\1"}}}, "regex"),
+        ({"properties": {"a": {"pattern": "((a{1000}){1000}){1000}"}}}, "regex"),
+        ({"patternProperties": {f"^{number}$": {} for number in range(300)}}, "patterns"),
+        ({"properties": {f"p{number}": {"pattern": "a"} for number in range(300)}}, "patterns"),
+        ({"description": "x" * 600_000}, "bytes"),
+        (doubling(40), "parts"),
+        (chain(3000), "deep"),
+    ],
+)
+async def test_schema_that_cannot_be_held_against_arguments_is_refused_at_the_door(open_talk, parameters, reason):
+    async with open_talk() as talk, asyncio.timeout(30):
+        tools = [{"name": "page_fill", "parameters": parameters}]
+        body = {"message": "x", "session_id": "s1", "browser_tools": tools}
+        async with talk.client.post("/api/v1/agent/chat", json=body) as response:
+            assert response.status == 400
+            error = (await response.json())["error"]
+        assert error["type"] == "invalid_body"
+        assert error["context"]["errors"][0]["path"] == "browser_tools"
+        assert reason in error["message"]
+
+
+async def test_more_tools_than_the_bound_are_refused(open_talk):
+    async with open_talk() as talk:
+        tools = [{"name": f"tool_{number}"} for number in range(129)]
+        body = {"message": "x", "session_id": "s1", "browser_tools": tools}
+        async with talk.client.post("/api/v1/agent/chat", json=body) as response:
+            assert response.status == 400
+            assert "128" in (await response.json())["error"]["message"]
+
+
+async def test_hostile_arguments_meet_a_pattern_in_linear_time(open_talk, provider, calls_of):
+    slow = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}}}
+    provider.say("", ("a", "page_fill", json.dumps({"text": "a" * 20_000 + "b"})), split=4096)
+    provider.say("No.")
+    async with open_talk() as talk:
+        assert calls_of(await talk.post("x", browser_tools=[{"name": "page_fill", "parameters": slow}])) == []
+
+
+async def test_schema_may_name_what_looks_like_keywords(open_talk, provider, calls_of):
+    """Properties called `$ref`, `pattern` or `default`, and data that looks like a schema."""
+    odd = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {"$ref": {"type": "string"}, "pattern": {}, "default": {"const": {"$ref": "https://a.example"}}},
+    }
+    provider.say("", ("a", "page_fill", '{"$ref": "x", "default": {"$ref": "https://a.example"}}'))
+    async with open_talk() as talk:
+        (call,) = calls_of(await talk.post("x", browser_tools=[{"name": "page_fill", "parameters": odd}]))
+    assert json.loads(call["arguments"])["$ref"] == "x"
