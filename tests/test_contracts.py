@@ -35,8 +35,10 @@ def test_each_documented_requirement_has_a_test():
 @pytest.mark.spec("K1")
 @pytest.mark.parametrize("name", agentcore.api.__all__)
 def test_each_public_name_is_documented(name):
-    thing = getattr(agentcore.api, name)
-    assert thing.__doc__ or name == "hookimpl"
+    """By its own docstring; one for a type, which can have none, by the text below its definition."""
+    below = re.compile(rf'^{name}\b.* = .*\n"""', re.MULTILINE)
+    sources = Path(agentcore.api.__file__).parent.glob("*.py")
+    assert getattr(agentcore.api, name).__doc__ or any(below.search(file.read_text()) for file in sources)
 
 
 @pytest.mark.spec("K1")

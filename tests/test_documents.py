@@ -59,10 +59,18 @@ def test_module_of_the_tutorial_installs_passes_its_test_and_is_called(dice):
 
 
 @pytest.mark.spec("M1")
-def test_local_module_of_the_tutorial_is_called(dice):
+def test_local_modules_of_the_tutorial_are_called(dice):
     project, environ = dice
-    (project / "app.json").write_text(json.dumps({"modules": ["shout"]}))
-    assert "HELLO" in run("-m", "agentcore", "call", "shout", "text=hello", cwd=project, **environ)
+    app = {"modules": ["shout", "greeter", "tables"], "config": {"greeter": {"greeting": "Good morning"}}}
+    (project / "app.json").write_text(json.dumps(app))
+
+    def call(*words):
+        return run("-m", "agentcore", "call", *words, cwd=project, **environ)
+
+    assert "HELLO" in call("shout", "text=hello")
+    assert "Good morning!" in call("greet")
+    call("tables_make", "path=new.db", "table=people")
+    assert "people" in call("tables_list", "path=new.db")
 
 
 def commands_of(page, program):

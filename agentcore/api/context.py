@@ -1,12 +1,14 @@
 """What a tool call gets from its host."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, ToolResult
 from agentcore.api.workspace import Workspace
+
+T = TypeVar("T")
 
 PrincipalKind = Literal["page", "token", "cli", "approver", "chat", "mcp", "host", "module"]
 
@@ -102,6 +104,17 @@ class ToolContext(Protocol):
         Args:
             fraction: Done so far, 0 to 1; None: unknown.
             message: A short line for a person.
+        """
+        ...
+
+    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
+        """From a sync tool, which runs in a thread: wait for an async method of this context, and give what it gives.
+
+        `found = ctx.block_on(ctx.call("glob", {"pattern": "*.md"}))`. It ends with the call.
+
+        Raises:
+            ToolError: `cancelled`: the call was cancelled or ran out of time; or what the method raises.
+            RuntimeError: This is the event loop's own thread: an async tool awaits.
         """
         ...
 

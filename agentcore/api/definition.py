@@ -82,6 +82,10 @@ class ResourceUse:
 
 
 Preview = Callable[[ToolContext, dict[str, Any]], CallPreview | Awaitable[CallPreview]]
+"""Says what exactly a call with these arguments would do."""
+
+PreviewMethod = Callable[[Any, ToolContext, dict[str, Any]], CallPreview | Awaitable[CallPreview]]
+"""The same as a method of a module, as `@tool` takes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, get_args, get_origin
 
 import pluggy
 import pydantic
 from pydantic import ConfigDict
+from typing_extensions import TypeVar, get_original_bases
 
 from agentcore.api.context import ToolContext
 from agentcore.api.definition import ToolDefinition
@@ -20,11 +21,17 @@ hookimpl = pluggy.HookimplMarker("agentcore")
 HOOKS = ("get_tool_definitions", "execute_tool_call", "init", "shutdown", "get_web_component")
 
 
-class Module:
+S = TypeVar("S", bound=pydantic.BaseModel, default=Any)
+
+
+class Module(Generic[S]):
     """One unit of capability: its tools are its methods marked with `@tool`.
 
     A subclass overrides what it needs of `init`, `shutdown` and `get_web_component`; a method of one of these names
     is the hook, no decorator is needed. The first line of its docstring is shown as the module's description.
+
+    `class Weather(Module[WeatherSettings])` has settings of that class, and type checkers know what `self.settings` is.
+    A class `Settings` in its body does as well, but is unknown to them.
 
     Attributes:
         name: Unique id, `^[a-z][a-z0-9]*(_[a-z0-9]+)*$`. Left out, it is the entry point's (or the file's) name.
@@ -53,6 +60,16 @@ class Module:
 
         model_config = ConfigDict(extra="forbid", frozen=True)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Take the class of the settings from `Module[…]`."""
+        super().__init_subclass__(**kwargs)
+        for base in get_original_bases(cls):
+            origin = get_origin(base)
+            if isinstance(origin, type) and issubclass(origin, Module):
+                [given] = get_args(base)
+                if isinstance(given, type) and issubclass(given, pydantic.BaseModel):
+                    cls.Settings = given  # type: ignore[assignment,misc]
+
     runtime: Runtime
     _tools: dict[str, ToolMethod] | None = None
 
@@ -61,9 +78,10 @@ class Module:
         self.runtime = runtime
 
     @property
-    def settings(self) -> Any:
+    def settings(self) -> S:
         """The validated settings, an instance of the class's `Settings`."""
-        return self.runtime.settings
+        settings: S = self.runtime.settings
+        return settings
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
         """The definitions of the methods marked with `@tool`."""

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
 from agentcore.api.context import ToolContext
-from agentcore.api.definition import Effect, Preview, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import Effect, Preview, PreviewMethod, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.result import ToolResult
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,7 +27,7 @@ class ToolOptions:
     annotations: ToolAnnotations
     timeout_s: float
     limit_bytes: int | None
-    preview: Callable[..., Any] | None
+    preview: PreviewMethod | None
     resource: ResourceUse | None
 
 
@@ -44,7 +44,7 @@ def tool(
     open_world: bool | None = None,
     timeout_s: float | None = None,
     limit_bytes: int | None = None,
-    preview: Callable[..., Any] | None = None,
+    preview: PreviewMethod | None = None,
     resource: ResourceUse | None = None,
 ) -> Callable[[F], F]: ...
 def tool(
@@ -59,7 +59,7 @@ def tool(
     open_world: bool | None = None,
     timeout_s: float | None = None,
     limit_bytes: int | None = None,
-    preview: Callable[..., Any] | None = None,
+    preview: PreviewMethod | None = None,
     resource: ResourceUse | None = None,
 ) -> F | Callable[[F], F]:
     """Make a method of a `Module` a tool.
@@ -167,7 +167,7 @@ def _make(owner: object, method: Callable[..., Any], options: ToolOptions, name:
     return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method))
 
 
-def _bind(preview: Callable[..., Any] | None, owner: object) -> Preview | None:
+def _bind(preview: PreviewMethod | None, owner: object) -> Preview | None:
     bound: Preview | None = None if preview is None else preview.__get__(owner, type(owner))
     return bound
 

@@ -1,11 +1,12 @@
 """What a tool sees of its call: the implementation of `ToolContext`."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import math
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentcore.api.context import ChatSession, Principal
 from agentcore.api.errors import ToolError
@@ -24,6 +25,8 @@ from agentcore.valid_text import valid_text, with_valid_text
 
 if TYPE_CHECKING:
     from agentcore.host.calls import Calls
+
+T = TypeVar("T")
 
 
 class CallArtifacts:
@@ -102,6 +105,30 @@ class CallContext:
         else:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 self._loop.call_soon_threadsafe(self._tell, fraction, message)
+
+    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
+        """See `agentcore.api.ToolContext.block_on`."""
+        if threading.get_ident() == self._thread:
+            work.close()
+            raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
+        try:
+            return asyncio.run_coroutine_threadsafe(self._within_call(work), self._loop).result()
+        except concurrent.futures.CancelledError as exc:
+            raise ToolError("cancelled", "The call ended before this was done.") from exc
+
+    async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a thread of the call, and no longer than the call goes on."""
+        waiting, call = asyncio.current_task(), self._call.work
+        assert waiting is not None and call is not None  # noqa: S101, PT018 - a task runs this, for a call that runs
+
+        def end(_: asyncio.Task[Any]) -> None:
+            waiting.cancel()
+
+        call.task.add_done_callback(end)
+        try:
+            return await work
+        finally:
+            call.task.remove_done_callback(end)
 
     async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
         """See `agentcore.api.ToolContext.ask`."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 import pluggy
@@ -36,6 +37,7 @@ class HookManager(pluggy.PluginManager):
         except pluggy.PluginValidationError as exc:
             raise TypeError(f"{exc}\n\n{_expected()}") from exc
         callers = self.get_hookcallers(plugin) or []
+        _refuse_options(impl for caller in callers for impl in caller.get_hookimpls() if impl.plugin is plugin)
         return {caller.name: impl for caller in callers for impl in caller.get_hookimpls() if impl.plugin is plugin}
 
     def remove(self, name: str) -> None:
@@ -63,6 +65,21 @@ async def _call(impl: Any, values: dict[str, Any]) -> Any:
         return await impl.function(*arguments)
     result = await asyncio.to_thread(impl.function, *arguments)
     return await result if inspect.isawaitable(result) else result
+
+
+def _refuse_options(implementations: Iterable[pluggy.HookImpl]) -> None:
+    """The host calls each module's hooks on their own: there is nothing to be first of, and nothing to wrap.
+
+    Raises:
+        TypeError: An implementation asks for a place in an order, or wants to wrap others.
+    """
+    for impl in implementations:
+        asked = [option for option in ("tryfirst", "trylast", "wrapper", "hookwrapper") if getattr(impl, option)]
+        if asked:
+            raise TypeError(
+                f"its {impl.function.__name__} asks for {', '.join(asked)}; each module's hooks are called on their "
+                "own, so that there is no order and nothing to wrap: use a plain @hookimpl"
+            )
 
 
 def _expected() -> str:
