@@ -10,7 +10,7 @@ from agentcore.api.workspace import Workspace
 
 T = TypeVar("T")
 
-PrincipalKind = Literal["page", "token", "cli", "approver", "chat", "mcp", "host", "module"]
+PrincipalKind = Literal["page", "token", "cli", "approver", "chat", "mcp", "host", "module", "server"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,18 +114,21 @@ def installed_names(modules_dir: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(names | set(local_names(modules_dir))))
 
 
-def take_out(names: Iterable[str]) -> tuple[TakenCode, ...]:
+def take_out(modules: Iterable[Found]) -> tuple[TakenCode, ...]:
     """Take the code of modules out of `sys.modules`, so that the next load imports what is on the disk now.
 
-    The whole distribution of each module goes. Code that is running keeps what it has. The metadata of installed
-    distributions is read again, too.
+    The whole distribution of each module goes, as it was when the module was found and as it is now. Code that is
+    running keeps what it has. The metadata of installed distributions is read again, too.
 
     Returns:
-        What was there: `put_back` of each brings it back.
+        What was there: `put_back` of each, the last one first, brings it back.
     """
     rescan()
     taken = []
-    for name in names:
-        taken.append(take_local(name))
-        taken += [take_distribution(entry) for entry in installed_entries().get(name, ())]
+    for module in modules:
+        if isinstance(module, LocalModule):
+            taken.append(take_local(module.name))
+            continue
+        now = [entry for entry in installed_entries().get(module.name, ()) if entry.source == module.source]
+        taken += [take_distribution(each) for each in (module, *now)]
     return tuple(taken)

@@ -189,7 +189,7 @@ def rescan() -> None:
 def take_distribution(module: InstalledModule) -> TakenCode:
     """Take the code of a module's whole distribution out of `sys.modules`; gives what was there."""
     record = module.metadata.read_text("RECORD") or ""
-    packages = {entry.package for entry in _entries_of(module.metadata)}
+    packages = {module.package, *(entry.package for entry in _entries_of(module.metadata))}
     packages.update(_regular_packages(line.partition(",")[0] for line in record.splitlines()))
     # what everybody else holds on to stays
     return take_code(package for package in packages if package.partition(".")[0] != _CORE)

@@ -33,17 +33,18 @@ class HookManager(pluggy.PluginManager):
             TypeError: A hook has a wrong signature; the message gives the one that is expected.
         """
         try:
-            self.register(plugin, name=name)
+            # not the name alone: while a module is reloaded there are two of it
+            self.register(plugin, name=f"{name}@{id(plugin)}")
         except pluggy.PluginValidationError as exc:
             raise TypeError(f"{exc}\n\n{_expected()}") from exc
         callers = self.get_hookcallers(plugin) or []
         _refuse_options(impl for caller in callers for impl in caller.get_hookimpls() if impl.plugin is plugin)
         return {caller.name: impl for caller in callers for impl in caller.get_hookimpls() if impl.plugin is plugin}
 
-    def remove(self, name: str) -> None:
+    def remove(self, plugin: object) -> None:
         """Forget a plugin; one that is not there is ignored."""
-        if self.has_plugin(name):
-            self.unregister(name=name)
+        if self.is_registered(plugin):
+            self.unregister(plugin)
 
 
 async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:

@@ -26,6 +26,7 @@ from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
 from agentcore.host.loop_clock import LoopClock
+from agentcore.host.module_source import SourceChoice
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.ownership import note_beginnings
 from agentcore.host.parts import Parts
@@ -46,8 +47,8 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
-    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `routes`, `own_origins`, `conversation`,
-    `store`, `config`, `workspace`.
+    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `sources`, `routes`, `own_origins`,
+    `conversation`, `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -62,6 +63,7 @@ class Host:
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
         self.approvals = ApprovalDesk(self.events, store, self.policy)
         self.policy_changes = PolicyChanges(self.events, store.record)
+        self.sources = SourceChoice(config, store.module_sources, self.policy_changes)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
         self.conversation = ConversationSlot()
@@ -78,11 +80,13 @@ class Host:
             routes=self.routes,
             own_origins=self.own_origins,
             conversation=self.conversation,
+            sources=self.sources,
         )
         self.calls = Calls(parts)
         self.call_review = CallReview(self.calls, parts)
         self.approvals.reviewer = self.call_review.edited
         self.modules = Modules(parts, self.calls, given)
+        self.sources.use = self.modules.use_choice
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self.modules.records.values, self._count_blocked)
         self._given = [module.name for module in given if module.name is not None]
@@ -108,6 +112,7 @@ class Host:
             async with Store.open(state) as store:
                 host = cls(config, state, store, given)
                 await host.policy.restore()
+                await host.sources.restore()
                 host._watchdog.start()
                 try:
                     # what ends because the server does was not closed by anybody: the strip stays as it was

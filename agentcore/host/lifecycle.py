@@ -8,22 +8,23 @@ from typing import Any
 import structlog
 from pydantic import BaseModel
 
-from agentcore.api.errors import AgentcoreError, ToolError
+from agentcore.api.errors import ToolError
 from agentcore.api.module import Module
 from agentcore.host import loader
 from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_settings import module_settings, validate_settings
-from agentcore.host.discovery import Found, ModuleNotInstalled, find_module, take_out
+from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, take_out
 from agentcore.host.discovery_installed import InstalledModule
 from agentcore.host.discovery_requirements import check_requirements
-from agentcore.host.foreign_error import log_failure, reason_of, text_of, type_name
+from agentcore.host.foreign_error import log_failure
 from agentcore.host.hooks import HookManager, call_hook
 from agentcore.host.limits import HOOK_SECONDS
-from agentcore.host.module_traceback import end_of_traceback
+from agentcore.host.module_traceback import end_of_traceback, failure_text
 from agentcore.host.modules import ModuleRecord, ModuleState
 from agentcore.host.parts import Parts
+from agentcore.host.reloading import Reload
 from agentcore.host.runtime import ModuleRuntime
 
 log = structlog.get_logger(__name__)
@@ -57,43 +58,55 @@ class Modules:
     async def start(self, names: Iterable[str]) -> None:
         """Start modules together; one that fails is marked, the others go on."""
         async with self._change:
-            await self._start_all(list(dict.fromkeys(names)))
+            await self.start_all([ModuleRecord(name) for name in dict.fromkeys(names)])
 
     async def stop(self, names: Iterable[str] | None = None) -> None:
         """Stop modules (None: all), in reverse order of readiness. A module that others require takes them along."""
         async with self._change:
-            await self._stop_all(self.records if names is None else names)
+            await self.stop_all(self.records if names is None else names)
 
     async def enable(self, name: str) -> ModuleRecord:
         """Start one module that is not running."""
         async with self._change:
             record = self.records.get(name)
             if record is None or record.state not in ("ready", "loading"):
-                await self._start_all([name])
+                await self._start_one(name, record)
             return self.records[name]
 
     async def disable(self, name: str) -> ModuleRecord:
         """Stop one module, and those that require it."""
         async with self._change:
             record = self.get(name)
-            await self._stop_all(self._with_dependents([name]))
+            self._parts.sources.withdraw(name)
+            await self.stop_all(self.with_dependents([name]))
             return record
 
     async def reload(self, name: str) -> list[ModuleRecord]:
-        """Stop a module and those of its distribution, import their code afresh, and start them again."""
+        """Put the code of a module and of its distribution that is on the disk now in the place of what runs.
+
+        Where that cannot be, what runs goes on, and says why in `reload_error`.
+        """
         async with self._change:
-            record = self.get(name)
-            family = [
-                other.name
-                for other in self.records.values()
-                if other is record or (record.distribution and other.distribution == record.distribution)
-            ]
-            names = self._with_dependents(family)
-            running = [other for other in names if other in family or self.records[other].state == "ready"]
-            await self._stop_all(names)
-            await asyncio.to_thread(take_out, family)
-            await self._start_all(running)
-            return [self.records[other] for other in running]
+            return await self._reload(self.get(name))
+
+    async def use_choice(self, name: str) -> None:
+        """Run a listed module with what a person has chosen to stand behind its name."""
+        async with self._change:
+            record = self.records.get(name)
+            if record is not None and record.state == "ready":
+                await self._reload(record)
+            elif record is not None and record.state != "stopped":
+                await self._start_one(name, record)
+
+    def arrange(self, names: Iterable[str]) -> None:
+        """Put the modules into the order of app.json, by which the first of two tools with one name counts."""
+        listed = [name for name in names if name in self.records]
+        order = [*listed, *(name for name in self.records if name not in listed)]
+        if order != list(self.records):
+            records = {name: self.records[name] for name in order}
+            self.records.clear()
+            self.records.update(records)
+            self._merge()
 
     async def has_changed(self, record: ModuleRecord) -> bool:
         """Whether the code of a running module on the disk is another than was loaded; a reload runs it."""
@@ -107,13 +120,47 @@ class Modules:
 
     # -- starting ----------------------------------------------------------------------------------------------
 
-    async def _start_all(self, names: list[str]) -> None:
-        for name in names:
-            self.records[name] = ModuleRecord(name)
-            self._settled[name] = asyncio.Event()
+    async def start_all(self, records: Sequence[ModuleRecord]) -> None:
+        """Start modules together, in place of those that had their names."""
+        for record in records:
+            self.records[record.name] = record
+            self._settled[record.name] = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            for name in names:
-                group.create_task(self._start(self.records[name]), name=f"start:{name}")
+            for record in records:
+                group.create_task(self._start(record), name=f"start:{record.name}")
+
+    async def _start_one(self, name: str, before: ModuleRecord | None) -> None:
+        """Start a module that does not run, with the code that is on the disk now, unless its distribution runs."""
+        family = [] if before is None else self._running_family(before)
+        if before is not None and not family:
+            await asyncio.to_thread(take_out, [before.found] if before.found is not None else [])
+        record = ModuleRecord(name)
+        await self.start_all([record])
+        if family and record.origin:
+            record.origin["version"] = family[0].origin.get("version", "")
+
+    async def _reload(self, record: ModuleRecord) -> list[ModuleRecord]:
+        family = [record.name, *(other.name for other in self._running_family(record))]
+        names = [name for name in self.records if name in family]
+        if record.name in self._given:  # an object: there is no other code of it
+            dependents = self.with_dependents(names)
+            running = [name for name in dependents if name in names or self.records[name].state == "ready"]
+            await self.stop_all(running)
+            await self.start_all([ModuleRecord(name) for name in running])
+        else:
+            await Reload(self, names).run()
+        return [self.records[name] for name in names]
+
+    def _running_family(self, record: ModuleRecord) -> list[ModuleRecord]:
+        """The other modules of its distribution that are on."""
+        return [
+            other
+            for other in self.records.values()
+            if other is not record
+            and other.state != "stopped"
+            and record.distribution
+            and other.distribution == record.distribution
+        ]
 
     async def _start(self, record: ModuleRecord) -> None:
         self._mark(record, "loading")
@@ -126,6 +173,10 @@ class Modules:
         except ModuleNotInstalled as exc:
             log.error("module_missing", module=record.name, reason=str(exc))  # noqa: TRY400 - no defect
             self._mark(record, "missing", str(exc))
+        except ModuleNotChosen as exc:
+            log.error("module_waits", module=record.name, reason=str(exc))  # noqa: TRY400 - no defect
+            record.rivals = exc.candidates
+            self._mark(record, "failed", str(exc))
         except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not stop the server
             await self._fail(record, exc)
         else:
@@ -142,31 +193,52 @@ class Modules:
             self._settled[record.name].set()
 
     async def _bring_up(self, record: ModuleRecord) -> None:
-        if record.name in self._given:
-            loader.adopt(record, self._given[record.name], self._hooks)
-        else:
-            found = await asyncio.to_thread(self._find, record)
-            loaded = await loader.load(found)
-            record.origin, record.fingerprint = loaded.origin, loaded.fingerprint
-            record.source_dirs = loader.source_dirs(loaded.plugin)
-            loader.adopt(record, loaded.plugin, self._hooks)
-        settings = _settings(self._parts.config, record)
+        if record.failure is not None:
+            raise record.failure
+        if record.plugin is None:
+            await self.prepare(record)
         await self._wait_for_required(record)
-        record.runtime = ModuleRuntime(record, settings, self._parts, self._refresh_later)
+        record.runtime = ModuleRuntime(record, record.settings, self._parts, self._refresh_later)
         if isinstance(record.plugin, Module):
             record.plugin.bind(record.runtime)
         limit_s = getattr(record.plugin, "init_timeout_s", None) or self._parts.config.limits.init_timeout
         await call_hook(record, "init", limit_s, runtime=record.runtime)
         loader.definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
         loader.component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
+        if record.found is not None:
+            version = record.origin.get("version", "")
+            await self._parts.sources.loaded(record.name, record.found.source, version)
 
-    def _find(self, record: ModuleRecord) -> Found:
-        """Find a module's code, and see whether it has what it needs; reads the disk."""
-        found = find_module(record.name, self._parts.config.modules_folder)
+    async def prepare(self, record: ModuleRecord) -> None:
+        """Find, import and check a module's code, and read its settings: all that comes before its `init`.
+
+        Raises:
+            BaseException: Whatever keeps it from being started.
+        """
+        if record.name in self._given:
+            loader.adopt(record, self._given[record.name], self._hooks)
+        else:
+            if record.loaded is None:
+                await self._load(record)
+            assert record.loaded is not None  # noqa: S101 - loaded above
+            record.source_dirs = loader.source_dirs(record.loaded.target)
+            loader.adopt(record, await loader.make(record.loaded, record.name), self._hooks)
+        if record.settings is None:
+            record.settings = _settings(self._parts.config, record)
+
+    def discard(self, record: ModuleRecord) -> None:
+        """Forget what was prepared, and never begun."""
+        if record.plugin is not None:
+            self._hooks.remove(record.plugin)
+
+    async def _load(self, record: ModuleRecord) -> None:
+        standing = await self._parts.sources.find(record.name)
+        found = record.found = standing.found
+        record.rivals, record.origin = standing.rivals, found.origin()
         if isinstance(found, InstalledModule):
-            check_requirements(found)
-        record.found, record.origin = found, found.origin()
-        return found
+            await asyncio.to_thread(check_requirements, found)
+        record.loaded = await loader.load(found)
+        record.origin, record.fingerprint = dict(record.loaded.origin), record.loaded.fingerprint
 
     async def _wait_for_required(self, record: ModuleRecord) -> None:
         for name in record.requires:
@@ -188,15 +260,15 @@ class Modules:
     async def _fail(self, record: ModuleRecord, exc: BaseException) -> None:
         # wrong settings are no defect: the reason says file, line and key, and a way through our code says nothing
         record.traceback = "" if issubclass(type(exc), ConfigError) else end_of_traceback(exc)
-        is_said = issubclass(type(exc), AgentcoreError | RuntimeError | TimeoutError)
-        reason = (text_of(exc) or type_name(exc)) if is_said else reason_of(exc)
+        reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
         await self._release(record)
         self._mark(record, "failed", reason)
 
     # -- stopping ----------------------------------------------------------------------------------------------
 
-    async def _stop_all(self, names: Iterable[str]) -> None:
+    async def stop_all(self, names: Iterable[str]) -> None:
+        """Stop modules in reverse order of readiness."""
         records = [self.records[name] for name in names if name in self.records]
         running = [record for record in records if record.state == "ready"]
         for record in running:
@@ -232,7 +304,7 @@ class Modules:
             undo()
         record.undo.clear()
         record.notes.clear()
-        self._hooks.remove(record.name)
+        self.discard(record)
         self._cancel_left_tasks(record)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
 
@@ -246,7 +318,8 @@ class Modules:
                 log.warning("module_left_task", module=record.name, task=task.get_name())
                 task.cancel()
 
-    def _with_dependents(self, names: list[str]) -> list[str]:
+    def with_dependents(self, names: Sequence[str]) -> list[str]:
+        """Modules, and those that require them."""
         dependents = [
             other.name for other in self.records.values() if any(self._requires(other.name, name) for name in names)
         ]
@@ -277,6 +350,11 @@ class Modules:
 
     def _mark(self, record: ModuleRecord, state: ModuleState, reason: str = "") -> None:
         record.state, record.reason = state, reason
+        self.tell(record)
+
+    def tell(self, record: ModuleRecord) -> None:
+        """Tell pages that something about a module is another now."""
+        state, reason = record.state, record.reason
         self._parts.events.publish("module.stateChanged", {"module": record.name, "state": state, "reason": reason})
 
 

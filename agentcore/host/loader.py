@@ -27,24 +27,36 @@ class Loaded:
     """A module's code, imported.
 
     Args:
-        plugin: The object that implements its hooks.
+        target: What its entry point names: a class, or the object itself.
         origin: Where it is from, for people.
         fingerprint: What the code on the disk was.
     """
 
-    plugin: Any
+    target: Any
     origin: dict[str, str]
     fingerprint: str
 
 
 async def load(found: Found) -> Loaded:
-    """Import a module's code in a thread, and make the object that implements its hooks.
+    """Import a module's code in a thread.
 
     Raises:
         TimeoutError: The import takes too long.
         BaseException: What the import raised.
     """
     return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
+
+
+async def make(loaded: Loaded, name: str) -> Any:
+    """The object that implements a module's hooks: made in a thread of the class, each time another one.
+
+    Raises:
+        TimeoutError: It takes too long.
+        BaseException: What it raised.
+    """
+    if not isinstance(loaded.target, type):
+        return loaded.target
+    return await run_contained(asyncio.to_thread(loaded.target), IMPORT_SECONDS, f"make:{name}", name)
 
 
 def adopt(record: ModuleRecord, plugin: Any, hooks: HookManager) -> None:
@@ -120,8 +132,7 @@ def component(record: ModuleRecord, given: Any) -> None:
 def _import(found: Found) -> Loaded:
     found.make_importable()
     origin, fingerprint = found.origin(), found.fingerprint()
-    target = found.load()
-    return Loaded(target() if isinstance(target, type) else target, origin, fingerprint)
+    return Loaded(found.load(), origin, fingerprint)
 
 
 def _definition(record: ModuleRecord, entry: Any) -> RegisteredTool | None:
@@ -141,9 +152,10 @@ def _summary(plugin: Any) -> str:
     return " ".join(inspect.cleandoc(own.__doc__).split("\n\n")[0].split())
 
 
-def source_dirs(plugin: Any) -> tuple[str, ...]:
-    """The folder of a plugin's package, or its file: code from there is the module's own."""
-    module = plugin if inspect.ismodule(plugin) else sys.modules.get(type(plugin).__module__)
+def source_dirs(target: Any) -> tuple[str, ...]:
+    """The folder of the package that a class or an object is from, or its file: code from there is the module's own."""
+    kind = target if isinstance(target, type) else type(target)
+    module = target if inspect.ismodule(target) else sys.modules.get(kind.__module__)
     file = getattr(module, "__file__", None)
     if file is None:
         return ()

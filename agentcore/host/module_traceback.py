@@ -3,7 +3,8 @@
 import sysconfig
 from pathlib import Path
 
-from agentcore.host.foreign_error import traceback_of
+from agentcore.api.errors import AgentcoreError
+from agentcore.host.foreign_error import reason_of, text_of, traceback_of, type_name
 
 LINES = 30
 """How much of a traceback is kept; its end says what happened."""
@@ -16,6 +17,12 @@ def end_of_traceback(exc: BaseException) -> str:
     """The end of a traceback as text, without the calls by which the host got to the module."""
     told = traceback_of(exc, lambda filename: not _is_ours(filename))
     return "\n".join(told.splitlines()[-LINES:])
+
+
+def failure_text(exc: BaseException) -> str:
+    """Why a module could not be started, in a sentence: the type's name stands there only where it tells something."""
+    is_said = issubclass(type(exc), AgentcoreError | RuntimeError | TimeoutError)
+    return (text_of(exc) or type_name(exc)) if is_said else reason_of(exc)
 
 
 def _is_ours(filename: str) -> bool:

@@ -9,6 +9,7 @@ from agentcore.api.web import WebComponent
 if TYPE_CHECKING:
     from agentcore.host.call import Call
     from agentcore.host.discovery import Found
+    from agentcore.host.loader import Loaded
     from agentcore.host.registry import RegisteredTool
 
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
@@ -69,6 +70,11 @@ class ModuleRecord:
         component: Its element in the page.
         origin: Where it came from: distribution, version, file.
         found: Its code on the disk; None for one that was handed over as an object.
+        loaded: That code, imported.
+        settings: Its settings; None before they were read.
+        rivals: What else stands behind its name, and was not chosen.
+        failure: Why it could not be loaded beside the one that ran before.
+        reload_error: Why the code on the disk was not taken in place of the one that runs; empty: it was.
         fingerprint: What that code was when it was loaded.
         is_change_known: Whether it was said already that the code on the disk is another now.
         source_dirs: Folders of its code, to name it when that code holds the event loop.
@@ -96,6 +102,11 @@ class ModuleRecord:
     component: WebComponent | None = None
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None
+    loaded: "Loaded | None" = None
+    settings: Any = None
+    rivals: tuple["Found", ...] = ()
+    failure: BaseException | None = None
+    reload_error: str = ""
     fingerprint: str = ""
     is_change_known: bool = False
     source_dirs: tuple[str, ...] = ()
@@ -114,7 +125,8 @@ class ModuleRecord:
     def problems(self) -> list[str]:
         """What is wrong with it although it runs, one sentence each."""
         held = self.loop_holds.problem()
-        return [*self.tool_errors, *self.conflicts, *([held] if held else [])]
+        first = [self.reload_error] if self.reload_error else []
+        return [*first, *self.tool_errors, *self.conflicts, *([held] if held else [])]
 
     @property
     def distribution(self) -> str:

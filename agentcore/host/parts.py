@@ -8,6 +8,7 @@ from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.config import AppConfig
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
+from agentcore.host.module_source import SourceChoice
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.registry import ToolRegistry
 from agentcore.host.resources import ResourceRegistry
@@ -31,3 +32,4 @@ class Parts:
     routes: RouteTable
     own_origins: OwnOrigins
     conversation: ConversationSlot
+    sources: SourceChoice

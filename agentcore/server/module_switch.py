@@ -1,6 +1,7 @@
 """Turning modules on and off while the server runs, in app.json as well as in the host."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
@@ -36,6 +37,7 @@ class ModuleSwitch:
         if not is_given(self._host.modules.records.get(name)):
             await self._list(name, is_on=True)
         await self._host.modules.enable(name)
+        await self._arrange()
 
     async def check(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
         """See whether a module can be enabled or disabled, and what that would change: file and unified diff.
@@ -74,6 +76,12 @@ class ModuleSwitch:
         if not is_given(self._host.modules.get(name)):
             await self._list(name, is_on=False)
         await self._host.modules.disable(name)
+        await self._arrange()
+
+    async def _arrange(self) -> None:
+        """Have the modules run in the order in which a restart would find them."""
+        with suppress(ConfigError):  # somebody edits it just now
+            self._host.modules.arrange(await asyncio.to_thread(listed_names, self._host.config.file))
 
     async def _list(self, name: str, *, is_on: bool) -> None:
         self._refuse_fixed()

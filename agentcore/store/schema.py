@@ -233,6 +233,22 @@ _TABS = (
     """,
 )
 
+_MODULE_SOURCES = (
+    """
+    CREATE TABLE module_sources (
+        module TEXT NOT NULL,
+        source TEXT NOT NULL,
+        verdict TEXT NOT NULL CHECK (verdict IN ('chosen', 'refused')),
+        version TEXT NOT NULL,
+        before TEXT NOT NULL,
+        since_ms INTEGER NOT NULL,
+        decided_by TEXT NOT NULL,
+        PRIMARY KEY (module, source)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE UNIQUE INDEX module_sources_chosen ON module_sources (module) WHERE verdict = 'chosen'",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -240,5 +256,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _APPROVER_KEYS,
     _CHAT_PAGE,
     _TABS,
+    _MODULE_SOURCES,
 )
 """The statements of each step, in order."""

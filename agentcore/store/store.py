@@ -12,6 +12,7 @@ from agentcore.store.artifacts import ArtifactStore
 from agentcore.store.call_row import notice
 from agentcore.store.chat_store import ChatStore
 from agentcore.store.database import Database
+from agentcore.store.module_sources import ModuleSources
 from agentcore.store.page_sessions import PageSessions
 from agentcore.store.record import Record
 from agentcore.store.state_dir import StateDir
@@ -32,6 +33,7 @@ class Store:
         chats: Chat sessions, their messages and calls.
         approvals: Calls that wait for a person, and what a person allowed for later.
         tabs: The tabs of the page.
+        module_sources: What a person has put behind each module's name.
     """
 
     database: Database
@@ -43,6 +45,7 @@ class Store:
     chats: ChatStore
     approvals: ApprovalStore
     tabs: TabStore
+    module_sources: ModuleSources
 
     @classmethod
     @asynccontextmanager
@@ -71,6 +74,7 @@ class Store:
                 ChatStore(database),
                 ApprovalStore(database),
                 TabStore(database),
+                ModuleSources(database),
             )
 
 

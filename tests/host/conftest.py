@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,33 @@ async def make_host(tmp_path: Path) -> AsyncIterator[MakeHost]:
             for name, source in (files or {}).items():
                 (folder / "modules" / f"{name}.py").write_text(source)
             (folder / "app.json").write_text(json.dumps(app))
-            environ = {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
-            config = load_config(folder / "app.json", environ)
-            state = stack.enter_context(StateDir.open(config.file, environ=environ))
-            return await stack.enter_async_context(Host.open(config, state, given))
+            return await stack.enter_async_context(_open_host(tmp_path, given))
 
+        make.stack = stack  # type: ignore[attr-defined]
         yield make
+
+
+@pytest.fixture
+def restart(make_host: MakeHost, tmp_path: Path) -> Callable[[], Awaitable[Host]]:
+    """End the host that runs, and start one in the same folder, as if the process were another."""
+
+    async def again() -> Host:
+        stack: AsyncExitStack = make_host.stack  # type: ignore[attr-defined]
+        await stack.aclose()
+        for name in [name for name in sys.modules if name.startswith(("acme_", "evil_", "other_"))]:
+            del sys.modules[name]
+        return await stack.enter_async_context(_open_host(tmp_path))
+
+    return again
+
+
+@asynccontextmanager
+async def _open_host(tmp_path: Path, given: Sequence[Module] = ()) -> AsyncIterator[Host]:
+    environ = {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
+    config = load_config(tmp_path / "app" / "app.json", environ)
+    with StateDir.open(config.file, environ=environ) as state:
+        async with Host.open(config, state, given) as host:
+            yield host
 
 
 @pytest.fixture
@@ -45,4 +66,4 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     before = set(sys.modules)
     site = Site(path)
     yield site
-    site.forget({*before, *(name for name in sys.modules if "acme" not in name and "_local__" not in name)})
+    site.forget({*before, *(name for name in sys.modules if not name.startswith(("acme", "evil_", "other_")))})

@@ -244,7 +244,7 @@ def test_forgotten_distribution_is_imported_anew_with_all_its_modules(install: I
     assert (first.VERSION, loaded("two").VERSION) == (1, 1)
     write(site.path, {"acme_pair_extra.py": "VERSION = 2\n"})
     assert loaded("one") is first
-    take_out(["one"])
+    take_out([find_module("one", None)])
     assert not any(name.startswith("acme_pair") for name in sys.modules)
     assert (loaded("one").VERSION, loaded("two").VERSION) == (2, 2)
     assert first.VERSION == 1
@@ -255,7 +255,7 @@ def test_forgetting_leaves_neighbours_alone(install: Install) -> None:
     install("acme-xy", {"xy": "acme_xy"}, {"acme_xy/__init__.py": ""})
     loaded("x")
     neighbour = loaded("xy")
-    take_out(["x", "never_heard_of"])
+    take_out([find_module("x", None)])
     assert "acme_x" not in sys.modules
     assert sys.modules["acme_xy"] is neighbour
 
@@ -267,7 +267,7 @@ def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: 
     other = loaded("two")
     assert find_module("one", None).source_paths == (site.path / "acmespace" / "one",)
     write(site.path, {"acmespace/one/__init__.py": "VERSION = 2\n"})
-    take_out(["one"])
+    take_out([find_module("one", None)])
     assert loaded("one") == 2
     assert sys.modules["acmespace.two"] is other
     from acmespace.one import VERSION  # type: ignore[import-not-found]
@@ -278,7 +278,7 @@ def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: 
 def test_core_is_never_forgotten(install: Install) -> None:
     install("acme-core", {"core": "agentcore.api"}, {"agentcore/__init__.py": ""})
     before = sys.modules["agentcore.api"]
-    take_out(["core"])
+    take_out([find_module("core", None)])
     assert sys.modules["agentcore.api"] is before
 
 
@@ -287,16 +287,17 @@ def test_code_that_was_taken_out_can_be_put_back_whole(install: Install, site: S
     install("acme-back", {"back": "acme_back"}, files)
     write(folder, {"local/__init__.py": "from .part import VALUE\n", "local/part.py": "VALUE = 1\n"})
     first, local = loaded("back"), loaded("local", folder)
-    taken = take_out(["back", "local"])
+    both = find_module("back", None), find_module("local", folder)
+    taken = take_out(both)
     write(site.path, {"acme_back/part.py": "VALUE = 2\n", "acme_back/new.py": ""})
     write(folder, {"local/part.py": "VALUE = 2\n"})
     assert (loaded("back").part.VALUE, loaded("local", folder).VALUE) == (2, 2)
-    for each in taken:
+    for each in reversed(taken):
         each.put_back()
     assert loaded("back") is first
     assert sys.modules["acme_back.part"].VALUE == 1
     assert [name for name in sys.modules if "__local__" in name] == [local.__name__, f"{local.__name__}.part"]
-    take_out(["back", "local"])
+    take_out(both)
     assert not any(name.startswith("acme_back") or "__local__" in name for name in sys.modules)
 
 
@@ -315,7 +316,7 @@ def test_fingerprint_changes_with_the_files_and_only_with_them(install: Install,
         write(site.path, {f"acme_print/{name}": text})
         prints.append(find_module("print", None).fingerprint())
     (info / "METADATA").write_text("Name: acme-print\nVersion: 2.0\n")
-    take_out(["print"])
+    take_out([])
     prints.append(find_module("print", None).fingerprint())
     assert len(set(prints)) == len(prints)
 
@@ -397,7 +398,7 @@ def test_local_module_is_fresh_at_each_load_and_leaves_nothing_behind(folder: Pa
     second = loaded("clock", folder)
     assert (first.VALUE, second.VALUE) == (1, 2)
     assert neighbour.__name__ in sys.modules
-    take_out(["clock", "clock_2"])
+    take_out([find_module("clock", folder), find_module("clock_2", folder)])
     assert {name for name in set(sys.modules) - before if "clock" in name} == set()
 
 

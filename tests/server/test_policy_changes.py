@@ -184,3 +184,30 @@ async def test_emergency_stop_refuses_what_waits(server):
     await ask_for(await page(server))
     assert (await (await server.post("/api/stop", json={})).json())["rejected"] == 1
     assert server.running.host.policy_changes.waiting == []
+
+
+async def test_order_of_the_modules_is_that_of_app_json_after_each_change(agentcore_client):
+    """Of two tools with one name the first counts, before a restart and after it."""
+    server = await agentcore_client()
+    modules = server.running.host.config.file.parent / "modules"
+    modules.mkdir()
+    for name in ("a", "b", "c"):
+        (modules / f"{name}.py").write_text(CLOCK)
+
+    async def change(name, action):
+        assert (await server.post(f"/api/modules/{name}/{action}", json={})).status == 200
+        listed = app_json(server)["modules"]
+        running = [
+            each["name"] for each in (await (await server.get("/api/modules")).json())["modules"] if each["listed"]
+        ]
+        assert [name for name in running if name in listed] == listed
+        (tool,) = (await (await server.get("/api/tools")).json())["tools"]
+        assert tool["module"] == listed[0]
+
+    for name in ("a", "b", "c"):
+        await change(name, "enable")
+    await change("a", "disable")
+    await change("a", "enable")
+    file = server.running.host.config.file
+    file.write_text(json.dumps({**app_json(server), "modules": ["c", "a", "b"]}))
+    await change("b", "disable")
