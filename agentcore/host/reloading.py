@@ -48,9 +48,9 @@ class Reload:
         except BaseException:
             await self._go_back(new)
             raise
-        failed = next((record for record in new if record.failure is not None), None)
-        if failed is not None and any(map(self._ran, self._names)):
-            await self._keep_old(new, failed)
+        failures = [(record.name, record.failure) for record in new if record.failure is not None]
+        if failures and any(map(self._ran, self._names)):
+            await self._keep_old(new, *failures[0])
         else:
             await self._replace(new)
 
@@ -70,14 +70,14 @@ class Reload:
             self._modules.discard(record)
         await self._put_back()
 
-    async def _keep_old(self, new: Sequence[ModuleRecord], failed: ModuleRecord) -> None:
+    async def _keep_old(self, new: Sequence[ModuleRecord], failed: str, failure: BaseException) -> None:
         """Go on with what runs: nothing of it was stopped."""
         await self._go_back(new)
         for record in new:
-            cause, whose = (record, "") if record.failure is not None else (failed, f" of module {failed.name!r}")
+            whose = "" if record.failure is not None else f" of module {failed!r}"
             old = self._old[record.name]
             old.rivals, old.traceback = record.rivals, _traceback_of(record)
-            said = failure_text(cause.failure)
+            said = failure_text(record.failure or failure)
             self._note(old, f"the code on the disk{whose} was not loaded: {said}; the code from before goes on")
 
     async def _replace(self, new: Sequence[ModuleRecord]) -> None:
