@@ -1,22 +1,30 @@
 """`BrowserAdapter`: one API over the ways to drive a session's page, by resource id."""
 
+import asyncio
 from base64 import b64encode
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentcore.api import UrlPolicy
 from agentcore_chrome import waiting
+from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.elements import Target, on_element
 from agentcore_chrome.engine import Engine
 from agentcore_chrome.navigation import Arrived, WaitUntil, go_to
 from agentcore_chrome.pictures import Shot, take_picture
 from agentcore_chrome.process import BrowserProcess
-from agentcore_chrome.tab import Tab, TabWish
+from agentcore_chrome.tab import Tab, TabWish, seen
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 DEFAULT_MS = 30_000
+
+
+def typing_ms(text: str, delay_ms: int) -> int:
+    """The limit of typing a text where its caller gives none: the usual one, and what the delays take."""
+    return DEFAULT_MS + delay_ms * len(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,7 @@ class Pages(Protocol):
     def tab_for(self, resource_id: str) -> Tab | None: ...
     def wish_for(self, resource_id: str) -> TabWish: ...
     async def process_for(self, resource_id: str) -> BrowserProcess: ...
+    def own(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]: ...
 
 
 class PlaywrightAdapter:
@@ -72,9 +81,12 @@ class PlaywrightAdapter:
 
     def __init__(self, engine: Engine, policy: UrlPolicy, pages: Pages) -> None:
         self._engine, self._policy, self._pages = engine, policy, pages
+        self._opening: dict[str, asyncio.Task[Tab]] = {}
 
     async def tab(self, resource_id: str) -> Tab:
         """The resource's tab; opened, with the browser, if it is not there or has crashed.
+
+        What has begun to open goes on when a caller has no time left, and the next one finds it.
 
         Raises:
             ToolError: `browser_not_found`, `browser_launch_failed`, `too_many_tabs`, `too_many_browsers`.
@@ -82,6 +94,14 @@ class PlaywrightAdapter:
         tab = self._pages.tab_for(resource_id)
         if tab is not None and not tab.gone.done():
             return tab
+        opening = self._opening.get(resource_id)
+        if opening is None:
+            opening = self._opening[resource_id] = self._pages.own(self._open(resource_id))
+            opening.add_done_callback(lambda _: self._opening.pop(resource_id, None))
+            opening.add_done_callback(seen)
+        return await asyncio.shield(opening)
+
+    async def _open(self, resource_id: str) -> Tab:
         process = await self._pages.process_for(resource_id)
         return await self._engine.open_tab(process, self._pages.wish_for(resource_id))
 
@@ -102,15 +122,15 @@ class PlaywrightAdapter:
         return {"clicked": True}
 
     async def type(
-        self, resource_id: str, selector: str, text: str, delay_ms: int = 0, timeout_ms: int = DEFAULT_MS
+        self, resource_id: str, selector: str, text: str, delay_ms: int = 0, timeout_ms: int | None = None
     ) -> dict[str, Any]:
-        """See `BrowserAdapter`."""
+        """See `BrowserAdapter`; the limit left out, it is `typing_ms`."""
+        limit_ms = typing_ms(text, delay_ms) if timeout_ms is None else timeout_ms
 
         async def type_in(locator: "Locator") -> None:
-            await locator.fill("", timeout=timeout_ms)
-            await locator.press_sequentially(text, delay=delay_ms, timeout=timeout_ms)
+            await locator.fill("", timeout=limit_ms)
+            await locator.press_sequentially(text, delay=delay_ms, timeout=work_ms(limit_ms))
 
-        limit_ms = timeout_ms + delay_ms * len(text)
         await on_element(await self.tab(resource_id), Target(selector), limit_ms, type_in)
         return {"typed": len(text)}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
+from agentcore_chrome.call_limit import cleaning_s
 from agentcore_chrome.tab import DialogOpened, Tab
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ async def _downloads(ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[
 
 async def _take(ctx: ToolContext, download: "Download") -> ArtifactLink:
     name = download.suggested_filename
-    async with asyncio.timeout(_DOWNLOAD_SECONDS):
+    async with asyncio.timeout(cleaning_s(_DOWNLOAD_SECONDS)):
         try:
             path = await download.path()
         except Exception as exc:

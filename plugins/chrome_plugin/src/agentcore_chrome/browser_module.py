@@ -15,6 +15,7 @@ from agentcore.api import (
     tool,
 )
 from agentcore_chrome import waiting
+from agentcore_chrome.adapter import typing_ms
 from agentcore_chrome.answering import Told
 from agentcore_chrome.browser_arguments import with_spellings
 from agentcore_chrome.chrome_module import DEFAULT_MS, evaluated
@@ -53,6 +54,11 @@ class Browser(ExtraTools):
         if not self.settings.extra_tools:
             definitions = [made for made in definitions if made.name not in self.extra_names()]
         return [with_spellings(definition) for definition in definitions]
+
+    def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
+        """See `EngineModule.limit_ms`; typing with delays takes its time."""
+        limit = super().limit_ms(tool_name, args)
+        return typing_ms(args["text"], args["delay"]) if limit is None and "delay" in args else limit
 
     @tool(effects=("egress",), destructive=False, idempotent=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
     async def browser_launch(
@@ -147,14 +153,16 @@ class Browser(ExtraTools):
         submit: Annotated[bool, Field(description="Press Enter afterwards.")] = False,
         snapshot: ShowChanges = False,
         resourceId: PageId = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
+        timeoutMs: Annotated[
+            LimitMs | None, Field(description="Limit in milliseconds; left out, 30,000 and what the delays take.")
+        ] = None,
     ) -> ToolResult:
         """Empty a field, then type text into it key by key."""
 
         async def type_in(tab: Tab) -> Told:
             await self.adapter.type(str(tab.resource_id), selector, text, delay, timeoutMs)
             if submit:
-                await press(tab, "Enter", (), timeoutMs)
+                await press(tab, "Enter", (), DEFAULT_MS)
             return Told(f"Typed {len(text)} characters into {selector!r}.", {"typed": len(text), "url": tab.page.url})
 
         return await self.on_page(ctx, type_in, snapshot=snapshot)

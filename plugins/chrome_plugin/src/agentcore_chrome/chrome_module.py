@@ -82,7 +82,8 @@ class Chrome(EngineModule):
         userAgent: Annotated[str | None, Field(max_length=1000, description="How it names itself to servers.")] = None,
     ) -> ToolResult:
         """Start a new browser process and give its id. It has no tab yet: open one with chrome_new_tab."""
-        process = await self.engine.launch(LaunchWish(headless, viewport, locale, userAgent, ctx.session_id))
+        wish = LaunchWish(headless, viewport, locale, userAgent, ctx.session_id)
+        process = await self.begun(self.engine.launch(wish), BrowserProcess.close)
         text = f"Started browser {process.browser_id} (version {process.version}, process {process.pid})."
         return ToolResult(text, {"browserId": process.browser_id, "pid": process.pid, "version": process.version})
 
@@ -130,13 +131,13 @@ class Chrome(EngineModule):
         """
         process = self._process(ctx, browserId)
         wish = TabWish(self.runtime.name, process.session_id or ctx.session_id)
-        tab = await self.engine.open_tab(process, wish)
+        tab = await self.begun(self.engine.open_tab(process, wish), Tab.close)
         if url is None:
             return ToolResult(f"Opened tab {tab.tab_id}.", {"tabId": tab.tab_id, "browserId": browserId})
         try:
             return await self.told(ctx, tab, self._go(tab, url, waitUntil, timeoutMs), browserId=browserId)
         except ToolError:
-            await tab.close()
+            await self.finish(tab.close())
             raise
 
     @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False, resource=_TAB_AT_ONCE)

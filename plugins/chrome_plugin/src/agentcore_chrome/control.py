@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from agentcore_chrome.call_limit import not_counted
 from agentcore_chrome.tree_lines import is_other_page
 
 Describe = Callable[[], Awaitable[str]]
@@ -32,7 +33,9 @@ class Control:
     async def turn(self) -> AsyncIterator[None]:
         """The turn of one call: after the calls before it, and not while a person drives."""
         while True:
-            await self._free.wait()
+            if not self._free.is_set():
+                with not_counted():
+                    await self._free.wait()
             async with self._turn:
                 if self._free.is_set():
                     yield

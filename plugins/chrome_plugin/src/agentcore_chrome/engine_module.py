@@ -1,13 +1,14 @@
 """What the two modules have in common: the engine they share, and tabs that are resources."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 import structlog
 
 from agentcore.api import Image, Module, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
 from agentcore_chrome.answering import Told, answer
+from agentcore_chrome.call_limit import CallLimit, cleaning_s
 from agentcore_chrome.engine import Engine, acquire, give_back
 from agentcore_chrome.executable import INSTALL_HINT, find_executable
 from agentcore_chrome.favicons import Favicons
@@ -15,11 +16,13 @@ from agentcore_chrome.process import BrowserProcess
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab import DialogOpened, Tab
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 PERSONS = frozenset(("page", "token", "cli", "approver"))
 SCHEMES = frozenset(("http", "https", "about"))
 _QUIET_SECONDS = 0.1
+_FINISH_SECONDS = 10.0
 
 
 class EngineModule(Module):
@@ -80,6 +83,17 @@ class EngineModule(Module):
         """Close the browsers that are this module's alone."""
 
     # -- calls -------------------------------------------------------------------------------------------------
+
+    async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
+        """Run a tool within the limit that its caller gave."""
+        work = super().execute_tool_call(ctx, tool_name, args)
+        limit_ms = self.limit_ms(tool_name, args)
+        return await (work if limit_ms is None else CallLimit(limit_ms).run(work))
+
+    def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
+        """What the caller of a tool allows; None: the tool takes no limit, and its steps have their own."""
+        limit: int | None = args.get("timeoutMs", args.get("timeout"))
+        return limit
 
     async def told(self, ctx: ToolContext, tab: Tab, work: Awaitable[Told], **ids: Any) -> ToolResult:
         """Do something with a tab and make the call's result."""
@@ -171,11 +185,29 @@ class EngineModule(Module):
         """The tab that a resource stands for, if it is there."""
         return self.engine.tabs.get(resource.keys.get("tabId", ""))
 
-    def own(self, work: Coroutine[Any, Any, Any]) -> None:
+    async def finish(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Clean something up, within what the call has left; the rest of it goes on beside the calls."""
+        await asyncio.wait((self.own(work),), timeout=cleaning_s(_FINISH_SECONDS))
+
+    async def begun(self, work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> T:
+        """Wait for something that comes to its end once it has begun, and undo it if the caller has gone by then."""
+        task: asyncio.Task[T] = self.own(work)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(lambda done: self._undo(done, undo))
+            raise
+
+    def _undo(self, done: asyncio.Task[T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            self.own(undo(done.result()))
+
+    def own(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Let something run to its end beside the calls."""
         task = asyncio.get_running_loop().create_task(work, name=f"module:{self.runtime.name}")
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task
 
     def _tell(self) -> None:
         self._telling = None

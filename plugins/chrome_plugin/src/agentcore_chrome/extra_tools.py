@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, Workspace, tool
 from agentcore_chrome.adapter import DEFAULT_MS
 from agentcore_chrome.answering import Told
+from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.dialogs import Answer
 from agentcore_chrome.elements import Target, locate, on_element
 from agentcore_chrome.evaluation import VALUE_CHARS
@@ -164,7 +165,7 @@ class ExtraTools(SessionPages):
             for field in fields:
                 if not field.element:
                     raise ToolError("invalid_arguments", f"a field with value {field.value!r} names no selector")
-                await on_element(tab, Target(field.element), timeoutMs, _fill(field.value, timeoutMs))
+                await on_element(tab, Target(field.element), timeoutMs, _fill(field.value, work_ms(timeoutMs)))
             return Told(f"Filled {len(fields)} fields.", {"filled": len(fields)})
 
         return await self.on_page(ctx, fill, snapshot=snapshot)

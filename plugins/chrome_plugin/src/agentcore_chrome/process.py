@@ -1,8 +1,11 @@
 """One browser: a process that was launched, or one that was attached to; with its contexts and tabs."""
 
 import asyncio
+import os
+import signal
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -137,8 +140,17 @@ class BrowserProcess:
         closing = self.shared_context if self.shared_context is not None and not self.is_attached else self.browser
         await _within(closing.close(), _CLOSE_SECONDS)
         if not self.is_attached and self.browser.is_connected():
-            await _within(self.browser.close(), _CLOSE_SECONDS)
+            await _within(self.browser.close(), _CLOSE_SECONDS / 4)
+        self._kill()
         await self._end(browser_closed(self.browser_id))
+
+    def _kill(self) -> None:
+        """End the process of a browser that does not take leave, such as one that was stopped."""
+        if self.is_attached or self.pid is None or not self.browser.is_connected():
+            return
+        log.warning("browser_killed", browser_id=self.browser_id, pid=self.pid)
+        with suppress(ProcessLookupError):  # it went in this moment
+            os.kill(self.pid, signal.SIGKILL)
 
     async def processes(self) -> list[dict[str, Any]]:
         """The operating system's processes of the browser, by type and id; empty if it does not tell."""

@@ -18,6 +18,7 @@ from agentcore.api import (
 )
 from agentcore_chrome.adapter import PlaywrightAdapter
 from agentcore_chrome.answering import Told
+from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.driving import Watching
 from agentcore_chrome.engine import Engine
 from agentcore_chrome.engine_module import EngineModule
@@ -212,10 +213,10 @@ class SessionPages(EngineModule):
 
     async def _before(self, tab: Tab) -> list[str]:
         lines = self._last_lines.get(tab.tab_id)
-        return lines if lines is not None else await self._lines(tab)
+        return lines if lines is not None else await self._lines(tab, work_s(_SNAPSHOT_SECONDS))
 
-    async def _lines(self, tab: Tab) -> list[str]:
-        return await tab.look(lambda: read_lines(tab.page, tab.refs, _SNAPSHOT_SECONDS * 1000), [], _SNAPSHOT_SECONDS)
+    async def _lines(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> list[str]:
+        return await tab.look(lambda: read_lines(tab.page, tab.refs, max(1, limit_s * 1000)), [], limit_s)
 
     async def _with_changes(self, tab: Tab, told: Told, before: list[str], *, is_elsewhere: bool) -> Told:
         if is_elsewhere:

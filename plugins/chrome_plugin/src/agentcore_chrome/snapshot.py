@@ -91,7 +91,7 @@ async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> str:
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
         if is_driver_timeout(exc):
-            await tab.stop_script()  # as where any other time is up: the next call finds a page that answers
+            tab.stop_soon()  # as where any other time is up: the next call finds a page that answers
         said = f"the page did not answer within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
         raise ToolError("snapshot_failed", f"no snapshot: {said}", retryable=True, tabId=tab.tab_id) from exc
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from agentcore.api import ToolError
+from agentcore_chrome.call_limit import cleaning_s, work_s
 from agentcore_chrome.control import Control
 from agentcore_chrome.dialogs import Answer, Dialogs, Seen
 from agentcore_chrome.failures import browser_crashed, is_closed
@@ -31,7 +32,8 @@ _LOOK_SECONDS = 2.0
 _AGAIN_SECONDS = 0.2
 _OWN_SECONDS = 10.0
 _DOWNLOADS = 20
-_GRACE_SECONDS = 2.0
+_BEHIND_SECONDS = 2.0
+_DRIVER_SECONDS = 0.8
 _HEARSAY_SECONDS = 0.3
 
 
@@ -113,6 +115,7 @@ class Tab:
             "requestfailed": self._on_request_failed,
         }
         self._behind: set[asyncio.Task[Any]] = set()
+        self._stopping: asyncio.Task[None] | None = None
 
     # -- its life ----------------------------------------------------------------------------------------------
 
@@ -121,7 +124,7 @@ class Tab:
         for event, hear in self._hearing.items():
             self.page.on(event, hear)  # type: ignore[call-overload]
         self._session = asyncio.get_running_loop().create_task(self._open_session(), name=f"tab:{self.tab_id}")
-        self._session.add_done_callback(_read)
+        self._session.add_done_callback(seen)
 
     def end(self, error: ToolError) -> None:
         """The page is no more: calls that wait on it end with the error, and it is forgotten."""
@@ -134,6 +137,8 @@ class Tab:
             self._session.cancel()
         for task in self._behind:
             task.cancel()
+        if self._stopping is not None:
+            self._stopping.cancel()
         self.process.forget(self)
 
     async def close(self) -> None:
@@ -157,12 +162,12 @@ class Tab:
 
     # -- what is done to it ------------------------------------------------------------------------------------
 
-    async def act(self, work: Callable[[], Awaitable[T]], timeout_ms: int, *, grace_s: float = _GRACE_SECONDS) -> T:
+    async def act(self, work: Callable[[], Awaitable[T]], timeout_ms: int, *, grace_s: float = _DRIVER_SECONDS) -> T:
         """Do one thing to the page, in its turn and within the limit.
 
         Args:
             work: What to do; begun when the turn has come.
-            timeout_ms: Its limit.
+            timeout_ms: Its limit; less, where the call has less left.
             grace_s: How much longer the driver may take to say itself that time is up, and why.
         Raises:
             ToolError: `browser_crashed`, `tab_not_found`, `url_blocked`, or what `work` raises.
@@ -172,11 +177,11 @@ class Tab:
         async with self.control.turn():
             self.raise_if_gone()
             self.check_reach()
-            await self._leave_dialog()
+            await self._settle_before()
             self.dialogs.begin_call()
             self.refusal = None
             self.download_began.clear()
-            result = await self._race(work, timeout_ms / 1000 + grace_s)
+            result = await self._race(work, work_s(timeout_ms / 1000, grace_s))
             self.process.look_again(self)
             if self.refusal is not None:
                 raise self.refusal
@@ -185,7 +190,7 @@ class Tab:
     async def look(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
         """Ask the page something that it may be unable to answer (a script that never ends, a crash)."""
         try:
-            async with asyncio.timeout(limit_s):
+            async with asyncio.timeout(cleaning_s(limit_s)):
                 return await work()
         except Exception:  # noqa: BLE001 - no answer is an answer here
             return default
@@ -194,6 +199,12 @@ class Tab:
         """The page's own line to the browser, for what the driver has no word for."""
         assert self._session is not None  # noqa: S101 - listen() was called
         return await asyncio.shield(self._session)
+
+    def stop_soon(self) -> None:
+        """End the script that runs in the page, beside the call whose time is up; the next one begins after it."""
+        if self._stopping is None or self._stopping.done():
+            name = f"stop_script:{self.tab_id}"
+            self._stopping = asyncio.get_running_loop().create_task(self.stop_script(), name=name)
 
     async def stop_script(self) -> None:
         """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
@@ -216,14 +227,14 @@ class Tab:
         try:
             while (await asyncio.wait((requested, probed), timeout=_AGAIN_SECONDS))[1]:
                 if requested.done():
-                    _read(requested)
+                    seen(requested)
                     requested = request()
                 elif probed.done():
-                    _read(probed)
+                    seen(probed)
                     probed = probe()
         finally:
             for sent in (requested, probed):
-                sent.add_done_callback(_read)
+                sent.add_done_callback(seen)
                 sent.cancel()
 
     async def describe(self) -> str:
@@ -329,36 +340,41 @@ class Tab:
             if self.dialogs.open is not None:
                 self._behind.add(task)
                 task.add_done_callback(self._behind.discard)
-                task.add_done_callback(_read)
+                task.add_done_callback(seen)
                 raise DialogOpened(self.dialogs.open)
             task.cancel()  # first: it must not ask the page for more
-            await self.stop_script()
+            self.stop_soon()
             raise TimeoutError
         finally:
             opened.cancel()
             if task not in self._behind:
-                task.add_done_callback(_read)
+                task.add_done_callback(seen)
                 task.cancel()
 
     async def _result(self, task: "asyncio.Future[T]") -> T:
         error = task.exception()
         if error is not None and is_closed(error):
             # the driver's answer came before its events, which say what happened
-            await asyncio.wait((self.gone,), timeout=_OWN_SECONDS)
+            await asyncio.wait((self.gone,), timeout=cleaning_s(_OWN_SECONDS))
             if self.gone.done():
                 raise self.gone.result() from error
             raise browser_crashed("the page or its browser went away", tabId=self.tab_id) from error
         return task.result()
 
-    async def _leave_dialog(self) -> None:
-        """An open dialog that nobody answered is dismissed, and what waited behind it gets a moment to end."""
+    async def _settle_before(self) -> None:
+        """Let what the call before left end: a script that is being stopped, and what waits behind a dialog.
+
+        A dialog that nobody answered is dismissed.
+        """
+        if self._stopping is not None and not self._stopping.done():
+            await asyncio.wait((self._stopping,), timeout=work_s(_OWN_SECONDS))
         if self.dialogs.answer_open(Answer(False)) is not None and self._behind:
-            await asyncio.wait(set(self._behind), timeout=_GRACE_SECONDS)
+            await asyncio.wait(set(self._behind), timeout=work_s(_BEHIND_SECONDS))
 
     async def settle(self, limit_s: float) -> None:
         """Wait until what a dialog held up has ended, within a limit."""
         if self._behind:
-            await asyncio.wait(set(self._behind), timeout=limit_s)
+            await asyncio.wait(set(self._behind), timeout=cleaning_s(limit_s))
 
     async def _open_session(self) -> "CDPSession":
         session = await self.page.context.new_cdp_session(self.page)
@@ -408,7 +424,7 @@ class Tab:
             self.refusal = self.process.refusal_of(request.url) or self.refusal
 
 
-def _read(task: "asyncio.Future[Any]") -> None:
+def seen(task: "asyncio.Future[Any]") -> None:
     """See a task's failure, so that nobody complains that it was never seen."""
     if not task.cancelled():
         task.exception()
