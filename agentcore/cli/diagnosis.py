@@ -7,16 +7,17 @@ import shutil
 import socket
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agentcore.api.errors import AgentcoreError
 from agentcore.api.installing import pip_command
 from agentcore.cli.backend import open_backend, running_server
 from agentcore.cli.exits import CliError
+from agentcore.cli.module_text import on_disk, others_of, state_of
 from agentcore.host.config import AppConfig, load_config
 from agentcore.host.config_workspace import prepare_roots
 from agentcore.store.state_dir import find_running_server, locate_state_dir
@@ -40,12 +41,14 @@ class Finding:
         subject: What was looked at.
         said: What was found.
         advice: What to do about it.
+        details: More about it, of several lines: a traceback.
     """
 
     level: Literal["ok", "note", "problem"]
     subject: str
     said: str
     advice: str = ""
+    details: str = ""
 
 
 def diagnose(config_path: Path) -> Iterator[Finding]:
@@ -185,12 +188,23 @@ def _modules(config_path: Path) -> Iterator[Finding]:
         if not module["listed"]:
             yield Finding("note", subject, "installed, and off", f"agentcore modules enable {module['name']}")
         elif module["state"] != "ready":
-            advice = "agentcore -v modules list shows the traceback" if module["state"] == "failed" else ""
-            yield Finding("problem", subject, f"{module['state']}: {module['reason']}", advice)
+            said = f"{state_of(module)}: {module['reason']}"
+            yield Finding("problem", subject, said, details=module["traceback"])
         elif module["problems"]:
-            yield Finding("problem", subject, "; ".join(module["problems"]))
+            yield Finding("problem", subject, "; ".join(module["problems"]), details=module["traceback"])
         else:
             yield Finding("ok", subject, f"{len(module['tools'])} tools")
+        yield from _beside(subject, module)
         for note in module["notes"]:
             level: Literal["ok", "note"] = "note" if note["advice"] else "ok"
             yield Finding(level, note["subject"], note["said"], note["advice"])
+
+
+def _beside(subject: str, module: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is on the disk beside a module that runs: another version of it, or something else of its name."""
+    if module["state"] != "ready":
+        return
+    if said := on_disk(module):
+        yield Finding("note", subject, said, f"agentcore modules reload {module['name']}")
+    for other in others_of(module):
+        yield Finding("note", subject, other)

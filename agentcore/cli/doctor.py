@@ -34,5 +34,7 @@ def doctor(config_path: Path, as_json: bool) -> int:
             print_text(f"{finding.subject}: {finding.said}")
             if finding.advice:
                 print_text(f"{'':<9}{finding.advice}")
+            if finding.details:
+                print_text("".join(f"{'':<9}{line}\n" for line in finding.details.splitlines()))
     is_well = all(finding.level != "problem" for finding in findings)
     return ExitCode.OK if is_well else ExitCode.CALL_FAILED

@@ -14,8 +14,6 @@ from agentcore.cli.options import config_option, json_option
 if TYPE_CHECKING:
     from agentcore.host.config import AppConfig
 
-_COLOURS = {"ready": "green", "failed": "red", "missing": "red", "loading": "yellow", "stopping": "yellow"}
-
 name_argument = click.argument("name", shell_complete=complete_module)
 
 
@@ -36,6 +34,7 @@ def list_modules(config_path: Path, as_json: bool) -> None:
     Without a running server, the modules are started for this look and stopped again.
     """
     from agentcore.cli.backend import open_backend
+    from agentcore.cli.module_text import COLOURS, module_row
     from agentcore.cli.output import note, print_json, print_table
 
     with open_backend(config_path, warns=False) as backend:
@@ -47,11 +46,8 @@ def list_modules(config_path: Path, as_json: bool) -> None:
 
         note(f"No module is installed or on. Modules are Python packages: {pip_command('NAME')}")
     else:
-        rows = [
-            (module["name"], module["state"], str(len(module["tools"])), _source(module), _remark(module))
-            for module in found
-        ]
-        print_table(("module", "state", "tools", "from", "remark"), rows, [_COLOURS.get(row[1]) for row in rows])
+        rows = [module_row(module) for module in found]
+        print_table(("module", "state", "tools", "from", "remark"), rows, [COLOURS.get(row[1]) for row in rows])
 
 
 @modules.command()
@@ -59,8 +55,9 @@ def list_modules(config_path: Path, as_json: bool) -> None:
 @json_option
 @name_argument
 def info(config_path: Path, as_json: bool, name: str) -> None:
-    """Show one module: where it comes from, its state, its tools, what is wrong with it."""
+    """Show one module: where it comes from, its state, its tools, what is wrong with it, with the traceback."""
     from agentcore.cli.backend import open_backend
+    from agentcore.cli.module_text import print_module
     from agentcore.cli.output import print_json
 
     with open_backend(config_path, warns=False) as backend:
@@ -68,7 +65,7 @@ def info(config_path: Path, as_json: bool, name: str) -> None:
     if as_json:
         print_json(module)
     else:
-        _print_module(module)
+        print_module(module)
 
 
 @modules.command()
@@ -77,17 +74,21 @@ def info(config_path: Path, as_json: bool, name: str) -> None:
 def enable(config_path: Path, name: str) -> int:
     """Turn a module on: list it in app.json, and start it if a server runs."""
     from agentcore.cli.backend import running_server
+    from agentcore.cli.output import note
     from agentcore.cli.server_backend import ServerBackend
 
     server = running_server(config_path)
     if server is not None:
         return _report(ServerBackend.of(*server).change_module(name, "enable"))
     from agentcore.host.config import load_config, set_modules
-    from agentcore.host.discovery import find_module
+    from agentcore.host.discovery import ModuleNotChosen, find_module
 
     loaded = load_config(config_path, os.environ)
-    find_module(name, loaded.modules_folder)
     _refuse_fixed(loaded)
+    try:
+        find_module(name, loaded.modules_folder)
+    except ModuleNotChosen as exc:
+        note(str(exc))
     if name in loaded.modules:
         click.echo(f"{name} is on already.")
     else:
@@ -123,14 +124,35 @@ def disable(config_path: Path, name: str) -> int:
 @config_option
 @name_argument
 def reload(config_path: Path, name: str) -> int:
-    """Stop a module, load its code afresh, and start it again in the running server.
+    """Run the code of a module that is on the disk now, in the running server.
 
-    All modules of its distribution go with it, and those that need it.
+    All modules of its distribution go with it, and those that need it. The new code is loaded beside what runs: where
+    that fails, what runs goes on, and the exit code is 1.
     """
     from agentcore.cli.backend import required_server
     from agentcore.cli.server_backend import ServerBackend
 
     return _report(ServerBackend.of(*required_server(config_path)).change_module(name, "reload"))
+
+
+@modules.command()
+@config_option
+@name_argument
+@click.argument("source", required=False)
+def choose(config_path: Path, name: str, source: str | None) -> int:
+    """Choose what stands behind a module's name: a distribution, or the folder of local modules.
+
+    It takes a person's word: here, at a terminal, while no server runs; with a server in the approval view, or at the
+    server's own terminal. Without SOURCE, what there is to choose from is listed.
+    """
+    from agentcore.cli.backend import open_backend
+    from agentcore.cli.choosing import choose_source, print_sources
+
+    with open_backend(config_path, warns=False) as backend:
+        if source is None:
+            print_sources(backend.module(name))
+            return ExitCode.OK
+        return _report(choose_source(backend, name, source))
 
 
 def _refuse_fixed(loaded: "AppConfig") -> None:
@@ -141,43 +163,9 @@ def _refuse_fixed(loaded: "AppConfig") -> None:
 
 
 def _report(module: Mapping[str, Any]) -> int:
-    """Tell what became of a module; one that did not get ready is a failure."""
-    from agentcore.cli.output import print_text
+    """Tell what became of a module; one that did not get ready, or kept its old code, is a failure."""
+    from agentcore.cli.module_text import print_outcome
 
-    print_text(f"{module['name']} is {module['state']}." + (f" {module['reason']}" if module["reason"] else ""))
-    return ExitCode.CALL_FAILED if module["state"] in ("failed", "missing") else ExitCode.OK
-
-
-def _source(module: Mapping[str, Any]) -> str:
-    if module["distribution"]:
-        return f"{module['distribution']} {module['version']}"
-    return "local" if module["file"] else ""
-
-
-def _remark(module: Mapping[str, Any]) -> str:
-    if module["state"] == "stopped" and not module["listed"]:
-        return f"to turn it on: agentcore modules enable {module['name']}"
-    return str(module["reason"] or next(iter(module["problems"]), module["description"]))
-
-
-def _print_module(module: Mapping[str, Any]) -> None:
-    from agentcore.cli.output import painted, print_text
-
-    state = module["state"]
-    click.echo(f"{painted(module['name'], 'cyan', bold=True)}  {painted(state, _COLOURS.get(state, 'white'))}")
-    rows = {
-        "description": module["description"],
-        "reason": module["reason"],
-        "listed": "yes" if module["listed"] else "no",
-        "from": _source(module),
-        "file": module["file"],
-        "needs": ", ".join(module["requires"]),
-        "settings": f"config.{module['settingsKey']}" if module["settingsKey"] else "",
-        "element": module["component"]["tag"] if module["component"] else "",
-        "tools": ", ".join(module["tools"]),
-    }
-    for name, text in rows.items():
-        if text:
-            print_text(f"  {name:<13}{text}")
-    for problem in module["problems"]:
-        print_text(f"  {'problem':<13}{problem}")
+    print_outcome(module)
+    is_well = module["state"] not in ("failed", "missing") and not module["reloadError"]
+    return ExitCode.OK if is_well else ExitCode.CALL_FAILED

@@ -56,6 +56,15 @@ class ServerBackend:
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, change))
         return module
 
+    def choose_source(self, name: str, source: str) -> dict[str, Any]:
+        """Choose what stands behind a module's name.
+
+        Raises:
+            CliError: A person has to confirm it; or there is nothing of that name.
+        """
+        module: dict[str, Any] = self._client.post(path_of("api", "modules", name, "choose"), {"source": source})
+        return module
+
     def explain(self, question: dict[str, Any]) -> dict[str, Any]:
         """See `agentcore.cli.backend.Backend.explain`."""
         found: dict[str, Any] = self._client.post("/api/approvals/explain", question)

@@ -98,9 +98,14 @@ class SourceChoice:
         if row.before:
             log.warning("module_version_changed", module=name, source=row.source, before=row.before, now=row.version)
 
-    async def choose(self, name: str, shown: Found, by: str) -> None:
+    async def choose(self, name: str, shown: Found, by: str, *, runs: bool = True) -> None:
         """Put exactly what a person was shown behind a module, and have it run if app.json lists it.
 
+        Args:
+            name: The module.
+            shown: What the person was shown.
+            by: Who said it.
+            runs: Whether it is to run at once.
         Raises:
             ToolError: `module_changed`: it is another one by now.
         """
@@ -111,11 +116,11 @@ class SourceChoice:
                 f"{described(shown)} does not stand behind module {name!r} any more; nothing was changed",
                 module=name,
             )
-        await self.trust(name, shown.source, by)
-        if self.use is not None:
+        await self._trust(name, shown.source, by)
+        if runs and self.use is not None:
             await self.use(name)
 
-    async def trust(self, name: str, source: str, by: str) -> None:
+    async def _trust(self, name: str, source: str, by: str) -> None:
         """Remember a person's choice."""
         kept = self._kept(source)
         await self._store.decide(name, kept, "chosen", by)

@@ -6,7 +6,7 @@ from pathlib import Path
 from agentcore.api.errors import AgentcoreError
 from agentcore.host.foreign_error import reason_of, text_of, traceback_of, type_name
 
-LINES = 30
+LINES = 400
 """How much of a traceback is kept; its end says what happened."""
 
 _HOST = str(Path(__file__).resolve().parent.parent)

@@ -77,7 +77,7 @@ class Reload:
             whose = "" if record.failure is not None else f" of module {failed!r}"
             old = self._old[record.name]
             old.rivals, old.traceback = record.rivals, _traceback_of(record)
-            said = failure_text(record.failure or failure)
+            said = failure_text(failure if record.failure is None else record.failure)
             self._note(old, f"the code on the disk{whose} was not loaded: {said}; the code from before goes on")
 
     async def _replace(self, new: Sequence[ModuleRecord]) -> None:

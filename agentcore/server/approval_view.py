@@ -82,7 +82,8 @@ class WaitingChange(_View):
     diff: list[FileDiff]
     asked_by: AskerView
     requested_at: int
-    expires_at: int
+    expires_at: int | None
+    """None: it waits as long as the server runs."""
 
 
 class Waiting(_View):

@@ -10,7 +10,7 @@ from agentcore.api.errors import ToolError
 from agentcore.host.config import AppConfig, set_modules
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_file import ConfigFile
-from agentcore.host.discovery import installed_names
+from agentcore.host.discovery import Found, candidates, installed_names
 from agentcore.host.host import Host
 from agentcore.host.json_source import JsonSource
 from agentcore.host.modules import ModuleRecord
@@ -54,6 +54,13 @@ class ModuleSwitch:
             return await asyncio.to_thread(_listing_diff, self._host.config, name, is_on)
         except ConfigError as exc:
             raise _not_written(exc) from exc
+
+    async def sole_candidate(self, name: str) -> Found | None:
+        """What enabling a module would put behind its name; None: there is nothing, or a person has to choose first."""
+        if is_given(self._host.modules.records.get(name)):
+            return None
+        found = await asyncio.to_thread(candidates, name, self._host.config.modules_folder)
+        return found[0] if len(found) == 1 else None
 
     async def _find(self, name: str) -> None:
         if name in self._host.modules.records:

@@ -1,16 +1,19 @@
 """Modules as the API shows them: those that app.json lists, and those that are installed and could be listed."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+from agentcore.api.context import Principal
 from agentcore.api.web import WebComponent
 from agentcore.host.config_error import ConfigError
-from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, find_module, installed_names
+from agentcore.host.discovery import Found, candidates, choose_command, installed_names
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord
+from agentcore.host.policy import PERSONS
 from agentcore.server.module_switch import is_given, listed_names
 
 
@@ -41,6 +44,18 @@ class NoteView(BaseModel, defer_build=True):
     advice: str
 
 
+class SourceView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """A distribution, or a folder of local modules, that has a module's name and was not chosen."""
+
+    source: str
+    version: str
+    file: str
+    is_refused: bool
+    """Whether a person has said no to it: then it waits no more."""
+    command: str
+    """Chooses it."""
+
+
 class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
     """A module: its state, why it is not ready, what it brought, where it came from."""
 
@@ -49,18 +64,31 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     description: str = ""
     state: str
     reason: str = ""
+    reload_error: str = ""
+    """Why the code on the disk was not taken in place of the one that runs."""
     traceback: str = ""
-    """The end of the traceback behind `reason`, if there was one."""
+    """The traceback behind `reason` or `reloadError`, if there was one, from the module's own code on. For a person:
+    it is left out for whoever else reads this."""
     listed: bool
     """Whether app.json lists it."""
     distribution: str = ""
     version: str = ""
     file: str = ""
+    version_on_disk: str | None = ""
+    """The version that a reload would run; None: it is not installed any more."""
+    is_changed_on_disk: bool = False
+    """Whether the code on the disk is another than the one that runs; looked at for one module, not in the list."""
+    version_before: str = ""
+    """The version that ran before this one, if there was one."""
+    version_since: int | None = None
+    """When this version ran first, in milliseconds since 1970."""
+    others: list[SourceView] = []
+    """What else has the name, and is loaded only once a person chooses it."""
     requires: list[str] = []
     tools: list[str] = []
     problems: list[str] = []
+    """What is wrong although it may run, one sentence each; what `reloadError` says is among it."""
     notes: list[NoteView] = []
-    """Tools that were left out, one sentence each."""
     routes: list[RouteView] = []
     calls_in_flight: int = 0
     start_ms: float | None = None
@@ -71,28 +99,45 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     settings_key: str = ""
 
 
-async def list_modules(host: Host) -> list[dict[str, Any]]:
+async def list_modules(host: Host, principal: Principal) -> list[dict[str, Any]]:
     """All modules that are listed or installed, the listed ones first and in their order."""
     listed = await asyncio.to_thread(_listed, host)
     installed = await asyncio.to_thread(installed_names, host.config.modules_folder)
-    views = [_of_record(record, host, listed) for record in host.modules.records.values()]
-    views += [await asyncio.to_thread(_unlisted, name, host) for name in installed if name not in host.modules.records]
-    return [view.model_dump(mode="json", by_alias=True) for view in views]
+    names = dict.fromkeys([*host.modules.records, *installed])
+    found = await asyncio.to_thread(_on_disk, names, host)
+    views = [_of_record(record, host, listed, found[record.name]) for record in host.modules.records.values()]
+    views += [_unlisted(name, host, found[name]) for name in installed if name not in host.modules.records]
+    return [_shown(view, principal) for view in views]
 
 
-async def show_module(host: Host, name: str) -> dict[str, Any]:
+async def show_module(host: Host, name: str, principal: Principal) -> dict[str, Any]:
     """One module.
 
     Raises:
         ToolError: `module_not_found`.
     """
-    if name not in host.modules.records:
-        installed = await asyncio.to_thread(installed_names, host.config.modules_folder)
-        if name in installed:
-            view = await asyncio.to_thread(_unlisted, name, host)
-            return view.model_dump(mode="json", by_alias=True)
+    found = (await asyncio.to_thread(_on_disk, [name], host))[name]
+    if name not in host.modules.records and found:
+        return _shown(_unlisted(name, host, found), principal)
+    record = host.modules.get(name)
     listed = await asyncio.to_thread(_listed, host)
-    return _of_record(host.modules.get(name), host, listed).model_dump(mode="json", by_alias=True)
+    view = _of_record(record, host, listed, found)
+    view.is_changed_on_disk = await host.modules.has_changed(record)
+    return _shown(view, principal)
+
+
+def _shown(view: ModuleView, principal: Principal) -> dict[str, Any]:
+    if principal.kind not in PERSONS:
+        view.traceback = ""  # a model's calls never get one, and this is no way around it
+    return view.model_dump(mode="json", by_alias=True)
+
+
+def _on_disk(names: Iterable[str], host: Host) -> dict[str, tuple[Found, ...]]:
+    """What stands behind names now; what is shown of it is read here, and not in the event loop."""
+    found = {name: candidates(name, host.config.modules_folder) for name in names}
+    for each in (each for several in found.values() for each in several):
+        each.origin()
+    return found
 
 
 def _listed(host: Host) -> tuple[str, ...]:
@@ -104,19 +149,28 @@ def _listed(host: Host) -> tuple[str, ...]:
         return host.config.modules
 
 
-def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...]) -> ModuleView:
+def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found: tuple[Found, ...]) -> ModuleView:
     tools = [tool.definition.name for tool in host.registry.tools.values() if tool.module is record]
+    found = () if is_given(record) else found
+    # one that is off, or not found at all, says with its state what there is to say
+    is_on = record.found is not None or len(found) > 1 or bool(record.rivals)
+    history = host.sources.history(record.name) if record.state == "ready" and record.found is not None else None
     return ModuleView(
         name=record.name,
         title=record.title or _title_of(record.name),
         description=record.description,
         state=record.state,
         reason=record.reason,
+        reload_error=record.reload_error,
         traceback=record.traceback,
         listed=record.name in listed or is_given(record),
         distribution=record.distribution,
         version=record.origin.get("version", ""),
         file=record.origin.get("file", ""),
+        version_on_disk=_version_on_disk(record, found),
+        version_before="" if history is None else history.before,
+        version_since=None if history is None else history.since_ms,
+        others=[_source(record.name, each, host) for each in found if not _is_used(record, each)] if is_on else [],
         requires=list(record.requires),
         tools=tools,
         problems=record.problems(),
@@ -127,6 +181,26 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...]) -> Mod
         ready_at=record.ready_at_ms if record.state == "ready" else None,
         component=None if record.component is None else _component(record.name, record.component),
         settings_key=record.config_key,
+    )
+
+
+def _is_used(record: ModuleRecord, found: Found) -> bool:
+    return record.found is not None and record.found.source == found.source
+
+
+def _version_on_disk(record: ModuleRecord, found: Iterable[Found]) -> str | None:
+    if record.found is None:
+        return ""
+    return next((each.version for each in found if _is_used(record, each)), None)
+
+
+def _source(name: str, found: Found, host: Host) -> SourceView:
+    return SourceView(
+        source=found.source,
+        version=found.version,
+        file=found.origin().get("file", ""),
+        is_refused=host.sources.is_refused(name, found),
+        command=choose_command(name, found.source),
     )
 
 
@@ -142,11 +216,8 @@ def _component(name: str, component: WebComponent) -> ComponentView:
     )
 
 
-def _unlisted(name: str, host: Host) -> ModuleView:
-    try:
-        origin = find_module(name, host.config.modules_folder).origin()
-    except (ModuleNotInstalled, ModuleNotChosen):
-        origin = {}
+def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
+    origin = found[0].origin() if len(found) == 1 else {}
     return ModuleView(
         name=name,
         title=_title_of(name),
@@ -155,7 +226,9 @@ def _unlisted(name: str, host: Host) -> ModuleView:
         listed=False,
         distribution=origin.get("distribution", ""),
         version=origin.get("version", ""),
+        version_on_disk=origin.get("version", ""),
         file=origin.get("file", ""),
+        others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
     )
 
 

@@ -162,3 +162,84 @@ def test_code_in_a_pth_file_runs_in_the_server_only_for_a_module_that_is_listed(
     assert str(server.process.pid) not in ran.read_text().splitlines()
     assert place.run("modules", "enable", "dice").code == 0
     assert str(server.process.pid) in ran.read_text().splitlines()
+
+
+@pytest.mark.spec("M4")
+def test_version_on_the_disk_is_told_until_it_runs(place, server):
+    place.install(place.write_project())
+    assert place.run("modules", "enable", "dice").out == "dice is ready.\n"
+    place.install(place.write_project(version="1.1"), "--upgrade")
+    assert place.run("call", "dice_version").out == "1.0\n"
+    assert "1.1 on disk, 1.0 runs" in place.run("modules", "list").out
+    assert "1.1 on disk, 1.0 runs" in place.run("modules", "info", "dice").out
+    doctor = place.run("doctor").out
+    assert "module dice: 1.1 on disk, 1.0 runs" in doctor
+    assert "agentcore modules reload dice" in doctor
+    assert place.run("modules", "reload", "dice").out == "dice is ready.\n"
+    assert place.run("call", "dice_version").out == "1.1\n"
+    shown = place.run("modules", "info", "dice").out
+    assert "acme-dice 1.1; before 2" in shown
+    assert "it was 1.0" in shown
+    place.pip("uninstall", "--yes", "acme-dice")
+    assert "it is not installed any more; 1.1 runs until the next reload" in place.run("modules", "info", "dice").out
+
+
+@pytest.mark.spec("M4")
+def test_upgrade_that_does_not_load_leaves_the_old_version_running_and_says_why(place, server):
+    place.install(place.write_project())
+    place.run("modules", "enable", "dice")
+    broken = SOURCE + "\n\ndef load():\n    raise OSError('no such thing')\n\n\nload()\n"
+    place.install(place.write_project(version="2.0", source=broken), "--upgrade")
+    done = place.run("modules", "reload", "dice")
+    assert done.code == 1
+    assert "dice is ready.\n1 problem; agentcore modules info dice shows more:\n" in done.out
+    assert "OSError: no such thing; the code from before goes on" in done.out
+    assert place.run("call", "dice_version").out == "1.0\n"
+    for command in (("modules", "info", "dice"), ("doctor",)):
+        shown = place.run(*command).out
+        assert "in load" in shown
+        assert "raise OSError('no such thing')" in shown
+        assert "2.0 on disk, 1.0 runs" in shown
+
+
+@pytest.mark.spec("S4")
+def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, server):
+    place.install(place.write_project())
+    place.run("modules", "enable", "dice")
+    place.pip("uninstall", "--yes", "acme-dice")
+    place.install(place.write_project("evil-dice", "9.0"))
+    done = place.run("modules", "reload", "dice")
+    assert done.code == 1
+    assert "was acme-dice, and is evil-dice 9.0" in done.out
+    chosen = place.run("modules", "choose", "dice", "evil-dice")
+    assert chosen.code == 1
+    assert "confirmation_required" in chosen.err
+    assert place.run("call", "dice_version").out == "1.0\n"
+    assert "evil-dice 9.0" in place.run("modules", "choose", "dice").out
+    assert place.run("modules", "choose", "dice", "nobody").err.startswith("error: source_not_found")
+    server.stop()
+    listed = place.run("modules", "list")
+    assert "waits" in listed.out
+    assert "dice: waits: module 'dice' was acme-dice" in place.run("doctor").out
+    refused = place.run("modules", "choose", "dice", "evil-dice")
+    assert (refused.code, "no terminal to ask one at" in refused.err) == (2, True)
+
+
+@pytest.mark.spec("S4")
+def test_person_at_a_terminal_chooses_one_of_two(place, on_terminal):
+    place.install(place.write_project())
+    place.install(place.write_project("other-dice", "0.3"))
+    place.write_app(modules=["dice"], server={"port": 0})
+    shown = place.run("modules", "info", "dice").out
+    assert "acme-dice 1.0" in shown
+    assert "agentcore modules choose dice other-dice" in shown
+    terminal = on_terminal("modules", "choose", "dice", "other-dice")
+    assert "+ other-dice 0.3" in terminal.expect("Load this from now on?")
+    terminal.type("n\n")
+    assert terminal.end()[0] == 2
+    terminal = on_terminal("modules", "choose", "dice", "other-dice")
+    terminal.expect("Load this from now on?")
+    terminal.type("y\n")
+    code, shown = terminal.end()
+    assert (code, "dice is ready" in shown) == (0, True)
+    assert place.run("call", "dice_version").out == "0.3\n"

@@ -1,13 +1,16 @@
 """Modules: their state, and turning them on and off."""
 
 from functools import partial
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
+from agentcore.api.installing import pip_command
+from agentcore.host.discovery import Found
 from agentcore.host.encoding import to_json
-from agentcore.host.policy_changes import Proposal
+from agentcore.host.policy_changes import Apply, Proposal
 from agentcore.server.answer import Answer
-from agentcore.server.confirmation import laid_before_person
+from agentcore.server.confirmation import change_policy, laid_before_person
 from agentcore.server.exchange import Exchange
 from agentcore.server.module_view import ModuleView, list_modules, show_module
 from agentcore.server.page_document import page_version
@@ -18,16 +21,19 @@ class ModuleList(BaseModel, defer_build=True):
     """All modules that are listed or installed, the listed ones first.
 
     `pageVersion` names the scripts and the policy that the page was opened with; a page of another version reloads.
+    `installCommand` is the beginning of the command that installs packages for the server.
     """
 
     modules: list[ModuleView]
     pageVersion: str  # noqa: N815 - the name on the wire
+    installCommand: str  # noqa: N815 - as above
 
 
 async def get_modules(exchange: Exchange) -> Answer:
     """Send all modules."""
-    modules = await list_modules(exchange.host)
-    return Answer(to_json({"modules": modules, "pageVersion": page_version(exchange.host)}))
+    modules = await list_modules(exchange.host, exchange.principal)
+    shown = {"modules": modules, "pageVersion": page_version(exchange.host), "installCommand": pip_command()}
+    return Answer(to_json(shown))
 
 
 async def get_module(exchange: Exchange) -> Answer:
@@ -44,9 +50,20 @@ async def enable_module(exchange: Exchange) -> Answer:
     switch, name = exchange.parts.switch, exchange.path_values["name"]
     if exchange.principal.kind == "page":
         diff = await switch.check(name, is_on=True)
-        raise laid_before_person(exchange, Proposal("module", name, ("/modules",), diff), partial(switch.enable, name))
+        found = await switch.sole_candidate(name)
+        apply: Apply = partial(switch.enable, name)
+        if found is not None:
+            # the person sees what it is, and a yes is to exactly that
+            diff = (*diff, *exchange.host.sources.difference(name, found))
+            apply = partial(_enable_shown, exchange, name, found)
+        raise laid_before_person(exchange, Proposal("module", name, ("/modules",), diff), apply)
     await switch.enable(name)
     return await _show(exchange)
+
+
+async def _enable_shown(exchange: Exchange, name: str, found: Found) -> None:
+    await exchange.host.sources.choose(name, found, "person", runs=False)
+    await exchange.parts.switch.enable(name)
 
 
 async def disable_module(exchange: Exchange) -> Answer:
@@ -69,8 +86,24 @@ async def reload_module(exchange: Exchange) -> Answer:
     return await _show(exchange)
 
 
+async def choose_source(exchange: Exchange) -> Answer:
+    """Put a distribution, or the folder of local modules, behind a module's name."""
+    host, name = exchange.host, exchange.path_values["name"]
+    proposal, found = await host.sources.proposal(name, exchange.body.source)
+    await change_policy(exchange, proposal, partial(host.sources.choose, name, found, exchange.principal.name))
+    return await _show(exchange)
+
+
 async def _show(exchange: Exchange) -> Answer:
-    return Answer(to_json(await show_module(exchange.host, exchange.path_values["name"])))
+    return Answer(to_json(await show_module(exchange.host, exchange.path_values["name"], exchange.principal)))
+
+
+class ChosenSource(BaseModel, defer_build=True):
+    """The source that is to stand behind a module's name, as its `others` name it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 _BASE = "/api/modules/{name}"
@@ -101,8 +134,18 @@ ROUTES = (
         f"{_BASE}/reload",
         reload_module,
         "Import a module's code afresh, with the other modules of its distribution. Asked for by the page, it waits "
-        "for a person.",
+        "for a person. Code that does not load leaves what runs as it is, and `reloadError` says why.",
         action="manage_modules",
+        answer=ModuleView,
+    ),
+    ServerRoute(
+        "POST",
+        f"{_BASE}/choose",
+        choose_source,
+        "Choose what stands behind a module's name, where it is another than before or one of several. It waits for a "
+        "person, in the approval view or at a terminal: the answer is `confirmation_required`.",
+        action="manage_modules",
+        body=ChosenSource,
         answer=ModuleView,
     ),
 )
