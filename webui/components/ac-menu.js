@@ -16,7 +16,12 @@ import './ac-icon.js';
 
 const EDGE_PX = 8;
 
-/** A menu of things to do, opened beside what it is about: `menu.open(items, anchor, label)`. */
+/**
+ * A menu of things to do, opened beside what it is about: `menu.open(items, anchor, label)`.
+ *
+ * It closes itself when something else is pressed. A popover that the browser closes (`auto`) is not for menus that open at
+ * the press of the right button: browsers up to Chromium 150 take the release of that button for a click beside it.
+ */
 export class AcMenu extends LitElement {
   static properties = {_items: {state: true}, _label: {state: true}};
 
@@ -47,11 +52,18 @@ export class AcMenu extends LitElement {
     this._label = '';
     /** @type {HTMLElement | null} */
     this._anchor = null;
+    /** @type {AbortController | null} what is listened to while it is open */
+    this._opened = null;
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this._opened?.abort();
   }
 
   render() {
     return html`
-      <div class="menu" popover="auto" role="menu" aria-label=${this._label} @keydown=${this._onKey}>
+      <div class="menu" popover="manual" role="menu" aria-label=${this._label} @keydown=${this._onKey}>
         ${this._items.map((item) => this._renderItem(item))}
       </div>`;
   }
@@ -80,12 +92,24 @@ export class AcMenu extends LitElement {
     this._anchor = anchor;
     await this.updateComplete;
     const menu = this._menu;
-    menu.showPopover();
+    if (!menu.matches(':popover-open')) menu.showPopover();
+    this._listen();
     const {left, bottom} = anchor.getBoundingClientRect();
     menu.style.left = `${Math.max(EDGE_PX, Math.min(left, innerWidth - menu.offsetWidth - EDGE_PX))}px`;
     menu.style.top = `${Math.max(EDGE_PX, Math.min(bottom + EDGE_PX / 2, innerHeight - menu.offsetHeight - EDGE_PX))}px`;
     const buttons = this._buttons();
     (buttons.find((button) => button.role === 'menuitemradio' && button.ariaChecked === 'true') ?? buttons[0])?.focus();
+  }
+
+  /** Close when something else is pressed, or the window is left: a click in a frame is no event here. */
+  _listen() {
+    this._opened?.abort();
+    this._opened = new AbortController();
+    const {signal} = this._opened;
+    const onPress = (/** @type {Event} */ event) => event.composedPath().includes(this._menu) || this._hide();
+    document.addEventListener('pointerdown', onPress, {capture: true, signal});
+    window.addEventListener('blur', () => this._hide(), {signal});
+    window.addEventListener('resize', () => this._hide(), {signal});
   }
 
   get _menu() {
@@ -97,8 +121,13 @@ export class AcMenu extends LitElement {
     return [.../** @type {NodeListOf<HTMLElement>} */ (this._menu.querySelectorAll('button:not(:disabled)'))];
   }
 
-  _close() {
+  _hide() {
+    this._opened?.abort();
     this._menu.hidePopover();
+  }
+
+  _close() {
+    this._hide();
     this._anchor?.focus();
   }
 
