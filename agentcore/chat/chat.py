@@ -9,19 +9,21 @@ from typing import Any
 import structlog
 
 from agentcore.api.context import Principal
+from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.api.errors import ToolError
 from agentcore.chat.call_answers import CallAnswers, is_expired
 from agentcore.chat.conversations import Conversations
+from agentcore.chat.live import Sink
 from agentcore.chat.prompts import page_source
 from agentcore.chat.setup import ModelSetup
-from agentcore.chat.stream import Sink, Stream
+from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import tell_client_result
 from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turns import Turns
-from agentcore.chat.wire import ChatBody, PageInfo, read_answer, read_client_result
+from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
 from agentcore.host import Host
-from agentcore.host.approval_request import Verdict
+from agentcore.host.approval_request import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
@@ -96,7 +98,12 @@ class Chat:
         agent = settings.agent(body.agent_id)
         session = await self._session(body, principal)
         if body.role == "function":
-            await self._take_answer(body, principal, stream)
+            answer = read_answer(body.message)
+            if (request := self._inner_call(body.session_id, answer.toolId)) is not None:
+                # its turn goes on where it goes on already
+                await self._take_inner_answer(request, answer, principal, stream)
+                return await self._turns.waiting(body.session_id)
+            await self._take_answer(body, answer, principal, stream)
             return await self._continue(session.session_id, stream, body)
         call = await self._find_client_call(body)
         if call is not None:
@@ -142,20 +149,40 @@ class Chat:
             raise ToolError("session_not_found", f"there is no session {body.session_id!r}", session_id=body.session_id)
         return session
 
-    async def _take_answer(self, body: ChatBody, principal: Principal, stream: Stream) -> None:
+    def _inner_call(self, session_id: str, tool_id: str) -> ApprovalRequest | None:
+        """A call that waits for a person inside of a call of the session."""
+        live = self._turns.live.find(session_id)
+        return None if live is None or tool_id not in live.inner else self._host.approvals.find(live.inner[tool_id])
+
+    async def _take_inner_answer(
+        self, request: ApprovalRequest, answer: CallAnswer, principal: Principal, stream: Stream
+    ) -> None:
+        if answer.approved:
+            self._check_approver(principal, request.definition, request.preview)
+        try:
+            await self._host.approvals.decide(request.call_id, Verdict(answer.approved, by=principal.name))
+        except ToolError as exc:
+            if exc.type != "approval_not_found":
+                raise
+            raise _answered(answer.toolId) from exc
+        if not answer.approved:
+            stream.send({"content": text(self._locale, "cancelled")})
+
+    def _check_approver(
+        self, principal: Principal, definition: ToolDefinition | None, preview: CallPreview | None
+    ) -> None:
+        check_approver(principal, definition, preview, api_token_approves=self._host.policy.config.api_token)
+
+    async def _take_answer(self, body: ChatBody, answer: CallAnswer, principal: Principal, stream: Stream) -> None:
         """Keep a person's answer to one call: it counts once."""
-        answer = read_answer(body.message)
         call = await self._waiting_call(body.session_id, answer.toolId)
         if answer.approved and call.kind == "client":
             return  # the client runs it, and its result is what counts
         if answer.approved:
             tool = self._host.registry.tools.get(call.tool_name)
             waiting = self._host.approvals.find(call.call_id)
-            check_approver(
-                principal,
-                None if tool is None else tool.definition,
-                None if waiting is None else waiting.preview,
-                api_token_approves=self._host.policy.config.api_token,
+            self._check_approver(
+                principal, None if tool is None else tool.definition, None if waiting is None else waiting.preview
             )
         if not await self._answers.take(call, Verdict(answer.approved, by=principal.name)):
             raise await self._not_waiting(body.session_id, answer.toolId)
@@ -194,7 +221,7 @@ class Chat:
         )
         if not moved:
             raise await self._not_waiting(body.session_id, call.tool_id)
-        stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=False)
+        stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
     async def _waiting_call(self, session_id: str, tool_id: str) -> ChatCallRow:
         call = await self._chats.find_call(session_id, tool_id)
@@ -210,7 +237,7 @@ class Chat:
             return ToolError(
                 "approval_expired", f"call {tool_id!r} waited too long; send a new message", toolId=tool_id
             )
-        return ToolError("tool_call_answered", f"call {tool_id!r} was answered already", toolId=tool_id)
+        return _answered(tool_id)
 
     async def _keep_context(self, body: ChatBody, *, starts_turn: bool) -> None:
         """Keep page, client tools, agent and model for the rest of the turn, and for after a restart."""
@@ -255,3 +282,7 @@ class Chat:
             await self._turns.load_engine()
         except ToolError as exc:
             log.warning("chat_not_installed", error=exc.message)
+
+
+def _answered(tool_id: str) -> ToolError:
+    return ToolError("tool_call_answered", f"call {tool_id!r} was answered already", toolId=tool_id)

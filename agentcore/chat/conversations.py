@@ -49,7 +49,7 @@ class Conversations:
         rows = await self._chats.sessions(text=text, limit=limit + 1, before=before)
         shown = rows[:limit]
         waiting = await self._chats.waiting(row.session_id for row in shown)
-        views = [self._view(row, waiting.get(row.session_id, [])) for row in shown]
+        views = [self._view(row, self._waiting(row, waiting)) for row in shown]
         return SessionsView(sessions=views, has_more=len(rows) > limit)
 
     async def show(self, session_id: str) -> SessionDetail:
@@ -62,7 +62,7 @@ class Conversations:
         waiting = await self._chats.waiting([session_id])
         live = self._turns.live.find(session_id)
         return SessionDetail(
-            **dict(self._view(row, waiting.get(session_id, []))),
+            **dict(self._view(row, self._waiting(row, waiting))),
             todos=json.loads(row.todos or "[]"),
             question=None if live is None else live.questions.first,
             usage=UsageView(input_tokens=row.input_tokens, output_tokens=row.output_tokens, requests=row.requests),
@@ -209,7 +209,7 @@ class Conversations:
     async def _reject_inner(self, session_id: str, tool_id: str, by: Principal) -> bool:
         """Refuse a call of a sub-agent, or of the person's own, that waits; False: there is none."""
         live = self._turns.live.find(session_id)
-        names = {} if live is None else {name: call_id for call_id, name in live.tool_ids.items()}
+        names = {} if live is None else {name: call_id for call_id, name in live.tool_ids.items()} | live.inner
         if tool_id not in names or self._host.approvals.verdict_of(names[tool_id]) is not None:
             return False
         if self._host.approvals.find(names[tool_id]) is None:
@@ -269,7 +269,7 @@ class Conversations:
                 await self._chats.rewrite(session_id, number, transcript.notice("", calls=[ended]))
             finally:
                 stream.live.commands.discard(tool_id)
-                stream.tool_result(request.tool, tool_id, envelope, is_server=False)
+                stream.tool_result(request.tool, tool_id, envelope, is_told=False)
 
     async def _say(self, session_id: str, message: str, stream: Stream) -> list[str]:
         await self._chats.change(session_id, page=None, client_tools=None)
@@ -318,6 +318,9 @@ class Conversations:
         if row is None:
             raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
         return row
+
+    def _waiting(self, row: ChatSessionRow, stored: Mapping[str, list[str]]) -> list[str]:
+        return [*stored.get(row.session_id, []), *self._turns.waiting_inside(row.session_id)]
 
     def _view(self, row: ChatSessionRow, waiting: list[str]) -> SessionView:
         return SessionView(

@@ -1,10 +1,14 @@
 """What is known of a session only while something goes on in it: the answer as it comes, and who may go on."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.chat.questions import Questions
 from agentcore.host.call_facts import ApprovalMode
+
+Sink = Callable[[str, Mapping[str, Any]], None]
+"""Takes an event's id on the bus, and its payload on the wire of the chat. Never waits, never fails."""
 
 
 class LiveSession:
@@ -15,6 +19,8 @@ class LiveSession:
         storing: Held while a message becomes a stored one, so that nobody sees it twice or not at all.
         tool_ids: The session's names of calls, by the host's.
         commands: Calls of the person's own that go on.
+        inner: Calls inside of the session's calls that were brought before a person: the host's names by the session's.
+        client: Takes what is told of them; None: nobody waits for the turn.
         agents: How deep the sub-agents are that calls run, by the host's names of the calls.
         questions: What tools ask the person.
         todos: The session's list of things to do.
@@ -30,6 +36,8 @@ class LiveSession:
         self.storing = asyncio.Lock()
         self.tool_ids: dict[str, str] = {}
         self.commands: set[str] = set()
+        self.inner: dict[str, str] = {}
+        self.client: Sink | None = None
         self.agents: dict[str, int] = {}
         self.questions = Questions()
         self.todos: list[dict[str, Any]] = []

@@ -1,7 +1,6 @@
 """One call of a server tool: handed to the host, shown to a person, run once."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api.context import Principal
@@ -10,8 +9,9 @@ from agentcore.chat.kept_result import KeptResults
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
+from agentcore.chat.told_call import ToldCall
 from agentcore.host import CallRequest, Host
-from agentcore.host.call import CallOutcome, Notify
+from agentcore.host.call import CallOutcome
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState
 
 
@@ -34,9 +34,12 @@ class ServerCalls:
         # committed first, for the policy may let it run at once
         if not await self._move(call, "new", "running"):
             return
-        outcome = await self._host.call(self._request(call), self._notify(call))
+        told = ToldCall(self._host, self._stream, call)
+        outcome = await self._host.call(self._request(call), told.notify)
         if not _needs_approval(outcome):
-            await self._end(call, outcome)
+            told.tell(waits=False)
+            told.send()
+            await self._end(call, outcome, told)
             return
         assert outcome.error is not None  # noqa: S101 - it says that approval is needed
         self._stream.live.tool_ids[outcome.call_id] = call.tool_id
@@ -48,6 +51,7 @@ class ServerCalls:
             call_id=outcome.call_id,
             expires_at_ms=_expiry(outcome.error),
         )
+        told.send()
         expires_at = _expiry(outcome.error)
         self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=expires_at)
         # a person at the terminal may have been faster than the disk
@@ -60,13 +64,14 @@ class ServerCalls:
         """Run an approved call, once: who finds it `running` after a restart does not run it again."""
         if not await self._move(call, "approved", "running"):
             return
+        told = ToldCall(self._host, self._stream, call, is_answered=True)
         if self._host.approvals.verdict_of(call.call_id) is None:
             message = "what was approved has expired, or the tool has changed meanwhile; call it again"
-            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)))
+            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)), told)
             return
         # what the tool calls in turn waits for a person as well
         request = self._request(call, call.call_id, waits=True)
-        await self._end(call, await self._host.call(request, self._notify(call)))
+        await self._end(call, await self._host.call(request, told.notify), told)
 
     async def pick_up(self, call: ChatCallRow) -> None:
         """Go on with a call that was on its way when the last process, or the last turn, ended.
@@ -96,13 +101,13 @@ class ServerCalls:
 
     async def interrupt(self, call: ChatCallRow) -> None:
         """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
-        await self.fail(call, ToolError("interrupted", text(self._stream.locale, "interrupted")), is_server=True)
+        await self.fail(call, ToolError("interrupted", text(self._stream.locale, "interrupted")), is_told=True)
 
-    async def fail(self, call: ChatCallRow, error: ToolError, *, is_server: bool = False) -> None:
+    async def fail(self, call: ChatCallRow, error: ToolError, *, is_told: bool = False) -> None:
         """End a call that did not run, or whose end nobody saw, with an error."""
         envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
         await self._store(call, call.state, tell_error(error, self._stream.locale), json.dumps(envelope))
-        self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=is_server)
+        self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=is_told)
 
     async def give(self, call: ChatCallRow, data: dict[str, Any]) -> None:
         """End a call that the loop itself has carried out."""
@@ -112,21 +117,13 @@ class ServerCalls:
         await self._store(call, call.state, told, json.dumps(envelope, ensure_ascii=False))
         self._stream.tool_result(call.tool_name, call.tool_id, envelope)
 
-    async def _end(self, call: ChatCallRow, outcome: CallOutcome) -> None:
-        self._stream.live.tool_ids.pop(outcome.call_id, None)
+    async def _end(self, call: ChatCallRow, outcome: CallOutcome, told: ToldCall) -> None:
+        told.close()
         envelope = outcome.encoded().decode()
-        told = tell_outcome(outcome, self._stream.locale, source=call.tool_name)
+        result = tell_outcome(outcome, self._stream.locale, source=call.tool_name)
         # stored before it is told, so that who looks because of the event finds it
-        await self._store(call, "running", told, await self._kept.shrink(envelope, call))
+        await self._store(call, "running", result, await self._kept.shrink(envelope, call))
         self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
-
-    def _notify(self, call: ChatCallRow) -> Notify:
-        def notify(event: str, said: Mapping[str, Any]) -> None:
-            if event == "accepted":
-                self._stream.live.tool_ids[said["callId"]] = call.tool_id
-                self._stream.tool_state(call.tool_id, "running", callId=said["callId"])
-
-        return notify
 
     async def _store(self, call: ChatCallRow, before: ChatCallState, told: Told, envelope: str) -> None:
         result = json.dumps(told, ensure_ascii=False)

@@ -1,15 +1,12 @@
 """What a session tells: on the event bus for everybody, and to the client whose request it answers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api.errors import ToolError
-from agentcore.chat.live import LiveSession
+from agentcore.chat.live import LiveSession, Sink
 from agentcore.chat.texts import Locale, text
 from agentcore.host.events import EventBus
-
-Sink = Callable[[str, Mapping[str, Any]], None]
-"""Takes an event's id on the bus, and its payload on the wire of the chat. Never waits, never fails."""
 
 
 class Stream:
@@ -34,8 +31,8 @@ class Stream:
         sink: Sink | None = None,
         thread: Mapping[str, Any] | None = None,
     ) -> None:
-        self._events, self._session_id, self._sink, self._thread = events, session_id, sink, thread
-        self.locale, self.live = locale, live
+        self._events, self._session_id, self._thread = events, session_id, thread
+        self.locale, self.live, self.sink = locale, live, sink
         self.usage = {"input_tokens": 0, "output_tokens": 0, "requests": 0}
 
     def content(self, piece: str) -> None:
@@ -52,44 +49,65 @@ class Stream:
                 self.live.add_thinking(piece)
             self.publish("session.thinking", {"content": piece})
 
-    def tool_call(self, tool_name: str, arguments: str, tool_id: str, kind: str, *, is_tried: bool = True) -> None:
-        """A call that the model wants; `arguments` is JSON text. One that is not even tried is for pages."""
-        call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind}
-        (self._tell if is_tried else self.publish)("session.toolCall", {"tool_call": call})
+    def tool_call(self, tool_name: str, arguments: str, tool_id: str, kind: str, *, waits: bool) -> Mapping[str, Any]:
+        """A call that the model wants; for pages. Gives what `send` tells the client of it, once it can be answered.
+
+        Args:
+            tool_name: Its tool.
+            arguments: JSON text.
+            tool_id: Its name in the session.
+            kind: Where it runs.
+            waits: Whether it needs an answer: a person's, or the client's result.
+        """
+        call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind, "waits": waits}
+        self.publish("session.toolCall", {"tool_call": call})
+        return {"tool_call": call}
 
     def tool_state(self, tool_id: str, state: str, **more: Any) -> None:
         """How far a call is; for pages."""
         self.publish("session.toolState", {"toolId": tool_id, "state": state, **more})
 
-    def tool_result(self, tool_name: str, tool_id: str, envelope: Mapping[str, Any], *, is_server: bool = True) -> None:
-        """How a call ended; of a client's tool, or of a call that was not tried, for pages."""
+    def tool_result(self, tool_name: str, tool_id: str, envelope: Mapping[str, Any], *, is_told: bool = True) -> None:
+        """How a call ended; of one that the client was not told of, or ran itself, for pages."""
         payload = {"tool_result": {"toolId": tool_id, "tool_name": tool_name, **envelope}}
-        (self._tell if is_server else self.publish)("session.toolResult", payload)
+        self.publish("session.toolResult", payload)
+        if is_told:
+            self.send(payload)
 
     def message(self, item: Mapping[str, Any]) -> None:
         """A message that is no model's, as it is listed; for pages."""
         self.publish("session.message", item)
 
-    def error(self, error: ToolError) -> None:
-        """What went wrong."""
-        self._tell("session.error", {"error": error.to_json()})
+    def error(self, error: ToolError, *, is_of_turn: bool = True) -> None:
+        """What went wrong; pages are not told of what a client did wrong while another one's turn goes on."""
+        (self._tell if is_of_turn else self._answer)("session.error", {"error": error.to_json()})
 
-    def finished(self, waiting: list[str]) -> None:
-        """The last event: what was used, and which calls wait."""
+    def finished(self, waiting: list[str], *, is_of_turn: bool = True) -> None:
+        """The last event: what was used, and which calls wait; of the turn, or of this client's request alone."""
         payload = {"message": text(self.locale, "finished"), "usage": dict(self.usage), "waiting": waiting}
-        self._tell("session.finished", payload)
+        (self._tell if is_of_turn else self._answer)("session.finished", payload)
+
+    def send(self, payload: Mapping[str, Any]) -> None:
+        """Something for the client alone: of a sub-agent, for the client whose turn it works in."""
+        sink = self.sink if self._thread is None else self.live.client
+        if sink is not None:
+            sink(self._events.last_id, payload if self._thread is None else {**payload, "thread": self._thread})
 
     def publish(self, event_type: str, payload: Mapping[str, Any]) -> None:
         """An event for pages alone: the wire of the chat does not know it."""
         told = payload if self._thread is None else {**payload, "thread": self._thread}
         self._events.publish(event_type, told, session_id=self._session_id)
 
-    def inside(self, parent_tool_id: str, depth: int) -> "Stream":
-        """The events of a sub-agent that a call of this session runs."""
+    def inside(self, parent_tool_id: str, depth: int | None = None) -> "Stream":
+        """The events of a sub-agent, or of other calls, inside of a call of this session."""
+        depth = (0 if self._thread is None else self._thread["depth"]) + 1 if depth is None else depth
         thread = {"parentToolId": parent_tool_id, "depth": depth}
         return Stream(self._events, self._session_id, self.locale, self.live, thread=thread)
 
     def _tell(self, event_type: str, payload: Mapping[str, Any]) -> None:
         self.publish(event_type, payload)
-        if self._sink is not None:
-            self._sink(self._events.last_id, payload)
+        if self._thread is None:
+            self.send(payload)
+
+    def _answer(self, event_type: str, payload: Mapping[str, Any]) -> None:
+        self.send(payload)

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -23,6 +23,7 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
+from agentcore.chat.told_call import ToldCall
 from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.host import CallRequest, Host
 from agentcore.host.call import Call
@@ -151,7 +152,9 @@ class SubAgent:
     async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[Told, str]:
         """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
         locale = self._stream.locale
-        self._stream.tool_call(row.tool_name, row.arguments, row.tool_id, "server")
+        told_call = ToldCall(self._host, self._stream, row, is_inner=True)
+        if error is not None or row.tool_name == FIND_TOOLS:
+            told_call.tell(waits=False)
         if error is None and row.tool_name == FIND_TOOLS:
             try:
                 return self._find_tools(row, toolbox)
@@ -159,7 +162,7 @@ class SubAgent:
                 error = exc
         if error is not None:
             envelope = json.dumps({"ok": False, "error": error.to_json()})
-            self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope))
+            self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=False)
             return tell_error(error, locale), envelope
         request = CallRequest(
             row.tool_name,
@@ -171,10 +174,13 @@ class SubAgent:
             agent_id=self._live.agent_id,
             mode=self._live.mode,
         )
-        outcome = await self._host.call(request, self._notify(row))
-        self._live.tool_ids.pop(outcome.call_id, None)
+        try:
+            outcome = await self._host.call(request, told_call.notify)
+        finally:
+            told_call.close()
+        told_call.tell(waits=False)
         envelope = outcome.encoded().decode()
-        self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope))
+        self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=told_call.is_sent)
         told = tell_outcome(outcome, locale, source=row.tool_name)
         return told, await self._kept.shrink(envelope, row)
 
@@ -183,16 +189,8 @@ class SubAgent:
         self._found = toolbox.found
         said = json.dumps(data, ensure_ascii=False)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
-        self._stream.tool_result(row.tool_name, row.tool_id, envelope)
+        self._stream.tool_result(row.tool_name, row.tool_id, envelope, is_told=False)
         return {"ok": True, "blocks": envelope["content"]}, json.dumps(envelope, ensure_ascii=False)
-
-    def _notify(self, row: ChatCallRow) -> Any:
-        def notify(event: str, said: Mapping[str, Any]) -> None:
-            if event in {"accepted", "approval"}:
-                self._live.tool_ids[said["callId"]] = row.tool_id
-                self._stream.tool_state(row.tool_id, "running" if event == "accepted" else "waiting", **said)
-
-        return notify
 
     def _shown(self, row: ChatCallRow, envelope: str) -> dict[str, Any]:
         view = transcript.call_view(row._replace(state="done", envelope=envelope))

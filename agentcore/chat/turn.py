@@ -116,14 +116,19 @@ class Turn:
         return await self._work_off() if any(call.state in {"approved", "rejected"} for call in calls) else calls
 
     async def _begin(self, call: ChatCallRow) -> None:
-        self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind)
-        if call.kind == "server" and call.tool_name == FIND_TOOLS:
-            await self._find_tools(call)
-        elif call.kind == "server":
+        if call.kind == "server" and call.tool_name != FIND_TOOLS:
             await self._server.submit(call)
-        else:
+            return
+        waits = call.kind == "client"
+        if waits:
+            # first, for its client may be fast
             await self._chats.move(call.session_id, call.tool_id, "new", "waiting")
+        told = self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits)
+        self._stream.send(told)
+        if waits:
             self._stream.tool_state(call.tool_id, "waiting")
+        else:
+            await self._find_tools(call)
 
     async def _tell_model(self, calls: list[ChatCallRow], message: str | None = None, title: str = "") -> int:
         results = [(call.tool_name, call.tool_id, json.loads(call.result or "{}")) for call in calls]
@@ -162,7 +167,7 @@ class Turn:
         try:
             data = toolbox.find(json.loads(call.arguments))
         except ToolError as exc:
-            await self._server.fail(call, exc)
+            await self._server.fail(call, exc, is_told=True)
             return
         if toolbox.found != self._found:
             self._found = toolbox.found
@@ -188,9 +193,9 @@ class Turn:
         await self._append([replace(response, parts=parts)], calls=calls)
         for call in calls:
             if call.state == "done":
-                self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, is_tried=False)
+                self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=False)
                 envelope = json.loads(call.envelope or "{}")
-                self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_server=False)
+                self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""

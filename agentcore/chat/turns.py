@@ -10,9 +10,9 @@ import structlog
 
 from agentcore.api.errors import ToolError
 from agentcore.api.installing import pip_command
-from agentcore.chat.live import LiveSessions
+from agentcore.chat.live import LiveSessions, Sink
 from agentcore.chat.settings import ChatSettings
-from agentcore.chat.stream import Sink, Stream
+from agentcore.chat.stream import Stream
 from agentcore.chat.transcript import notice
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.host import Host
@@ -115,29 +115,34 @@ class Turns:
     ) -> None:
         """Carry out a stretch of a turn; whatever happens, it ends with the last event."""
         waiting: list[str] = []
+
+        def is_alone() -> bool:
+            return holds_turn or not self.lock(session_id).locked()
+
         try:
             waiting = await work
-            await self._rest(session_id)
+            if is_alone():
+                await self._rest(session_id)
         except asyncio.CancelledError:
             if asyncio.current_task() in self._stopped:
                 await self._end_with(ToolError("cancelled", "the turn was stopped"), session_id, stream)
             raise
         except ToolError as exc:
-            stream.error(exc)
-            waiting = await self._waiting(session_id)
-            if holds_turn or not self.lock(session_id).locked():
+            stream.error(exc, is_of_turn=is_alone())
+            waiting = await self.waiting(session_id)
+            if is_alone():
                 await self._rest(session_id)
         except Exception as exc:
             log.exception("turn_failed", session_id=session_id)
             message = f"the turn failed with {type(exc).__name__}; the log has the traceback"
             await self._end_with(ToolError("internal_error", message, session_id=session_id), session_id, stream)
         finally:
-            stream.finished(waiting)
+            stream.finished(waiting, is_of_turn=is_alone())
 
     async def go_on(self, session_id: str, stream: Stream) -> list[str]:
         """Go on with a session if nothing is waited for any more; gives the calls that are."""
         async with self.lock(session_id):
-            waiting = await self._waiting(session_id)
+            waiting = await self.waiting(session_id)
             return waiting or await self.carry(await self.turn(session_id, stream), session_id)
 
     async def carry(self, turn: "Turn", session_id: str) -> list[str]:
@@ -151,6 +156,8 @@ class Turns:
         except ToolError as exc:
             await self.keep_error(session_id, exc)
             raise
+        finally:
+            self.live.get(session_id).client = None
 
     async def turn(self, session_id: str, stream: Stream) -> "Turn":
         """The turn of a session as it is stored.
@@ -161,6 +168,7 @@ class Turns:
         session = await self._chats.find(session_id)
         assert session is not None  # noqa: S101 - found or made before
         stream.live.todos = json.loads(session.todos or "[]")
+        stream.live.client = stream.sink
         engine = await self.load_engine()
         turns = importlib.import_module("agentcore.chat.turn")
         settings = self._settings()
@@ -201,9 +209,19 @@ class Turns:
         await self.keep_error(session_id, error)
         stream.error(error)
 
-    async def _waiting(self, session_id: str) -> list[str]:
+    async def waiting(self, session_id: str) -> list[str]:
+        """The calls of a session that wait, those inside of its calls included."""
         calls = await self._chats.open_calls(session_id)
-        return [call.tool_id for call in calls if call.state == "waiting"]
+        return [*(call.tool_id for call in calls if call.state == "waiting"), *self.waiting_inside(session_id)]
+
+    def waiting_inside(self, session_id: str) -> list[str]:
+        """The calls of sub-agents, and those that tools make, that wait for a person."""
+        live, desk = self.live.find(session_id), self._host.approvals
+        return [
+            tool_id
+            for tool_id, call_id in ({} if live is None else live.inner).items()
+            if desk.find(call_id) is not None and desk.verdict_of(call_id) is None
+        ]
 
     async def _rest(self, session_id: str) -> None:
         await self._chats.change(session_id, is_running=0)

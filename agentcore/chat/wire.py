@@ -71,7 +71,7 @@ class ChatBody(_Foreign):
     browser_tools: ClientTools | None = None
 
 
-class Answer(_Foreign):
+class CallAnswer(_Foreign):
     """A person's answer to one call."""
 
     toolId: str  # noqa: N815 - the name on the wire
@@ -85,14 +85,14 @@ class ClientResult(NamedTuple):
     result: str
 
 
-def read_answer(message: str) -> Answer:
+def read_answer(message: str) -> CallAnswer:
     """A person's answer.
 
     Raises:
         ToolError: `invalid_message`.
     """
     try:
-        return Answer.model_validate_json(message)
+        return CallAnswer.model_validate_json(message)
     except ValidationError:
         example = '{"toolId": "…", "approved": true}'
         raise ToolError("invalid_message", f"with role function, the message must be {example}") from None

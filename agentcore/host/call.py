@@ -17,7 +17,7 @@ from agentcore.host.registry import RegisteredTool
 from agentcore.store import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
-"""Told of `accepted`, `progress` and `approval` while a caller waits."""
+"""Told of `accepted`, `decided` (whether a person is asked), `progress` and `approval` while a caller waits."""
 
 
 @dataclass(slots=True)
@@ -136,6 +136,11 @@ class Call:
     is_notified_by_parent: bool = False
     is_cancelled: bool = False
     deadline: float = 0.0
+
+    def tell_decision(self, *, asks: bool) -> None:
+        """Tell the caller whether a person is asked about it."""
+        if self.notify is not None and not self.is_notified_by_parent:
+            self.notify("decided", {"callId": self.id, "asks": asks})
 
     @property
     def is_of_open_world(self) -> bool:

@@ -62,7 +62,7 @@ class Calls:
 
         Args:
             request: What is wanted, and by whom.
-            notify: Told of `accepted` (the id to cancel it by), `progress` and `approval` while the call goes on.
+            notify: Told of `accepted` (the id to cancel it by), `decided`, `progress`, `approval` on the way.
         """
         call = self.begin(request, notify)
         try:
@@ -257,16 +257,20 @@ class Calls:
         is_asked = call.request.call_id is not None
         if not is_asked and policy.lets_own_call_pass(call.request.principal, call.preview):
             call.decision, call.decided_by = OWN_CALL, OWN_CALL.by
+            call.tell_decision(asks=False)
             return None
         facts = await facts_of(call, tool, self._parts)
         call.decision = policy.decide(facts)
         if call.decision.kind == "allow" and not is_asked:
             call.decided_by = call.decision.by
+            call.tell_decision(asks=False)
             return None
         if call.decision.kind == "ask" and not policy.looks_at_paths:
             facts = await facts_of(
                 call, tool, self._parts, with_paths=True
             )  # they say what may be offered along with it
+        if call.decision.kind != "deny" and not is_asked:
+            call.tell_decision(asks=True)
         with self.paused(self.in_flight.get(call.request.parent_call_id or "")):
             shown = await self._permission.ask(call, tool, facts)
         if shown.arguments_digest != call.digest:

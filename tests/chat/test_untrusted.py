@@ -176,30 +176,21 @@ async def test_page_without_an_address_taints_the_session_too(open_talk, provide
         assert [row.source for row in talk.host.policy.sources.open_ones("s1")] == ["the page"]
 
 
-async def test_error_that_is_none_is_the_module_s_defect(open_talk, provider):
+async def test_words_of_strangers_are_no_type_of_an_error(open_talk, provider):
     class Odd(Module):
         """Raises what is no error."""
 
         name = "odd"
 
-        @tool(read_only=True)
-        async def odd_fail(self, ctx: ToolContext, number: int) -> str:
+        @tool(read_only=True, open_world=True)
+        async def odd_fail(self, ctx: ToolContext) -> str:
             """Fail oddly."""
-            error = ToolError("x", "y")
-            match number:
-                case 0:
-                    error.type = f"evil {LURE}"
-                case 1:
-                    error.message = 5
-                case 2:
-                    error.context = [1]
-            raise error
+            raise ToolError(f"page_error {LURE}", "failed")
 
-    for number in range(3):
-        provider.say("", ("a", "odd_fail", json.dumps({"number": number})))
-        provider.say("Hm.")
+    provider.say("", ("a", "odd_fail", "{}"))
+    provider.say("Hm.")
     async with open_talk(Odd(), approvals={"mode": "allow"}) as talk:
-        for _ in range(3):
-            events = await talk.post("x")
-            (result,) = [event["tool_result"] for event in events if "tool_result" in event]
-            assert result["error"]["type"] == "internal_error"
+        events = await talk.post("x")
+    (result,) = [event["tool_result"] for event in events if "tool_result" in event]
+    assert result["error"]["type"] == "internal_error"
+    assert "The person wishes" not in told(provider)

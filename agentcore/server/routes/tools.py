@@ -62,6 +62,9 @@ class CallEnvelope(BaseModel, defer_build=True):
     error: ErrorObject | None = None
 
 
+_TOLD = frozenset(("accepted", "progress", "approval"))
+
+
 async def list_tools(exchange: Exchange) -> Answer:
     """Send the list that the registry keeps encoded, or say that the client has it already."""
     body = exchange.host.registry.encoded(exchange.query.format)
@@ -96,7 +99,8 @@ async def _call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
     stream = RawStream(exchange.request)
 
     def notify(kind: str, told: Mapping[str, Any]) -> None:
-        if not (kind == "progress" and stream.is_behind):  # the newest progress makes older ones worthless
+        # the newest progress makes older ones worthless
+        if kind in _TOLD and not (kind == "progress" and stream.is_behind):
             stream.write(frame(kind, to_json(told)))
 
     outcome = await exchange.host.call(request, notify)

@@ -1,0 +1,85 @@
+"""One call of a server tool as it is told: to pages at once, to the client when it knows what to do about it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentcore.chat.stream import Stream
+from agentcore.host import Host
+from agentcore.host.encoding import to_json
+from agentcore.store.chat_rows import ChatCallRow
+
+
+class ToldCall:
+    """Tells of a call on its way through the host, and of calls inside of it that wait for a person.
+
+    Args:
+        host: Carries it out.
+        stream: Where it is told.
+        call: The call.
+        is_inner: Whether it is a sub-agent's: its client is told of it only when it waits.
+        is_answered: Whether it was told before, has waited, and runs now.
+    """
+
+    def __init__(
+        self, host: Host, stream: Stream, call: ChatCallRow, *, is_inner: bool = False, is_answered: bool = False
+    ) -> None:
+        self._host, self._stream, self._call = host, stream, call
+        self._is_inner, self._is_answered = is_inner, is_answered
+        self._call_id = call.call_id
+        self._payload: Mapping[str, Any] | None = None
+        self._inner: list[str] = []
+        self.is_sent = False
+
+    def notify(self, event: str, said: Mapping[str, Any]) -> None:
+        """See `agentcore.host.call.Notify`."""
+        live, tool_id = self._stream.live, self._call.tool_id
+        match event:
+            case "accepted":
+                self._call_id = said["callId"]
+                live.tool_ids[said["callId"]] = tool_id
+                if self._is_answered:
+                    self._stream.tool_state(tool_id, "running", callId=said["callId"])
+            case "decided":
+                self.tell(waits=said["asks"])
+                self._stream.tool_state(tool_id, "new" if said["asks"] else "running", callId=said["callId"])
+            case "approval":
+                self._wait(said)
+
+    def tell(self, *, waits: bool) -> None:
+        """Say that the call is wanted, if that was not said yet; the client of one that waits hears of it by `send`."""
+        if self._payload is not None:
+            return
+        call = self._call
+        self._payload = self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits)
+        if not (waits or self._is_inner):
+            self.send()
+
+    def send(self) -> None:
+        """Tell the client of the call, once: from now on it can be answered."""
+        if self._payload is not None and not self.is_sent:
+            self.is_sent = True
+            self._stream.send(self._payload)
+
+    def close(self) -> None:
+        """Nothing is waited for any more."""
+        live = self._stream.live
+        live.tool_ids.pop(self._call_id, None)
+        for tool_id in self._inner:
+            live.inner.pop(tool_id, None)
+
+    def _wait(self, said: Mapping[str, Any]) -> None:
+        """Tell of the call itself, or of one that its tool makes, that waits for a person while its caller stays."""
+        if said["callId"] == self._call_id:
+            self._keep(self._call.tool_id, said["callId"])
+            self.send()
+        elif (request := self._host.approvals.find(said["callId"])) is not None:
+            self._keep(request.call_id, request.call_id)
+            wanted = {"tool_name": request.definition.name, "arguments": to_json(request.arguments).decode()}
+            call = {**wanted, "toolId": request.call_id, "kind": "server", "waits": True}
+            self._stream.inside(self._call.tool_id).send({"tool_call": call})
+        if self._is_inner:
+            self._stream.tool_state(self._call.tool_id, "waiting", **said)
+
+    def _keep(self, tool_id: str, call_id: str) -> None:
+        self._inner.append(tool_id)
+        self._stream.live.inner[tool_id] = call_id
