@@ -150,16 +150,14 @@ class ModelSetup:
         value = model.model_dump(mode="json", exclude_unset=True, exclude_none=True)
         change = SettingChange(("models", name), value)
         document = await asyncio.to_thread(SettingsSubject.of_app(self._host.config).read)
-        return await asyncio.to_thread(plan_changes, document, [change], may_change_policy=True)
+        return await asyncio.to_thread(plan_changes, document, [change])
 
-    async def add(self, name: str, model: ModelConfig) -> None:
-        """Add a model to app.json, or change it there; it counts at once.
+    async def add(self, plan: SettingsPlan, name: str, model: ModelConfig) -> None:
+        """Write exactly what was planned for a model; it counts at once.
 
         Raises:
-            ToolError: It cannot be written.
-            ConfigError: app.json cannot be read or written.
+            ConfigError: app.json cannot be written, or another program changed it meanwhile.
         """
-        plan = await self.plan(name, model)
         await asyncio.to_thread(plan.write)
         self._models = {**(self._models or {}), name: model.model_dump(exclude_unset=True)}
         self.tell(("/models/" + name,))

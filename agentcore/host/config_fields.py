@@ -17,6 +17,11 @@ def keys_of(model: Model) -> dict[str, FieldInfo]:
     return {_key(name, info): info for name, info in model.model_fields.items()}
 
 
+def names_of(model: Model) -> dict[str, str]:
+    """The names of a model's fields in Python, by the keys under which they stand in JSON."""
+    return {_key(name, info): name for name, info in model.model_fields.items()}
+
+
 def model_inside(model: Model | None, key: str | int) -> Model | None:
     """The model of an object that stands under a key, or None where it is not one known model."""
     info = None if model is None or isinstance(key, int) else keys_of(model).get(key)

@@ -83,9 +83,12 @@ class ConfigFile:
             raise ConfigError([ConfigProblem(str(exc), self.path, path=path)]) from exc
         return text
 
-    def with_text(self, text: str) -> Self:
+    def with_text(self, text: str, *, makes_folder: bool = False) -> Self:
         """Write the file anew, in one step; see `with_value`. The same text writes nothing.
 
+        Args:
+            text: The whole new text.
+            makes_folder: Whether the folder of the file is made where it is missing.
         Raises:
             JsonSyntaxError: It is not JSON.
             ConfigChangedError: Somebody else changed the file since it was read.
@@ -100,6 +103,8 @@ class ConfigFile:
         target = self.path.resolve()
         try:
             with _WRITING:
+                if makes_folder:
+                    target.parent.mkdir(exist_ok=True)
                 self._replace(target, data)
         except OSError as exc:
             raise ConfigError([ConfigProblem(f"cannot write: {_reason(exc)}", self.path)]) from exc
@@ -112,7 +117,7 @@ class ConfigFile:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(data)
                 stream.flush()
-                self._refuse_change()
+                self.refuse_change()
                 self._take_over_mode(target, descriptor)
                 os.fsync(descriptor)
             self._put_in_place(temporary, target)
@@ -138,7 +143,13 @@ class ConfigFile:
         except FileExistsError:
             self._fail_changed()
 
-    def _refuse_change(self) -> None:
+    def refuse_change(self) -> None:
+        """Do nothing while the file is as it was read.
+
+        Raises:
+            ConfigChangedError: Somebody else changed it since.
+            ConfigError: It cannot be read.
+        """
         data = _read_bytes(self.path)
         if data != (self.source.text.encode() if self.exists else None):
             self._fail_changed()

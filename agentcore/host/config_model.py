@@ -12,10 +12,10 @@ from agentcore.host.url_pattern import UrlPattern
 MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 """What a module may be called."""
 
-POLICY: JsonDict = {"x-policy": True}
-"""Marks a setting that says what is allowed, in `json_schema_extra`: changing it needs the right to change policy.
+HARMLESS: JsonDict = {"x-harmless": True}
+"""Marks a setting, in `json_schema_extra`, that is not a matter of policy: any other is, and its change is confirmed.
 
-A module marks settings of its own in the same way. Secrets need no mark."""
+A module marks settings of its own in the same way; what the mark counts on says `settings_schema`."""
 
 SERVER_PORT = 8765
 """The page's port unless app.json says otherwise."""
@@ -63,7 +63,7 @@ class WorkspaceConfig(ConfigModel):
     roots: Annotated[
         PathTexts,
         Field(
-            json_schema_extra={"minItems": 1, **POLICY},
+            json_schema_extra={"minItems": 1},
             description="Folders that tools may touch; relative to app.json's folder, `~` is the home folder. The "
             "first is where relative paths begin. The default is made when it is missing, others must exist.",
         ),
@@ -71,7 +71,6 @@ class WorkspaceConfig(ConfigModel):
     protected: Annotated[
         Texts,
         Field(
-            json_schema_extra=POLICY,
             description="Further files inside the roots whose change always needs a person, as patterns like those of "
             ".gitignore.",
         ),
@@ -91,7 +90,7 @@ class ServerConfig(ConfigModel):
     host: Annotated[
         str,
         StringConstraints(pattern=r"^[0-9A-Za-z.:_-]+$"),
-        Field(json_schema_extra=POLICY, description="Address to bind. Other than loopback needs --allow-remote."),
+        Field(description="Address to bind. Other than loopback needs --allow-remote."),
     ] = "127.0.0.1"
     port: Annotated[Port, Field(description="Port of the page and the API; 0: any that is free.")] = SERVER_PORT
     approval_port: Annotated[
@@ -104,14 +103,12 @@ class ServerConfig(ConfigModel):
     hosts: Annotated[
         HostNames,
         Field(
-            json_schema_extra=POLICY,
             description="Further values of the Host header to accept, `name` or `name:port`, as behind a proxy.",
         ),
     ] = ()
     approval_hosts: Annotated[
         HostNames,
         Field(
-            json_schema_extra=POLICY,
             description="The same for the approval view, in the order of `hosts`: what a proxy calls its origin.",
         ),
     ] = ()
@@ -211,7 +208,6 @@ class AppDocument(ConfigModel):
     modules_dir: Annotated[
         PathText,
         Field(
-            json_schema_extra=POLICY,
             description="Folder of local modules, NAME.py or NAME/; relative to app.json's folder.",
         ),
     ] = "modules"
@@ -221,17 +217,14 @@ class AppDocument(ConfigModel):
     ] = {}
     workspace: Annotated[WorkspaceConfig, Field(description="The folders that tools may touch.")] = WorkspaceConfig()
     server: Annotated[ServerConfig, Field(description="Where the server listens.")] = ServerConfig()
-    models: Annotated[
-        Any, Field(repr=False, json_schema_extra=POLICY, description="Models: names, endpoints, abilities.")
-    ] = {}
-    agents: Annotated[
-        Any, Field(repr=False, json_schema_extra=POLICY, description="Agents: instructions, tools, model.")
-    ] = {}
-    approvals: Annotated[
-        ApprovalsConfig, Field(json_schema_extra=POLICY, description="Which calls a person is asked about.")
-    ] = ApprovalsConfig()
+    models: Annotated[Any, Field(repr=False, description="Models: names, endpoints, abilities.")] = {}
+    agents: Annotated[Any, Field(repr=False, description="Agents: instructions, tools, model.")] = {}
+    approvals: Annotated[ApprovalsConfig, Field(description="Which calls a person is asked about.")] = ApprovalsConfig()
     limits: Annotated[LimitsConfig, Field(description="Bounds of the host.")] = LimitsConfig()
-    locale: Annotated[Literal["en", "zh"], Field(description="Language of texts that people and models read.")] = "en"
+    locale: Annotated[
+        Literal["en", "zh"],
+        Field(json_schema_extra=HARMLESS, description="Language of texts that people and models read."),
+    ] = "en"
 
     @field_validator("modules")
     @classmethod

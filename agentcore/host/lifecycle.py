@@ -15,8 +15,8 @@ from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_settings import module_settings, validate_settings
-from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, take_out
-from agentcore.host.discovery_installed import InstalledModule
+from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, find_module, take_out
+from agentcore.host.discovery_installed import InstalledModule, rescan
 from agentcore.host.discovery_requirements import check_requirements
 from agentcore.host.foreign_error import log_failure
 from agentcore.host.hooks import HookManager, call_hook
@@ -87,7 +87,39 @@ class Modules:
         Where that cannot be, what runs goes on, and says why in `reload_error`.
         """
         async with self._change:
-            return await self._reload(self.get(name))
+            record = self.get(name)
+            with self._parts.registry.page_scripts_kept():
+                return await self._reload(record)
+
+    def stopped_with(self, name: str, *, for_reload: bool) -> list[ModuleRecord]:
+        """What stops when a module does: itself, those that require it, and for a reload those of its distribution.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.get(name)
+        family = [name, *(other.name for other in self._running_family(record))] if for_reload else [name]
+        return [self.records[other] for other in self.with_dependents(family)]
+
+    async def is_same_code(self, name: str) -> bool:
+        """Whether a reload would run the very code that was loaded; of modules that were handed over it always does.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.get(name)
+        family = [each for each in (record, *self._running_family(record)) if each.name not in self._given]
+        return await asyncio.to_thread(lambda: all(map(self._is_as_loaded, family)))
+
+    def _is_as_loaded(self, record: ModuleRecord) -> bool:
+        if record.found is None:
+            return False
+        rescan()
+        try:
+            now = find_module(record.name, self._parts.config.modules_folder, record.found.source)
+        except (ModuleNotInstalled, ModuleNotChosen):
+            return False
+        return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
 
     async def use_choice(self, name: str) -> None:
         """Run a listed module with what a person has chosen to stand behind its name."""

@@ -3,6 +3,8 @@
 import difflib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -59,6 +61,7 @@ class ToolRegistry:
         self.version = 0
         self._former: dict[str, str] = {}
         self._encoded: dict[ToolFormat, bytes] = {}
+        self._keeps_page_scripts = False
 
     def rebuild(self) -> None:
         """Merge the tools of ready modules in their order; of two tools with one name the first counts.
@@ -82,7 +85,17 @@ class ToolRegistry:
     @property
     def runs_page_scripts(self) -> bool:
         """Whether a module that is ready runs scripts of a model in agentcore's own page."""
-        return any(record.runs_scripts_in_page and record.state == "ready" for record in self.records.values())
+        ready = (record for record in self.records.values() if record.state == "ready")
+        return self._keeps_page_scripts or any(record.runs_scripts_in_page for record in ready)
+
+    @contextmanager
+    def page_scripts_kept(self) -> Iterator[None]:
+        """A block in which modules are loaded anew: what runs in the page goes on, and may make use of the gap."""
+        self._keeps_page_scripts = self.runs_page_scripts
+        try:
+            yield
+        finally:
+            self._keeps_page_scripts = False
 
     def get(self, name: str) -> RegisteredTool:
         """The tool of this name.

@@ -1,6 +1,9 @@
-"""Changing settings: each change goes to the file that wins, and all are tried out before anything is written."""
+"""Changing settings: each change goes to the file that wins, and all are tried out before anything is written.
 
-from collections.abc import Sequence
+Settings of a module are set in `modules/KEY.json`, which wins over app.json, and are taken out of where they stand.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,8 +13,8 @@ from agentcore.host.config_error import ConfigProblem
 from agentcore.host.config_file import ConfigFile
 from agentcore.host.config_origins import Origin
 from agentcore.host.json_source import JsonPath, JsonSource, JsonSyntaxError
-from agentcore.host.settings_document import ELSEWHERE, SettingsDocument
-from agentcore.host.settings_shown import holds_secret, label, pointer
+from agentcore.host.settings_document import ELSEWHERE, SettingsDocument, SettingsSubject
+from agentcore.host.settings_shown import label, pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,46 +44,52 @@ class SettingsPlan:
     before: SettingsDocument
     after: SettingsDocument
 
+    def of(self, subject: SettingsSubject) -> "SettingsPlan":
+        """The same change as another module sees it that has its settings under the same key."""
+        return SettingsPlan(replace(self.before, subject=subject), replace(self.after, subject=subject))
+
     def write(self) -> SettingsDocument:
         """Write the files that change, each in one step.
 
         Raises:
-            ConfigChangedError: Another program changed a file since it was read; that file was not written.
+            ConfigChangedError: Another program changed one of them since it was read; none was written.
             ConfigError: A file cannot be written.
         """
-        written = [old.with_text(new.source.text) if _differs(old, new) else old for old, new in self._pairs()]
+        pairs = list(zip(self.before.files, self.after.files, strict=True))
+        for old, new in pairs:
+            if _differs(old, new):
+                old.refuse_change()
+        written = [
+            old.with_text(new.source.text, makes_folder=old is self.before.own) if _differs(old, new) else old
+            for old, new in pairs
+        ]
         return self.after.subject.merge(written[0], written[1] if len(written) > 1 else None)
 
-    def _pairs(self) -> list[tuple[ConfigFile, ConfigFile]]:
-        return list(zip(self.before.files, self.after.files, strict=True))
 
-
-def plan_changes(
-    document: SettingsDocument, changes: Sequence[SettingChange], *, may_change_policy: bool
-) -> SettingsPlan:
+def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -> SettingsPlan:
     """Try changes out.
 
     Args:
         document: The settings as they are.
         changes: What is wanted, carried out in order.
-        may_change_policy: Whether secrets, and what says what is allowed, may be changed.
     Raises:
-        ToolError: `settings_unknown`, `unknown_setting`, `forbidden`, `setting_read_only`, `setting_overridden`,
-            `invalid_settings`.
+        ToolError: `settings_unknown`, `unknown_setting`, `setting_read_only`, `setting_overridden`, `invalid_settings`.
         ConfigError: A change leads through a value that is no object.
     """
     after = document
     for change in changes:
-        _check(after, change, may_change_policy=may_change_policy)
+        _check(after, change)
         after = _applied(after, change)
+        for path in _left_over(after.at(change.path), change):
+            after = _applied(after, SettingChange(path, is_removal=True))
+    _refuse_new_problems(document, after, changes)
     for change in changes:
         if not change.is_removal and not _is_equal(after.at(change.path), change.value):
             raise _overridden(after, change.path)
-    _refuse_new_problems(document, after, changes)
     return SettingsPlan(document, after)
 
 
-def _check(document: SettingsDocument, change: SettingChange, *, may_change_policy: bool) -> None:
+def _check(document: SettingsDocument, change: SettingChange) -> None:
     schema, path = document.subject.schema, change.path
     if schema is None:
         raise ToolError(
@@ -92,28 +101,6 @@ def _check(document: SettingsDocument, change: SettingChange, *, may_change_poli
     is_elsewhere = document.subject.module is None and path[0] in ELSEWHERE
     if is_elsewhere or (schema.place(path) == "unknown" and not (change.is_removal and document.has(path))):
         raise _unknown(path, is_elsewhere=is_elsewhere)
-    if not may_change_policy and _is_policy(document, change):
-        file = _target(document, path)[0].path
-        raise ToolError(
-            "forbidden",
-            f"{label(path)} is a secret or says what is allowed, and cannot be changed from here; edit {file}",
-            action="change_policy",
-            path=pointer(path),
-            file=str(file),
-        )
-
-
-def policy_paths(document: SettingsDocument, changes: Sequence[SettingChange]) -> list[JsonPath]:
-    """Those of the changed settings that need the right to change the policy: secrets, and what is allowed."""
-    return [change.path for change in changes if _is_policy(document, change)]
-
-
-def _is_policy(document: SettingsDocument, change: SettingChange) -> bool:
-    schema, path = document.subject.schema, change.path
-    if schema is None or schema.place(path) == "unknown":
-        return False
-    values = (change.value, document.at(path))
-    return schema.is_policy(path) or any(holds_secret(document.subject, path, value) for value in values)
 
 
 def _unknown(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
@@ -124,8 +111,22 @@ def _unknown(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
     return ToolError("unknown_setting", message, path=pointer(path))
 
 
+def _left_over(value: Any, change: SettingChange) -> Iterator[tuple[str, ...]]:
+    """What shows through from app.json below an object that was set: whoever set it wants it as it was sent."""
+    return iter(()) if change.is_removal else _not_in(change.value, value, change.path)
+
+
+def _not_in(wanted: Any, value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(wanted, dict) and isinstance(value, dict):
+        for key, part in value.items():
+            if key not in wanted:
+                yield (*path, key)
+            else:
+                yield from _not_in(wanted[key], part, (*path, key))
+
+
 def _applied(document: SettingsDocument, change: SettingChange) -> SettingsDocument:
-    file, path = _target(document, change.path)
+    file, path = _target(document, change)
     text = without_value(file.source, path) if change.is_removal else file.edited(path, change.value)
     try:
         source = JsonSource(text)
@@ -137,27 +138,18 @@ def _applied(document: SettingsDocument, change: SettingChange) -> SettingsDocum
     return document.subject.merge(app, own)
 
 
-def _target(document: SettingsDocument, path: JsonPath) -> tuple[ConfigFile, JsonPath]:
+def _target(document: SettingsDocument, change: SettingChange) -> tuple[ConfigFile, JsonPath]:
     """The file in which a setting is changed, and its path there."""
+    path = change.path
     for known, origin in document.origins.items():
         if origin.is_read_only and known[: len(path)] == path:
             raise _read_only(known, origin)
     around, origin = document.origin_around(path)
     if origin.is_read_only and not isinstance(document.at(around), dict):
         raise _read_only(around, origin)
-    while origin.is_read_only and around:
-        around, origin = document.origin_around(around[:-1])
-    if _belongs_to_own(document, origin):
-        assert document.own is not None  # noqa: S101 - just asked
-        return document.own, (*(origin.path if origin.kind == "module" else ()), *path[len(around) :])
+    if document.own is not None and not (change.is_removal and path not in document.own.source.spans):
+        return document.own, path
     return document.app, (*document.subject.base, *path)
-
-
-def _belongs_to_own(document: SettingsDocument, origin: Origin) -> bool:
-    """Whether a setting goes to `modules/KEY.json`: it stands there, or app.json says nothing about the module."""
-    if document.own is None or origin.kind == "module":
-        return document.own is not None
-    return document.own.exists and document.subject.base not in document.app.source.spans
 
 
 def _read_only(path: JsonPath, origin: Origin) -> ToolError:

@@ -159,6 +159,13 @@ class SettingsDocument:
         """Whether something is set at a path."""
         return path in self.origins
 
+    @property
+    def over_app(self) -> list[JsonPath]:
+        """Places of a module's own file that app.json sets too."""
+        spans, base = self.app.source.spans, self.subject.base
+        own = (path for path, origin in self.origins.items() if path and origin.kind == "module")
+        return [path for path in own if (*base, *path) in spans]
+
     def origin_around(self, path: JsonPath) -> tuple[JsonPath, Origin]:
         """The innermost part of a path that is set in a file or by the environment, and where it comes from."""
         while path and path not in self.origins:

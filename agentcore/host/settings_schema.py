@@ -1,4 +1,4 @@
-"""What a JSON Schema of settings says about one place: is it known, is it a secret, does it say what is allowed."""
+"""What a JSON Schema of settings says about one place: is it known, is it a secret, is it harmless."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -12,7 +12,16 @@ Place = Literal["declared", "open", "unknown"]
 _REFERENCE = "#/$defs/"
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _DEPTH = 8  # a model may hold itself
-_SECRET, _POLICY = "writeOnly", "x-policy"
+_HARMLESS_DEPTH = 3  # objects inside of objects, deeper than settings go
+_SECRET, _POLICY, _HARMLESS = "writeOnly", "x-policy", "x-harmless"
+_MARKS = (_SECRET, _POLICY, _HARMLESS)
+
+_RISKY = (
+    *("exec", "command", "args", "env", "path", "dir", "root", "host", "url", "endpoint", "proxy"),
+    *("allow", "block", "sandbox", "trust", "protect", "writable", "profile"),
+)
+"""Parts of names that tell what runs, where, and what is allowed: no mark makes such a setting harmless. A word that
+holds one by accident (`redirects`) needs a confirmation too many, which does no harm."""
 
 
 class SettingsSchema:
@@ -37,15 +46,49 @@ class SettingsSchema:
         """Whether a secret stands here or around it."""
         return self._is_marked_on_the_way(path, (_SECRET,))
 
-    def is_policy(self, path: JsonPath) -> bool:
-        """Whether a change here changes a secret or what is allowed: this place, one around it, or one inside."""
-        if self._is_marked_on_the_way(path, (_SECRET, _POLICY)):
-            return True
-        return self._holds_mark_below(path, (_SECRET, _POLICY))
+    def is_harmless(self, path: JsonPath) -> bool:
+        """Whether a change here needs nobody's confirmation.
+
+        It has to be marked, as `x-harmless`, and it may be only where a yes or no, a number or one of a fixed set of
+        values stands: the module's word alone does not do. An object is harmless when all that can stand in it is.
+        `x-policy` here or around it wins, and so does a name that tells of programs, places or rights.
+        """
+        if not path or not all(isinstance(step, str) and not _is_risky(step) for step in path):
+            return False
+        if self.place(path) != "declared" or self._is_marked_on_the_way(path, (_SECRET, _POLICY)):
+            return False
+        return self._is_harmless(list(self._at(path)), _HARMLESS_DEPTH)
+
+    def takes(self, path: JsonPath, value: Any) -> bool:
+        """Whether a value is of a kind that the schema tells of: a yes or no, a number, one of a fixed set, or an
+        object of such. What else a setting takes (a text that is read as a number, say) counts as no."""
+        schemas = list(self._at(path))
+        if isinstance(value, dict):
+            return any("properties" in schema for schema in schemas) and all(
+                self.takes((*path, key), part) for key, part in value.items()
+            )
+        return any(_takes(schema, value) for schema in schemas)
 
     def holds_secret(self, path: JsonPath) -> bool:
         """Whether a secret stands here or can stand inside."""
         return self._holds_mark_below(path, (_SECRET,))
+
+    def _is_harmless(self, schemas: list[Schema], depth: int) -> bool:
+        given = [schema for schema in schemas if schema.get("type") != "null"]
+        return bool(given) and all(self._is_harmless_alone(schema, depth) for schema in given)
+
+    def _is_harmless_alone(self, schema: Schema, depth: int) -> bool:
+        if schema.get(_SECRET) or schema.get(_POLICY):
+            return False
+        if _is_fixed(schema) or schema.get("type") in ("boolean", "integer", "number"):
+            return schema.get(_HARMLESS) is True
+        parts = schema.get("properties")
+        if depth == 0 or not parts or schema.get("additionalProperties") is not False:
+            return False
+        return all(
+            not _is_risky(key) and self._is_harmless(list(self._alternatives(part, frozenset())), depth - 1)
+            for key, part in parts.items()
+        )
 
     def _holds_mark_below(self, path: JsonPath, marks: tuple[str, ...]) -> bool:
         seen: set[int] = set()
@@ -95,7 +138,7 @@ class SettingsSchema:
             yield own
         for branch in branches:
             for inner in self._alternatives(branch, seen):
-                yield inner | {mark: True for mark in (_SECRET, _POLICY) if own.get(mark)}
+                yield inner | {mark: own[mark] for mark in _MARKS if own.get(mark)}
 
     def _resolved(self, schema: Schema, reference: str) -> Any:
         target = self.root.get("$defs", {}).get(reference.removeprefix(_REFERENCE), {})
@@ -114,6 +157,26 @@ class SettingsSchema:
             ):
                 return True
         return False
+
+
+def _is_risky(name: str) -> bool:
+    lowered = name.lower()
+    return any(part in lowered for part in _RISKY)
+
+
+def _is_fixed(schema: Schema) -> bool:
+    """Whether only values that the schema names can stand there, none of which holds others."""
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    return isinstance(values, list) and not any(isinstance(value, dict | list) for value in values)
+
+
+def _takes(schema: Schema, value: Any) -> bool:
+    if _is_fixed(schema):
+        values = [schema["const"]] if "const" in schema else schema["enum"]
+        return any(value == known and isinstance(value, bool) == isinstance(known, bool) for known in values)
+    if value is None or isinstance(value, bool):
+        return bool(schema.get("type") == ("null" if value is None else "boolean"))
+    return isinstance(value, int | float) and schema.get("type") in ("integer", "number")
 
 
 def _below(schema: Schema, step: str | int) -> Iterator[Any]:

@@ -56,14 +56,6 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     return bool(value) and is_named and schema.place(path) == "open"
 
 
-def holds_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
-    """Whether a value is a secret, or anything inside of it."""
-    if is_secret(subject, path, value):
-        return True
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return any(holds_secret(subject, (*path, step), part) for step, part in inner)
-
-
 def diff_of(before: SettingsDocument, after: SettingsDocument) -> list[tuple[ConfigFile, str]]:
     """The changes of each file that changes, as a unified diff in which secrets are masked."""
     found = []

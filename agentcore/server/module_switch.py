@@ -5,7 +5,9 @@ from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
+from typing import Literal
 
+from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.host.config import AppConfig, set_modules
 from agentcore.host.config_error import ConfigError
@@ -17,6 +19,8 @@ from agentcore.host.modules import ModuleRecord
 from agentcore.host.settings_document import SettingsSubject
 from agentcore.host.settings_shown import diff_of
 from agentcore.server.refusal import Refusal
+
+ModuleAction = Literal["enable", "disable", "reload"]
 
 
 class ModuleSwitch:
@@ -38,6 +42,26 @@ class ModuleSwitch:
             await self._list(name, is_on=True)
         await self._host.modules.enable(name)
         await self._arrange()
+
+    async def must_confirm(self, principal: Principal, name: str, action: ModuleAction) -> bool:
+        """Whether a person confirms what somebody wants done with a module.
+
+        The page may be a script's: what it turns on is confirmed, and code that changed since it was loaded. Turning
+        off is not, nor loading the same code anew; but for a module that runs scripts in the page, since calls of the
+        page are asked about as long as it does.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        if principal.kind != "page":
+            return False
+        if action == "enable":
+            return True
+        modules = self._host.modules
+        stopping = modules.stopped_with(name, for_reload=action == "reload")
+        if any(record.runs_scripts_in_page for record in stopping):
+            return True
+        return action == "reload" and not await modules.is_same_code(name)
 
     async def check(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
         """See whether a module can be enabled or disabled, and what that would change: file and unified diff.

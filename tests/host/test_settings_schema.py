@@ -1,13 +1,19 @@
-"""What a schema of settings says about one place: known or not, secret or not, policy or not."""
+"""What a schema of settings says about one place: known or not, secret or not, harmless or not."""
 
-from typing import Annotated, Any, Literal
+import enum
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from agentcore.host.config_model import POLICY
+from agentcore.host.config_model import HARMLESS
 from agentcore.host.config_schema import settings_schema
 from agentcore.host.settings_schema import SettingsSchema
+
+T = TypeVar("T")
+Marked = Annotated[T, Field(json_schema_extra=HARMLESS)]
 
 
 class Leaf(BaseModel):
@@ -27,7 +33,6 @@ class Tree(BaseModel):
     pair: tuple[int, SecretStr] | None = None
     free: Any = None
     texts: dict[str, str] = {}
-    allowed: Annotated[list[str], Field(json_schema_extra=POLICY)] = []
 
 
 @pytest.fixture(scope="module")
@@ -75,16 +80,120 @@ def test_secret_is_known_through_unions_lists_and_itself(schema: SettingsSchema,
     assert not schema.is_secret((*path[:-1], "size"))
 
 
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Size(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    width: Marked[int] = 1
+    height: Marked[int] = 1
+
+
+class Half(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    width: Marked[int] = 1
+    name: str = ""
+
+
+class Open(BaseModel):
+    width: Marked[int] = 1
+
+
+class Nested(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    inner: "Nested | None" = None
+    width: Marked[int] = 1
+
+
+class Marks(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    count: Marked[int] = 1
+    ratio: Marked[float] = 0.5
+    is_quiet: Marked[bool] = False
+    unit: Marked[Literal["c", "k"]] = "c"
+    colour: Marked[Colour] = Colour.RED
+    perhaps: Marked[int | None] = None
+    choice: Marked[Literal["a"] | bool | None] = None
+    size: Size = Size()
+    size_perhaps: Size | None = None
+
+    unmarked: int = 1
+    text: Marked[str] = ""
+    file: Marked[Path] = Path()
+    secret: Marked[SecretStr | None] = None
+    many: Marked[list[int]] = []
+    by_name: Marked[dict[str, int]] = {}
+    anything: Marked[Any] = None
+    number_or_text: Marked[int | str] = 0
+    duration: Marked[timedelta] = timedelta()
+    both: Annotated[int, Field(json_schema_extra={"x-harmless": True, "x-policy": True})] = 1
+    said: Annotated[int, Field(json_schema_extra={"x-harmless": "yes"})] = 1
+    half: Half = Half()
+    marked_half: Marked[Half] = Half()
+    policy_size: Annotated[Size, Field(json_schema_extra={"x-policy": True})] = Size()
+    open: Open = Open()
+    nested: Nested = Nested()
+    proxy: Size = Size()
+    aliased: Annotated[bool, Field(alias="envVars", json_schema_extra={"x-harmless": True})] = False
+
+
+@pytest.fixture(scope="module")
+def marks() -> SettingsSchema:
+    made = settings_schema(Marks)
+    assert made is not None
+    return SettingsSchema(made)
+
+
+@pytest.mark.spec("K5")
 @pytest.mark.parametrize(
-    "path", [("leaf",), ("leaves",), ("by_name",), ("pair",), ("left",), ("allowed",), ("allowed", 0)]
+    "path",
+    [
+        *(("count",), ("ratio",), ("is_quiet",), ("unit",), ("colour",), ("perhaps",), ("choice",)),
+        *(("size",), ("size", "width"), ("size_perhaps",), ("size_perhaps", "height"), ("half", "width")),
+        *(("open", "width"), ("nested", "width"), ("nested", "inner", "width")),
+    ],
 )
-def test_what_holds_a_secret_or_says_what_is_allowed_is_policy(schema: SettingsSchema, path: Any) -> None:
-    assert schema.is_policy(path)
+def test_marked_numbers_switches_and_choices_are_harmless(marks: SettingsSchema, path: Any) -> None:
+    assert marks.is_harmless(path)
 
 
-@pytest.mark.parametrize("path", [("leaf", "size"), ("leaves", 0, "size"), ("texts",), ("free",), ("left", "texts")])
-def test_the_rest_is_not_policy(schema: SettingsSchema, path: Any) -> None:
-    assert not schema.is_policy(path)
+@pytest.mark.spec("K5")
+@pytest.mark.parametrize(
+    "path",
+    [
+        *((), ("unmarked",), ("text",), ("file",), ("secret",), ("many",), ("many", 0), ("by_name",), ("by_name", "x")),
+        *(("anything",), ("number_or_text",), ("duration",), ("both",), ("said",)),
+        *(("half",), ("half", "name"), ("marked_half",), ("policy_size",), ("policy_size", "width")),
+        *(("open",), ("nested",), ("proxy",), ("proxy", "width"), ("envVars",), ("nothing",), ("size", "depth")),
+    ],
+)
+def test_all_else_is_policy_whatever_its_mark(marks: SettingsSchema, path: Any) -> None:
+    assert not marks.is_harmless(path)
+
+
+@pytest.mark.spec("K5")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("executable", "command", "args", "env", "environment", "path", "basePath", "work_dir", "directory", "root"),
+        *("chroot", "hosts", "hostname", "baseUrl", "urls", "cdp_endpoint", "proxy", "allow_private", "allowed_hosts"),
+        *("blocked", "sandbox", "no_sandbox", "trusted", "unprotected", "writable", "profile", "USE_PROXY"),
+    ],
+)
+def test_name_that_tells_of_programs_places_or_rights_is_never_harmless(name: str) -> None:
+    part = {"type": "boolean", "x-harmless": True}
+    schema = SettingsSchema({"type": "object", "properties": {name: part, "quiet": part}})
+    assert not schema.is_harmless((name,))
+    assert schema.is_harmless(("quiet",))
+
+
+def test_kinds_of_values_that_a_schema_tells_of(marks: SettingsSchema) -> None:
+    taken = {"count": 3, "ratio": 1, "is_quiet": True, "unit": "k", "perhaps": None, "size": {"width": 4}}
+    assert all(marks.takes((key,), value) for key, value in taken.items())
+    others = {"count": "3", "ratio": True, "is_quiet": 1, "unit": "x", "size": {"depth": 1}, "perhaps": [], "colour": 1}
+    assert not any(marks.takes((key,), value) for key, value in others.items())
 
 
 def test_declared_places_end_although_the_model_holds_itself(schema: SettingsSchema) -> None:

@@ -127,29 +127,87 @@ async def test_module_that_the_page_enables_waits_and_with_the_token_it_does_not
     assert (await (await server.post("/api/modules/clock/enable", json={})).json())["state"] == "ready"
 
 
-@pytest.mark.parametrize(("action", "kind"), [("disable", "module_disable"), ("reload", "module_reload")])
-async def test_module_that_the_page_disables_or_reloads_goes_on_until_it_is_confirmed(agentcore_client, action, kind):
+@pytest.fixture
+async def clock(agentcore_client):
+    """A server with a local module that is ready; `file` is its code."""
     server = await agentcore_client()
-    modules = server.running.host.config.file.parent / "modules"
-    modules.mkdir()
-    (modules / "clock.py").write_text(CLOCK)
-    assert (await (await server.post("/api/modules/clock/enable", json={})).json())["state"] == "ready"
-    of_page, person = await page(server), await approver(server)
-    ready_at = server.running.host.modules.get("clock").ready_at_ms
+    server.file = server.running.host.config.file.parent / "modules" / "clock.py"
+    server.file.parent.mkdir()
+    server.file.write_text(CLOCK)
+    await enable(server)
+    return server
+
+
+async def enable(server):
+    answer = await server.post("/api/modules/clock/enable", json={})
+    assert (await answer.json())["state"] == "ready"
+
+
+async def said(server):
+    answer = await server.post("/api/tools/clock_now/call", json={})
+    return (await answer.json())["content"][0]["text"]
+
+
+async def test_page_disables_a_module_and_loads_the_same_code_anew_without_a_question(clock):
+    of_page = await page(clock)
+    before = clock.running.host.modules.get("clock").plugin
+    status, module = await of_page.ask("POST", "/api/modules/clock/reload", {})
+    assert (status, module["state"]) == (200, "ready")
+    assert clock.running.host.modules.get("clock").plugin is not before
+    status, module = await of_page.ask("POST", "/api/modules/clock/disable", {})
+    assert (status, module["state"], app_json(clock)["modules"]) == (200, "stopped", [])
+
+
+async def test_code_that_changed_is_loaded_once_it_is_confirmed(clock):
+    of_page, person = await page(clock), await approver(clock)
+    clock.file.write_text(CLOCK.replace('"now"', '"later"'))
+    status, answer = await of_page.ask("POST", "/api/modules/clock/reload", {})
+    assert (status, answer["error"]["type"]) == (403, "confirmation_required")
+    assert await said(clock) == "now"
+    (change,) = (await person.ask("GET", "/api/approvals"))[1]["changes"]
+    assert (change["kind"], change["subject"]) == ("module_reload", "clock")
+    assert (await decide(person, change["changeId"]))[0] == 200
+    assert await said(clock) == "later"
+
+
+async def test_code_that_another_place_brings_by_now_waits_too(clock):
+    """The file is gone, and a folder of the same name is there: the same module by its name, and other code."""
+    clock.file.unlink()
+    package = clock.file.parent / "clock"
+    package.mkdir()
+    (package / "__init__.py").write_text(CLOCK)
+    status, answer = await (await page(clock)).ask("POST", "/api/modules/clock/reload", {})
+    assert (status, answer["error"]["type"]) == (403, "confirmation_required")
+
+
+@pytest.mark.parametrize(("action", "kind"), [("disable", "module_disable"), ("reload", "module_reload")])
+async def test_page_cannot_turn_off_what_has_its_calls_asked_about(clock, action, kind):
+    """A script of a model in the page could do so too, and then call whatever it likes."""
+    clock.file.write_text(CLOCK.replace("    @tool", "    runs_scripts_in_page = True\n\n    @tool", 1))
+    await clock.post("/api/modules/clock/reload", json={})
+    of_page, person = await page(clock), await approver(clock)
     status, answer = await of_page.ask("POST", f"/api/modules/clock/{action}", {})
     assert (status, answer["error"]["type"]) == (403, "confirmation_required")
-    assert server.running.host.modules.get("clock").ready_at_ms == ready_at
     (change,) = (await person.ask("GET", "/api/approvals"))[1]["changes"]
     assert (change["kind"], change["subject"]) == (kind, "clock")
-    events = server.running.events
+    states: list[tuple[str, bool]] = []
+    host = clock.running.host
+    host.events.subscribe(
+        "module.stateChanged",
+        lambda event: states.append((event.to_json()["state"], host.registry.runs_page_scripts)),
+    )
     assert (await decide(person, change["changeId"]))[0] == 200
-    assert any(event["state"] == "stopping" for event in events.of("module.stateChanged"))
     if action == "disable":
-        assert '+{"modules": []}' in change["diff"][0]["text"]
-        assert app_json(server)["modules"] == []
+        assert app_json(clock)["modules"] == []
+        assert states[-1] == ("stopped", False)
     else:
-        assert server.running.host.modules.get("clock").state == "ready"
-    status, answer = await of_page.ask("POST", f"/api/modules/ghost/{action}", {})
+        assert [state for state, _ in states] == ["stopping", "stopped", "loading", "ready"]
+        assert all(asks for _, asks in states)
+
+
+@pytest.mark.parametrize("action", ["disable", "reload"])
+async def test_module_that_is_not_there_is_not_asked_about(server, action):
+    status, answer = await (await page(server)).ask("POST", f"/api/modules/ghost/{action}", {})
     assert (status, answer["error"]["type"]) == (404, "module_not_found")
 
 

@@ -16,6 +16,7 @@ from agentcore.host.config_file import FILE_BYTES
 from agentcore.host.settings_change import SettingChange, plan_changes
 from agentcore.host.settings_document import SettingsSubject
 from agentcore.host.settings_shown import diff_of
+from agentcore.server.refusal import Refusal
 
 APP = """{
     "modules": [],
@@ -44,7 +45,7 @@ class Weather(Module):
 
     class Settings(Module.Settings):
         api_key: SecretStr | None = None
-        count: Annotated[int, Field(ge=1)] = 3
+        count: Annotated[int, Field(ge=1, json_schema_extra={"x-harmless": True})] = 3
         unit: str = "C"
         proxy: Proxy = Proxy()
         headers: dict[str, str] = Field(default_factory=dict)
@@ -71,6 +72,16 @@ async def put(server, path: str, changes: list[dict[str, Any]], expected: str | 
     body = {"expected": expected, "changes": changes}
     async with server.client.put(server.url + path, json=body, params=query) as response:
         return response.status, await response.json()
+
+
+async def save(server, path: str, changes: list[dict[str, Any]], **query: str):
+    """Change settings, and confirm what waits; the answer is what is set then."""
+    status, answer = await put(server, path, changes, **query)
+    if status == 403:
+        (waiting,) = server.host.policy_changes.waiting
+        await server.host.policy_changes.decide(waiting.change_id, approved=True, by="test")
+        return await server.get(path)
+    return status, answer
 
 
 WEATHER = "/api/settings/modules/weather"
@@ -113,7 +124,7 @@ async def test_what_has_routes_of_its_own_is_not_changed_as_a_setting(server, ch
 
 @pytest.mark.spec("K5")
 async def test_change_is_saved_in_place_and_every_other_byte_is_kept(server):
-    status, view = await put(server, "/api/settings", [{"path": "/limits/stop_grace", "value": 2}])
+    status, view = await save(server, "/api/settings", [{"path": "/limits/stop_grace", "value": 2}])
     assert status == 200
     assert (server.folder / "app.json").read_text() == APP.replace("1.5", "2")
     assert view["values"]["limits"]["stop_grace"] == 2
@@ -121,7 +132,7 @@ async def test_change_is_saved_in_place_and_every_other_byte_is_kept(server):
 
 
 async def test_removed_setting_falls_back_to_its_default(server):
-    status, view = await put(server, "/api/settings", [{"path": "/limits/stop_grace", "remove": True}])
+    status, view = await save(server, "/api/settings", [{"path": "/limits/stop_grace", "remove": True}])
     assert status == 200
     assert "/limits/stop_grace" not in view["origins"]
     assert json.loads((server.folder / "app.json").read_text())["limits"] == {}
@@ -132,11 +143,10 @@ async def test_preview_shows_a_diff_and_writes_nothing(server):
     status, answer = await put(server, WEATHER, changes, preview="diff")
     assert status == 200
     (diff,) = answer["diff"]
-    assert diff["file"] == str(server.folder / "app.json")
+    assert diff["file"] == str(server.folder / "modules" / "weather.json")
     changed = [line for line in diff["text"].splitlines() if line[:1] in "+-"][2:]
-    assert [line[0] for line in changed] == ["-", "+"]
-    assert '"count": 7' in changed[1]
-    assert '"unit": "F"' in changed[1]
+    assert changed == ["-{}", "+{", '+  "count": 7,', '+  "unit": "F"', "+}"]
+    assert not (server.folder / "modules" / "weather.json").exists()
     assert (server.folder / "app.json").read_text() == APP
 
 
@@ -148,7 +158,7 @@ async def test_no_secret_is_in_an_answer_or_a_diff(server):
         json.dumps((await server.get("/api/settings"))[1]),
         json.dumps((await put(server, WEATHER, changes, preview="diff"))[1]),
         json.dumps((await put(server, "/api/settings", [{"path": "/locale", "value": "zh"}], preview="diff"))[1]),
-        json.dumps((await put(server, WEATHER, changes))[1]),
+        json.dumps((await save(server, WEATHER, changes))[1]),
     ]
     for secret in ("hunter2", "Bearer x", "ghp_other"):
         assert not [text for text in texts if secret in text]
@@ -168,6 +178,12 @@ async def test_no_secret_is_in_an_answer_or_a_diff(server):
         (WEATHER, {"path": "/headers", "value": {"X-Token": "mine"}}),
         (WEATHER, {"path": "/headers", "value": {"Accept": "*/*"}}),
         (WEATHER, {"path": "/sandbox", "value": "off"}),
+        (WEATHER, {"path": "/unit", "value": "F"}),
+        (WEATHER, {"path": "/unit", "remove": True}),
+        ("/api/settings", {"path": "/limits/call_timeout_max", "value": 5}),
+        ("/api/settings", {"path": "/limits", "remove": True}),
+        ("/api/settings", {"path": "/server/port", "value": 1}),
+        ("/api/settings", {"path": "/server/approval_port", "value": 1}),
         ("/api/settings", {"path": "/approvals/mode", "value": "allow"}),
         ("/api/settings", {"path": "/approvals/api_token", "value": True}),
         ("/api/settings", {"path": "/agents/default", "value": {}}),
@@ -181,7 +197,7 @@ async def test_no_secret_is_in_an_answer_or_a_diff(server):
         ("/api/settings", {"path": "/modules_dir", "value": "workspace"}),
     ],
 )
-async def test_secrets_and_what_is_allowed_wait_for_a_person(server, path, change):
+async def test_all_that_is_not_harmless_waits_for_a_person(server, path, change):
     status, answer = await put(server, path, [change], preview="diff")
     assert (status, answer["needsConfirmation"]) == (200, True)
     status, answer = await put(server, path, [change])
@@ -196,7 +212,8 @@ async def test_secrets_and_what_is_allowed_wait_for_a_person(server, path, chang
 async def test_view_names_what_is_policy(server):
     _, view = await server.get("/api/settings")
     assert {"/approvals", "/approvals/mode", "/workspace/roots", "/server/hosts", "/agents"} <= {*view["policy"]}
-    assert not {"/server/port", "/limits/stop_grace", "/locale"} & {*view["policy"]}
+    assert {"/server/port", "/limits", "/limits/stop_grace"} <= {*view["policy"]}
+    assert "/locale" not in view["policy"]
     assert (view["mayChangePolicy"], view["policyIsConfirmed"]) == (True, True)
 
 
@@ -215,7 +232,7 @@ async def test_what_was_wrong_already_does_not_keep_the_rest_from_being_mended(s
     (server.folder / "app.json").write_text(broken)
     _, view = await server.get(WEATHER)
     assert sorted(problem["path"] for problem in view["problems"]) == ["/api_key", "/cuont"]
-    status, view = await put(server, WEATHER, [{"path": "/cuont", "remove": True}, {"path": "/count", "value": 2}])
+    status, view = await save(server, WEATHER, [{"path": "/cuont", "remove": True}, {"path": "/count", "value": 2}])
     assert status == 200
     assert [problem["path"] for problem in view["problems"]] == ["/api_key"]
     status, answer = await put(server, WEATHER, [{"path": "/count", "value": "many"}])
@@ -228,33 +245,51 @@ async def test_setting_that_does_not_exist_is_refused(server):
 
 
 @pytest.mark.spec("K5")
-async def test_change_goes_to_the_file_that_wins(server):
+async def test_settings_of_a_module_go_to_its_own_file_which_wins(server):
+    """app.json stays as it is, and shows again what it says once the module's own file says nothing."""
     own = server.folder / "modules" / "weather.json"
     own.write_text('{"unit": "F"}')
-    status, view = await put(server, WEATHER, [{"path": "/unit", "value": "K"}, {"path": "/count", "value": 9}])
+    status, view = await save(server, WEATHER, [{"path": "/unit", "value": "K"}, {"path": "/count", "value": 9}])
     assert status == 200
-    assert own.read_text() == '{"unit": "K"}'
-    assert (server.folder / "app.json").read_text() == APP.replace('"count": 2', '"count": 9')
-    assert (view["origins"]["/unit"]["kind"], view["origins"]["/count"]["kind"]) == ("module", "app")
+    assert json.loads(own.read_text()) == {"unit": "K", "count": 9}
+    assert (server.folder / "app.json").read_text() == APP
+    assert (view["origins"]["/unit"]["kind"], view["origins"]["/count"]["kind"]) == ("module", "module")
+    assert view["overApp"] == ["/count"]
+    status, view = await save(server, WEATHER, [{"path": "/count", "remove": True}])
+    assert (view["values"]["count"], view["origins"]["/count"]["kind"], view["overApp"]) == (2, "app", [])
 
 
 @pytest.mark.spec("K5")
-async def test_module_with_only_a_file_of_its_own_keeps_new_settings_there(server):
-    (server.folder / "app.json").write_text("{}")
-    own = server.folder / "modules" / "weather.json"
-    own.write_text('{"unit": "F"}')
-    status, _ = await put(server, WEATHER, [{"path": "/proxy/host", "value": "p"}])
+async def test_setting_that_only_app_json_has_is_taken_out_of_it(server):
+    status, view = await save(server, WEATHER, [{"path": "/count", "remove": True}])
+    assert (status, "/count" in view["origins"]) == (200, False)
+    assert '"count"' not in (server.folder / "app.json").read_text()
+
+
+@pytest.mark.spec("K5")
+async def test_folder_of_the_modules_own_file_is_made(server):
+    (server.folder / "modules").rename(server.folder / "elsewhere")
+    status, _ = await save(server, WEATHER, [{"path": "/proxy/host", "value": "p"}])
     assert status == 200
-    assert json.loads(own.read_text()) == {"unit": "F", "proxy": {"host": "p"}}
-    assert (server.folder / "app.json").read_text() == "{}"
+    own = server.folder / "modules" / "weather.json"
+    assert json.loads(own.read_text()) == {"proxy": {"host": "p"}}
+    assert own.stat().st_mode & 0o777 == 0o600
 
 
-async def test_object_that_two_files_make_is_not_replaced_as_a_whole(server):
-    (server.folder / "app.json").write_text('{"config": {"weather": {"headers": {"Accept": "a"}}}}')
-    (server.folder / "modules" / "weather.json").write_text('{"headers": {"Accept-Language": "b"}}')
-    status, answer = await put(server, WEATHER, [{"path": "/headers", "value": {"Accept": "c"}}])
+@pytest.mark.spec("K5")
+async def test_map_is_what_was_sent_although_app_json_says_more(server):
+    """What app.json says is merged into the module's own file key by key: what is not wanted is taken out there."""
+    (server.folder / "app.json").write_text('{"config": {"weather": {"headers": {"Accept": "a", "Via": "v"}}}}')
+    status, view = await save(server, WEATHER, [{"path": "/headers", "value": {"Accept": "c"}}])
+    assert (status, view["values"]["headers"]) == (200, {"Accept": "c"})
+    assert json.loads((server.folder / "modules" / "weather.json").read_text()) == {"headers": {"Accept": "c"}}
+    assert json.loads((server.folder / "app.json").read_text()) == {"config": {"weather": {"headers": {"Accept": "a"}}}}
+
+
+async def test_changes_that_contradict_one_another_are_refused(server):
+    changes = [{"path": "/headers", "value": {"Accept": "c"}}, {"path": "/headers/Via", "value": "v"}]
+    status, answer = await put(server, WEATHER, changes)
     assert (status, answer["error"]["type"]) == (400, "setting_overridden")
-    assert "weather.json" in answer["error"]["message"]
 
 
 @pytest.mark.spec("K5")
@@ -265,10 +300,10 @@ async def test_value_from_the_environment_is_read_only(tmp_path):
     document = SettingsSubject.of_app(load_config(path, environ)).read()
     assert document.at(("limits", "stop_grace")) == 9
     with pytest.raises(ToolError, match="environment variable AGENTCORE_LIMITS__STOP_GRACE") as caught:
-        plan_changes(document, [SettingChange(("limits", "stop_grace"), 3)], may_change_policy=True)
+        plan_changes(document, [SettingChange(("limits", "stop_grace"), 3)])
     assert caught.value.type == "setting_read_only"
     # an object of the environment is laid over those of files, so other keys of it can be set there
-    plan = plan_changes(document, [SettingChange(("server", "port"), 4)], may_change_policy=True)
+    plan = plan_changes(document, [SettingChange(("server", "port"), 4)])
     assert plan.write().at(("server",)) == {"approval_port": 1, "port": 4}
 
 
@@ -284,7 +319,7 @@ async def test_file_that_changes_between_plan_and_writing_is_not_overwritten(tmp
     path = tmp_path / "app.json"
     path.write_text("{}")
     document = SettingsSubject.of_app(load_config(path, {})).read()
-    plan = plan_changes(document, [SettingChange(("locale",), "zh")], may_change_policy=False)
+    plan = plan_changes(document, [SettingChange(("locale",), "zh")])
     path.write_text('{"locale": "en"}')
     with pytest.raises(ConfigChangedError):
         plan.write()
@@ -305,8 +340,11 @@ async def test_file_that_cannot_be_written_is_an_error(server):
     nearly_too_large = json.dumps({"unit": "F" * (FILE_BYTES - 100)})
     own.write_text(nearly_too_large)
     (server.folder / "app.json").write_text("{}")
-    status, answer = await put(server, WEATHER, [{"path": "/proxy/host", "value": "h" * 100}])
-    assert (status, answer["error"]["type"]) == (409, "config_not_written")
+    await put(server, WEATHER, [{"path": "/proxy/host", "value": "h" * 100}])
+    (waiting,) = server.host.policy_changes.waiting
+    with pytest.raises(Refusal) as caught:
+        await server.host.policy_changes.decide(waiting.change_id, approved=True, by="test")
+    assert caught.value.type == "config_not_written"
     assert own.read_text() == nearly_too_large
 
 
@@ -329,7 +367,7 @@ async def test_change_that_is_none_is_refused(server, change):
 
 @pytest.mark.spec("M3", "M4")
 async def test_saved_settings_of_a_module_count_once_it_is_reloaded(server):
-    _, view = await put(server, WEATHER, [{"path": "/count", "value": 5}])
+    _, view = await save(server, WEATHER, [{"path": "/count", "value": 5}])
     assert view["waitsForReload"] is True
     await server.post("/api/modules/weather/reload")
     assert (await server.call("weather_count"))["data"] == 5
@@ -365,25 +403,24 @@ async def test_module_that_is_not_listed_has_no_settings(server):
 async def test_change_is_in_the_record_and_told_to_pages_without_its_value(server):
     told: list[dict[str, Any]] = []
     server.host.events.subscribe("settings.changed", lambda event: told.append(event.to_json()))
-    await put(server, WEATHER, [{"path": "/unit", "value": "Kelvin"}])
+    await put(server, WEATHER, [{"path": "/count", "value": 12345}])
     _, page = await server.get("/api/calls", params={"kind": "notice"})
-    assert (told[0]["module"], told[0]["paths"]) == ("weather", ["/unit"])
+    assert (told[0]["module"], told[0]["paths"]) == ("weather", ["/count"])
     row = page["calls"][0]
     assert (row["outcome"], row["module"], row["principal_kind"]) == ("settings_changed", "weather", "token")
-    assert json.loads(row["arguments"]) == {"module": "weather", "paths": ["/unit"]}
+    assert json.loads(row["arguments"]) == {"module": "weather", "paths": ["/count"]}
 
 
-async def test_who_may_change_policy_sets_secrets_and_the_diff_hides_them(tmp_path):
+async def test_diff_hides_a_secret_that_is_set(tmp_path):
     path = tmp_path / "app.json"
     path.write_text(APP)
     config = load_config(path, {})
     record = _record_of(Weather())
     document = SettingsSubject.of_module(config, record).read()
-    plan = plan_changes(document, [SettingChange(("api_key",), "sesame")], may_change_policy=True)
+    plan = plan_changes(document, [SettingChange(("api_key",), "sesame")])
     ((_, text),) = diff_of(plan.before, plan.after)
     assert "sesame" not in text
-    assert "hunter2" not in text
-    assert '+        "weather": {"count": 2, "api_key": "••• (new)"' in text
+    assert '+  "api_key": "••• (new)"' in text
     assert plan.write().at(("api_key",)) == "sesame"
 
 

@@ -11,7 +11,7 @@ import './ac-icon.js';
 
 const ICONS = {enable: 'play', disable: 'power', reload: 'refresh-cw'};
 
-/** What can be done with a module: open its page; and, once confirmed in the approval view, reload, enable, disable. `compact`: small and quiet, for lists. */
+/** What can be done with a module: open its page; reload, enable and disable it, some of it once confirmed in the approval view. `compact`: small and quiet, for lists. */
 export class AcModuleActions extends Localized(LitElement) {
   static properties = {module: {attribute: false}, isCompact: {type: Boolean, attribute: 'compact'}, _running: {state: true}};
 

@@ -4,7 +4,7 @@ import {Localized, t} from '../i18n.js';
 import {Listening} from '../listening.js';
 import {moduleList} from '../module-list.js';
 import {SettingsEdit} from '../settings/settings-edit.js';
-import {groupsOf, lockOf, pathOf, problemsElsewhere, rowsOf} from '../settings/settings-model.js';
+import {groupsOf, lockOf, pathOf, problemsElsewhere, rowsOf, waitsForPerson} from '../settings/settings-model.js';
 import {base, buttons} from '../styles.js';
 import {toast, toastError} from '../toasts.js';
 import './ac-empty.js';
@@ -32,6 +32,8 @@ export class AcSettingsForm extends Localized(LitElement) {
       margin-top: var(--ac-space-5); padding: var(--ac-space-3) var(--ac-space-3) var(--ac-space-3) var(--ac-space-4);
       border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); box-shadow: var(--ac-shadow-l);
     }
+    .legend { display: flex; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    .legend ac-icon { flex: none; margin-top: 0.125rem; }
     .bar > span { flex: 1 1 4rem; font-weight: var(--ac-weight-medium); }
     @media (max-width: 30rem) { .bar button { padding-inline: var(--ac-space-2); } }
     .bar .field-error { flex-basis: 100%; color: var(--ac-danger); font-weight: normal; font-size: var(--ac-text-s); overflow-wrap: anywhere; }
@@ -46,7 +48,8 @@ export class AcSettingsForm extends Localized(LitElement) {
     new Listening(this, () => [
       client.on('settings.changed', () => void this._edit?.load()),
       client.on('module.stateChanged', ({module}) => { if (module === this.module) void this._edit?.load(); }),
-      client.on('policy.*', () => void this._edit?.load()),
+      client.on('policy.requested', () => void this._edit?.load()),
+      client.on('policy.decided', (decided) => void this._decided(decided)),
       client.on('events.reset', () => void this._edit?.load()),
       moduleList.subscribe(() => this.requestUpdate()),
     ]);
@@ -112,6 +115,7 @@ export class AcSettingsForm extends Localized(LitElement) {
     return html`
       ${unconfirmed.length ? html`
         <div class="note warn" role="status"><ac-icon name="shield"></ac-icon><span>${t('settings.waitsForConfirmation', {names: unconfirmed.map((pointer) => pathOf(pointer).join('.')).join(', ')})}</span></div>` : nothing}
+      ${rowsOf(group).some((row) => waitsForPerson(document, row)) ? html`<p class="legend"><ac-icon name="shield"></ac-icon><span>${t('settings.legend')}</span></p>` : nothing}
       ${problemsElsewhere(document, group).map(({message, path, variable}) => {
         const place = variable ?? pathOf(path).join('.');
         return html`<div class="note danger"><ac-icon name="circle-alert"></ac-icon><span>${place ? html`<code>${place}</code>: ` : nothing}${message}</span></div>`;
@@ -123,14 +127,20 @@ export class AcSettingsForm extends Localized(LitElement) {
   }
 
   /** @param {SettingsEdit} edit */
-  _bar({changes, isBusy, said}) {
+  _bar(edit) {
+    const {changes, isBusy, said} = edit;
     return html`
       <div class="bar" role="region" aria-label=${t('settings.unsaved')}>
-        <span role="status">${t('settings.changeCount', {n: changes.size})}</span>
+        <span role="status">${t('settings.changeCount', {n: changes.size})}${this._waits(edit) ? html` <small class="muted">${t('settings.toConfirm')}</small>` : nothing}</span>
         <button class="quiet" ?disabled=${isBusy} @click=${() => this._edit?.discard()}>${t('settings.discard')}</button>
         <button class="primary" aria-disabled=${isBusy} @click=${this._preview}>${t('settings.review')}</button>
         ${said ? html`<p class="field-error" role="alert">${said}</p>` : nothing}
       </div>`;
+  }
+
+  /** Whether what was changed waits for a confirmation; the server has the last word. @param {SettingsEdit} edit */
+  _waits({document, changes, rows}) {
+    return document !== null && rows.some((row) => changes.has(row.pointer) && waitsForPerson(document, row));
   }
 
   /** @param {CustomEvent<{row: Row, path: (string | number)[], value: unknown}>} event */
@@ -162,13 +172,20 @@ export class AcSettingsForm extends Localized(LitElement) {
   /** @param {CustomEvent<{reload: boolean}>} event */
   async _save({detail: {reload}}) {
     const edit = /** @type {SettingsEdit} */ (this._edit);
-    const outcome = await edit.save();
+    const outcome = await edit.save(reload);
     if (!outcome) return;
     await this._closeReview();
-    if (outcome === 'waits') return toast(t('approval.waits'), {detail: t('approval.waitsText')});
+    if (outcome === 'waits') return toast(t('approval.waits'), {detail: t('settings.goesOn')});
     const waits = edit.document?.waitsForRestart.length ?? 0;
     toast(t('settings.saved'), {detail: waits ? t('settings.waitsForRestart', {n: waits}) : ''});
-    if (reload) await this._reload();
+  }
+
+  /** What waited goes on by itself once it is decided. @param {{changeId: string, outcome: string}} decided */
+  async _decided({changeId, outcome}) {
+    await this._edit?.load();
+    if (!this._edit?.decided(changeId, outcome)) return;
+    const isApplied = outcome === 'applied';
+    toast(t(isApplied ? 'settings.saved' : 'settings.notApplied'), {detail: isApplied ? '' : t('settings.notAppliedText')});
   }
 
   /** The focus goes back to where it came from; after saving, that is not there any more. */

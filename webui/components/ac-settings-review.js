@@ -34,7 +34,8 @@ export class AcSettingsReview extends Localized(LitElement) {
 
   render() {
     const {diff, problems, isChanged, needsConfirmation} = this.review;
-    const reloads = this.canReload && !needsConfirmation;
+    const reloads = this.canReload;
+    const saving = needsConfirmation ? reloads ? 'askToReload' : 'askToConfirm' : reloads ? 'saveAndReload' : 'save';
     return html`
       <ac-dialog open heading=${t('settings.reviewHeading')} @ac-close=${() => this._tell('ac-close')}>
         <div class="content">
@@ -46,7 +47,7 @@ export class AcSettingsReview extends Localized(LitElement) {
         <button slot="actions" ?disabled=${this.isBusy} @click=${() => this._tell('ac-close')}>${t('settings.goBack')}</button>
         ${reloads ? html`<button slot="actions" ?disabled=${this.isBusy} @click=${() => this._save(false)}>${t('settings.saveOnly')}</button>` : nothing}
         <button slot="actions" class="primary" autofocus ?disabled=${this.isBusy} aria-busy=${this.isBusy} @click=${() => this._save(reloads)}>
-          ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(needsConfirmation ? 'settings.askToConfirm' : reloads ? 'settings.saveAndReload' : 'settings.save')}
+          ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(`settings.${saving}`)}
         </button>
       </ac-dialog>`;
   }

@@ -4,7 +4,7 @@ import {withCode} from '../schema/field-element.js';
 import {fieldTemplate, isWide} from '../schema/field-template.js';
 import {pathText} from '../schema/paths.js';
 import {shapeOf} from '../schema/shape.js';
-import {isSecret, lockOf, pathOf, problemsOf, shownValue, variableOf} from '../settings/settings-model.js';
+import {isInside, isSecret, lockOf, pathOf, problemsOf, shownValue, variableOf, waitsForPerson} from '../settings/settings-model.js';
 import {settingHint, settingLabel} from '../settings/settings-words.js';
 import {badges, base, buttons, code} from '../styles.js';
 import './ac-icon.js';
@@ -79,15 +79,16 @@ export class AcSettingsRow extends Localized(LitElement) {
     const hint = settingHint(document, row);
     const change = changes.get(row.pointer);
     const lock = lockOf(document, row);
-    const isPending = document.waitsForRestart.some((at) => at === row.pointer || at.startsWith(`${row.pointer}/`));
+    const isIn = (/** @type {string[]} */ places) => places.some((at) => isInside(at, row.pointer));
     return html`
       <div class="row ${change ? 'changed' : ''} ${this._isWide(row, document, lock) ? 'wide' : ''}" role="group" aria-labelledby="name">
         <div class="about">
           <div class="name">
             <h4 id="name">${label}</h4><code class="key">${row.path.join('.')}</code>
-            ${change ? html`<span class="badge accent">${t('remove' in change ? 'settings.willBeRemoved' : 'settings.changed')}</span>` : nothing}
+            ${change ? html`<span class="badge accent">${t('remove' in change ? this._removalText(row, document, 'willBeRemoved', 'willShowApp') : 'settings.changed')}</span>` : nothing}
             ${row.kind === 'unknown' ? html`<span class="badge danger">${t('settings.unknown')}</span>` : nothing}
-            ${isPending ? html`<span class="badge warn">${t('settings.fromNextStart')}</span>` : nothing}
+            ${isIn(document.waitsForConfirmation) ? html`<span class="badge warn">${t('settings.waits')}</span>` : nothing}
+            ${isIn(document.waitsForRestart) ? html`<span class="badge warn">${t('settings.fromNextStart')}</span>` : nothing}
           </div>
           ${hint ? html`<p class="hint">${withCode(hint)}</p>` : nothing}
         </div>
@@ -141,10 +142,15 @@ export class AcSettingsRow extends Localized(LitElement) {
       <div class="foot">
         <ac-settings-origin .origin=${origin}></ac-settings-origin>
         ${lock ? this._lock(row, document, lock) : nothing}
-        ${!lock && document.policyIsConfirmed && (document.policy.includes(row.pointer) || isSecret(document, row.pointer)) ? html`<span class="locked"><ac-icon name="shield"></ac-icon><span>${t('settings.confirmed')}</span></span>` : nothing}
+        ${!lock && waitsForPerson(document, row) ? html`<span class="locked" title=${t('settings.confirmed')}><ac-icon name="shield"></ac-icon><span class="visually-hidden">${t('settings.confirmed')}</span></span>` : nothing}
         ${change ? button('ac-setting-undo', 'settings.undo') : nothing}
-        ${origin && !lock && !change ? button('ac-setting-unset', row.kind === 'unknown' ? 'settings.remove' : 'settings.reset') : nothing}
+        ${origin && !lock && !change ? button('ac-setting-unset', row.kind === 'unknown' ? 'settings.remove' : this._removalText(row, document, 'reset', 'resetToApp')) : nothing}
       </div>`;
+  }
+
+  /** What is there without the setting: its default, or what app.json says. @param {Row} row @param {SettingsDocument} document @param {string} toDefault @param {string} toApp */
+  _removalText(row, document, toDefault, toApp) {
+    return `settings.${document.overApp.includes(row.pointer) ? toApp : toDefault}`;
   }
 
   /** Why it cannot be changed here, and where it can. @param {Row} row @param {SettingsDocument} document @param {string} lock */

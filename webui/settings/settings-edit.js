@@ -35,6 +35,8 @@ export class SettingsEdit extends EventTarget {
     /** @type {Review | null} */
     this.review = null;
     this.isBusy = false;
+    /** What waits for the person, and comes back if it is not applied. @type {{changeId: string, changes: import('./settings-model.js').Changes} | null} */
+    this._asked = null;
   }
 
   /** Load the settings; what the person changed stays. */
@@ -80,23 +82,34 @@ export class SettingsEdit extends EventTarget {
   async preview(isChanged = false) {
     if (this._isWrong()) return this._tell();
     await this._busily(async () => {
-      const {diff, problems, needsConfirmation} = await this._put('?preview=diff');
+      const {diff, problems, needsConfirmation} = await this._put('?preview=diff', {});
       this.review = {diff, problems, isChanged, needsConfirmation};
     });
   }
 
-  /** Write the changes, or have them laid before the person. @returns {Promise<Outcome>} what became of them */
-  async save() {
+  /** What became of the changes that were laid before the person. @param {string} changeId @param {string} outcome @returns {boolean} whether it was about these */
+  decided(changeId, outcome) {
+    if (this._asked?.changeId !== changeId) return false;
+    const {changes} = this._asked;
+    this._asked = null;
+    if (outcome !== 'applied' && this.document) this._use(stillWanted(this.document, new Map([...changes, ...this.changes])));
+    return true;
+  }
+
+  /** Write the changes, or have them laid before the person. @param {boolean} reloads  whether the module begins anew with them @returns {Promise<Outcome>} what became of them */
+  async save(reloads) {
     /** @type {Outcome} */
     let outcome = '';
     await this._busily(async () => {
       try {
-        const document = await this._put('');
+        const document = await this._put('', reloads ? {reload: true} : {});
         this.changes = new Map();
         this._take(document);
         outcome = 'saved';
       } catch (error) {
-        if (/** @type {import('../client.js').ApiError} */ (error).type !== 'confirmation_required') throw error;
+        const {type, context} = /** @type {import('../client.js').ApiError} */ (error);
+        if (type !== 'confirmation_required') throw error;
+        this._asked = {changeId: context.changeId, changes: this.changes};
         this.changes = new Map();
         await this.load();
         outcome = 'waits';
@@ -140,9 +153,9 @@ export class SettingsEdit extends EventTarget {
     this._tell();
   }
 
-  /** @param {string} query */
-  _put(query) {
-    return client.put(`${this._path}${query}`, {expected: this.document?.digest, changes: bodyOf(this.changes)});
+  /** @param {string} query @param {{reload?: true}} more */
+  _put(query, more) {
+    return client.put(`${this._path}${query}`, {expected: this.document?.digest, changes: bodyOf(this.changes), ...more});
   }
 
   /** Whether the page itself sees that a change cannot be saved. */

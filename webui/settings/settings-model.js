@@ -32,6 +32,7 @@ import {shapeOf} from '../schema/shape.js';
  * @property {boolean} mayChangePolicy
  * @property {boolean} policyIsConfirmed  Changing policy takes a confirmation in the approval view.
  * @property {string[]} waitsForConfirmation
+ * @property {string[]} overApp  What the module's own file sets and app.json too: that shows again once it is removed.
  * @property {string[]} waitsForRestart
  * @property {boolean} waitsForReload
  *
@@ -183,6 +184,11 @@ export function lockOf(document, {pointer, kind}) {
   const hides = document.withheld.some((at) => isInside(at, pointer));
   if (isSecret(document, pointer) || (hides && !document.policy.includes(pointer))) return 'secret';
   return document.policy.includes(pointer) || hides ? 'policy' : null;
+}
+
+/** Whether a change of a row waits for a confirmation. @param {SettingsDocument} document @param {Row} row */
+export function waitsForPerson(document, {pointer, kind}) {
+  return document.policyIsConfirmed && (kind === 'unknown' || document.policy.includes(pointer) || isSecret(document, pointer));
 }
 
 /** Whether a row is a secret by its schema. @param {SettingsDocument} document @param {string} pointer */

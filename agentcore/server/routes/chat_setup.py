@@ -1,6 +1,6 @@
 """What the chat has to work with: providers with their keys, models, agents; and model servers on this machine."""
 
-from http import HTTPStatus
+import asyncio
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
@@ -12,12 +12,12 @@ from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.host.config_error import ConfigError
 from agentcore.host.encoding import to_json
 from agentcore.host.policy_changes import Proposal
-from agentcore.host.settings_shown import diff_of
+from agentcore.host.settings_shown import pointer
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.settings_view import not_written, settings_proposal
 
 _ADDRESS = r"^https?://[^\s/?#@]+(/[^\s?#]*)?$"
 _MODEL_NAME = Annotated[str, Field(min_length=1, max_length=200)]
@@ -111,11 +111,17 @@ async def put_model(exchange: Exchange) -> Answer:
     config = ModelConfig.model_validate(body.model_dump(exclude_unset=True) | {"provider": body.provider})
     try:
         plan = await setup.plan(name, config)
-        diff = tuple((str(file.path), text) for file, text in diff_of(plan.before, plan.after))
-        proposal = Proposal("settings", str(plan.before.app.path), (f"/models/{name}",), diff)
-        await change_policy(exchange, proposal, lambda: setup.add(name, config))
     except ConfigError as exc:
-        raise Refusal(HTTPStatus.CONFLICT, "config_not_written", str(exc), retryable=True) from exc
+        raise not_written(exc) from exc
+
+    async def apply() -> None:
+        try:
+            await setup.add(plan, name, config)
+        except ConfigError as exc:
+            raise not_written(exc) from exc
+
+    proposal = await asyncio.to_thread(settings_proposal, plan, (pointer(("models", name)),))
+    await change_policy(exchange, proposal, apply)
     return Answer(to_json({"ok": True}))
 
 

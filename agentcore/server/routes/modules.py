@@ -45,10 +45,10 @@ async def enable_module(exchange: Exchange) -> Answer:
     """List a module in app.json and start it.
 
     What a module brings runs with the person's rights, and in the page runs what a model may have made: so what the
-    page asks for here, and in the two that follow, waits until a person has confirmed it.
+    page asks for here, and in the two that follow, may have to be confirmed.
     """
     switch, name = exchange.parts.switch, exchange.path_values["name"]
-    if exchange.principal.kind == "page":
+    if await switch.must_confirm(exchange.principal, name, "enable"):
         diff = await switch.check(name, is_on=True)
         found = await switch.sole_candidate(name)
         apply: Apply = partial(switch.enable, name)
@@ -69,7 +69,7 @@ async def _enable_shown(exchange: Exchange, name: str, found: Found) -> None:
 async def disable_module(exchange: Exchange) -> Answer:
     """Stop a module, and those that require it, and take it out of app.json."""
     switch, name = exchange.parts.switch, exchange.path_values["name"]
-    if exchange.principal.kind == "page":
+    if await switch.must_confirm(exchange.principal, name, "disable"):
         proposal = Proposal("module_disable", name, ("/modules",), await switch.check(name, is_on=False))
         raise laid_before_person(exchange, proposal, partial(switch.disable, name))
     await switch.disable(name)
@@ -79,8 +79,7 @@ async def disable_module(exchange: Exchange) -> Answer:
 async def reload_module(exchange: Exchange) -> Answer:
     """Stop the modules of one distribution, import their code afresh, and start them again."""
     modules, name = exchange.host.modules, exchange.path_values["name"]
-    if exchange.principal.kind == "page":
-        modules.get(name)
+    if await exchange.parts.switch.must_confirm(exchange.principal, name, "reload"):
         raise laid_before_person(exchange, Proposal("module_reload", name), partial(modules.reload, name))
     await modules.reload(name)
     return await _show(exchange)
@@ -124,8 +123,8 @@ ROUTES = (
         "POST",
         f"{_BASE}/disable",
         disable_module,
-        "Stop a module, and those that require it, and take it out of app.json. Asked for by the page, it waits for a "
-        "person.",
+        "Stop a module, and those that require it, and take it out of app.json. Where it runs scripts in the page, and "
+        "the page asks for it, it waits for a person.",
         action="manage_modules",
         answer=ModuleView,
     ),
@@ -133,8 +132,9 @@ ROUTES = (
         "POST",
         f"{_BASE}/reload",
         reload_module,
-        "Import a module's code afresh, with the other modules of its distribution. Asked for by the page, it waits "
-        "for a person. Code that does not load leaves what runs as it is, and `reloadError` says why.",
+        "Import a module's code afresh, with the other modules of its distribution. Asked for by the page, code "
+        "that changed since it was loaded, or that runs scripts in the page, waits for a person. Code that does not "
+        "load leaves what runs as it is, and `reloadError` says why.",
         action="manage_modules",
         answer=ModuleView,
     ),

@@ -1,96 +1,40 @@
 """Settings of app.json and of modules: what they are, where each value comes from, and changing them."""
 
 import asyncio
-from functools import partial
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
 
 from agentcore.api.errors import ToolError
-from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.host.config_error import ConfigError
 from agentcore.host.config_model import ApprovalsConfig
-from agentcore.host.config_origins import Origin
 from agentcore.host.encoding import to_json
-from agentcore.host.json_source import JsonPath
-from agentcore.host.policy_changes import Proposal
-from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes, policy_paths
+from agentcore.host.policy import authorise
+from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject
-from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
-from agentcore.host.settings_shown import diff_of, pointer, shown
+from agentcore.host.settings_policy import needs_person
+from agentcore.host.settings_shown import pointer
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import laid_before_person, needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.settings_view import (
+    SettingsView,
+    change_view,
+    not_written,
+    problem_view,
+    readers,
+    settings_proposal,
+    settings_view,
+    subject_name,
+)
 from agentcore.store.call_row import notice
 
 _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"
-
-
-class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
-    """Where a value comes from: a place in a file, or an environment variable, which no file can overrule."""
-
-    kind: str
-    file: str | None = None
-    line: int | None = None
-    column: int | None = None
-    variable: str | None = None
-    is_read_only: bool = False
-
-
-class ProblemView(BaseModel, defer_build=True):
-    """What is wrong with the settings, and where it says so."""
-
-    path: str
-    message: str
-    file: str | None = None
-    line: int | None = None
-    column: int | None = None
-    variable: str | None = None
-
-
-class DiffView(BaseModel, defer_build=True):
-    """What changes in one file: a unified diff in which secrets are masked."""
-
-    file: str
-    text: str
-
-
-class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
-    """Settings as a form needs them. Places in them are JSON Pointers; what is not in `origins` is a default.
-
-    `withheld` names values that are set and not shown, because they are secrets or might be; `policy` names what says
-    what is allowed: who may change it from here may have to have that confirmed in the approval view, as
-    `policyIsConfirmed` says, and what is not confirmed yet is in `waitsForConfirmation`. `waitsForRestart` names what
-    was saved and does not count until the next start.
-    `schema` is null for a module whose code was not loaded.
-    """
-
-    module: str | None
-    files: list[str]
-    digest: str
-    schema_: Annotated[dict[str, Any] | None, Field(alias="schema")]
-    values: dict[str, Any]
-    withheld: list[str]
-    origins: dict[str, OriginView]
-    problems: list[ProblemView]
-    policy: list[str]
-    may_change_policy: bool
-    policy_is_confirmed: bool
-    waits_for_confirmation: list[str]
-    waits_for_restart: list[str]
-    waits_for_reload: bool
-
-
-class ChangeView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
-    """What would change in the files, and what would be wrong still; and whether a person has to confirm it first."""
-
-    diff: list[DiffView]
-    problems: list[ProblemView]
-    needs_confirmation: bool
 
 
 class ChangeEntry(BaseModel, defer_build=True):
@@ -123,6 +67,12 @@ class ChangeBody(BaseModel, defer_build=True):
     changes: Annotated[list[ChangeEntry], Field(min_length=1, max_length=_CHANGES)]
 
 
+class ModuleChangeBody(ChangeBody, defer_build=True):
+    """Changes to settings of a module; `reload` has it begin anew with them, as a part of the same change."""
+
+    reload: bool = False
+
+
 class ChangeQuery(BaseModel, defer_build=True):
     """`preview=diff` shows what would change and writes nothing."""
 
@@ -133,7 +83,7 @@ class ChangeQuery(BaseModel, defer_build=True):
 
 async def get_settings(exchange: Exchange) -> Answer:
     """Send the settings of the server, or of the module in the path."""
-    return await _show(exchange, await _read(exchange))
+    return Answer(to_json(await asyncio.to_thread(settings_view, exchange, await _read(exchange))))
 
 
 async def change_settings(exchange: Exchange) -> Answer:
@@ -144,44 +94,89 @@ async def change_settings(exchange: Exchange) -> Answer:
         raise ToolError(
             "config_changed", "the files changed since they were read; read the settings again", digest=document.digest
         )
-    changes = [entry.change() for entry in body.changes]
-    policy = policy_paths(document, changes)
-    must_wait = bool(policy) and needs_confirmation(exchange)
+    wanted = _Wanted([entry.change() for entry in body.changes], isinstance(body, ModuleChangeBody) and body.reload)
+    is_same_code = False
+    if wanted.reloads:
+        authorise(exchange.principal, "manage_modules")
+        is_same_code = await exchange.host.modules.is_same_code(_name(exchange))
     try:
-        plan = await asyncio.to_thread(plan_changes, document, changes, may_change_policy=True)
+        plan = await asyncio.to_thread(plan_changes, document, wanted.changes)
+        must_wait = await _must_wait(exchange, plan, wanted)
         if exchange.query.preview is not None:
-            return Answer(to_json(await asyncio.to_thread(_preview, plan, needs_confirmation=must_wait)))
+            return Answer(to_json(await asyncio.to_thread(change_view, plan, needs_confirmation=must_wait)))
         if must_wait:
-            proposal = await asyncio.to_thread(_proposal, plan, changes)
-            raise laid_before_person(exchange, proposal, partial(_save, exchange, plan, changes))
+            proposal = await asyncio.to_thread(settings_proposal, plan, wanted.paths, reloads=wanted.reloads)
+
+            async def apply() -> None:
+                if is_same_code and not await exchange.host.modules.is_same_code(_name(exchange)):
+                    raise _code_changed(_name(exchange))
+                await _save(exchange, plan, wanted)
+
+            raise laid_before_person(exchange, proposal, apply)
     except ConfigError as exc:
-        raise _not_written(exc) from exc
-    return await _show(exchange, await _save(exchange, plan, changes))
+        raise not_written(exc) from exc
+    await _save(exchange, plan, wanted)
+    return await get_settings(exchange)
 
 
-async def _save(exchange: Exchange, plan: SettingsPlan, changes: list[SettingChange]) -> SettingsDocument:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What one request wants, all of it or nothing."""
+
+    changes: list[SettingChange]
+    reloads: bool
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(pointer(change.path) for change in self.changes)
+
+
+async def _must_wait(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> bool:
+    """Whether a person confirms it: one setting that is not harmless is enough, and code that a reload would change."""
+    if not needs_confirmation(exchange):
+        return False
+    # a setting is harmless when it is for each module that reads it
+    plans = [plan.of(subject) for subject in readers(exchange.host, plan.before.subject)]
+    if await asyncio.to_thread(lambda: any(needs_person(one, wanted.changes) for one in plans)):
+        return True
+    return wanted.reloads and await exchange.parts.switch.must_confirm(exchange.principal, _name(exchange), "reload")
+
+
+async def _save(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> None:
     """Write exactly what was planned; a file that another program changed meanwhile stays as it is."""
+    _refuse_other_settings(exchange, plan)
     try:
         saved = await asyncio.to_thread(plan.write)
     except ConfigError as exc:
-        raise _not_written(exc) from exc
-    if saved.subject.module is None and any(change.path[0] == "approvals" for change in changes):
+        raise not_written(exc) from exc
+    if saved.subject.module is None and any(change.path[0] == "approvals" for change in wanted.changes):
         exchange.host.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
-    _tell(exchange, saved, changes)
-    return saved
+    _tell(exchange, saved, wanted)
+    if wanted.reloads:
+        await exchange.host.modules.reload(_name(exchange))
 
 
-def _proposal(plan: SettingsPlan, changes: list[SettingChange]) -> Proposal:
-    return Proposal(
-        "settings",
-        _subject_name(plan.before),
-        tuple(pointer(change.path) for change in changes),
-        tuple((str(file.path), text) for file, text in diff_of(plan.before, plan.after)),
+def _refuse_other_settings(exchange: Exchange, plan: SettingsPlan) -> None:
+    """A module that was loaded anew meanwhile may mean something else by the same words."""
+    now, then = _subject(exchange).schema, plan.before.subject.schema
+    if (now and now.root) != (then and then.root):
+        raise Refusal(
+            HTTPStatus.CONFLICT,
+            "config_changed",
+            f"the settings of {subject_name(plan.before)} are others than when this was asked for; nothing was "
+            "written, change them again",
+            retryable=True,
+        )
+
+
+def _code_changed(name: str) -> Refusal:
+    return Refusal(
+        HTTPStatus.CONFLICT,
+        "module_changed",
+        f"the code of module {name!r} on the disk is another by now, which nobody has confirmed to run; nothing was "
+        "written, change the settings again",
+        retryable=True,
     )
-
-
-def _subject_name(document: SettingsDocument) -> str:
-    return document.subject.module or document.app.path.name
 
 
 async def _read(exchange: Exchange) -> SettingsDocument:
@@ -193,62 +188,23 @@ async def _read(exchange: Exchange) -> SettingsDocument:
             HTTPStatus.CONFLICT,
             "config_invalid",
             f"{exc}; mend the file and try again",
-            problems=[_problem(problem).model_dump() for problem in exc.problems],
+            problems=[problem_view(problem).model_dump() for problem in exc.problems],
         ) from exc
 
 
 def _subject(exchange: Exchange) -> SettingsSubject:
-    name = exchange.path_values.get("name")
-    if name is None:
+    if "name" not in exchange.path_values:
         return SettingsSubject.of_app(exchange.host.config)
-    return SettingsSubject.of_module(exchange.host.config, exchange.host.modules.get(name))
+    return SettingsSubject.of_module(exchange.host.config, exchange.host.modules.get(_name(exchange)))
 
 
-async def _show(exchange: Exchange, document: SettingsDocument) -> Answer:
-    return Answer(to_json(await asyncio.to_thread(_view, exchange, document)))
+def _name(exchange: Exchange) -> str:
+    return exchange.path_values["name"]
 
 
-def _view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
-    visible, schema, module = shown(document), document.subject.schema, document.subject.module
-    confirms = _confirms_policy(exchange)
-    return SettingsView(
-        module=module,
-        files=[str(file.path) for file in document.files],
-        digest=document.digest,
-        schema_=None if schema is None else schema.root,
-        values=visible.values,
-        withheld=[pointer(path) for path in visible.withheld],
-        origins={
-            pointer(path): _origin(origin)
-            for path, origin in document.origins.items()
-            if path and not any(path[: len(hidden)] == hidden and path != hidden for hidden in visible.withheld)
-        },
-        problems=[_problem(problem) for problem in document.problems],
-        policy=[] if schema is None else [pointer(path) for path in schema.declared() if schema.is_policy(path)],
-        may_change_policy=confirms is not None,
-        policy_is_confirmed=confirms is True,
-        waits_for_confirmation=[
-            path
-            for change in exchange.host.policy_changes.waiting
-            if (change.proposal.kind, change.proposal.subject) == ("settings", _subject_name(document))
-            for path in change.proposal.paths
-        ],
-        waits_for_restart=[] if module is not None else [pointer(path) for path in waits_for_restart(document)],
-        waits_for_reload=module is not None and waits_for_reload(document, exchange.host.modules.get(module)),
-    )
-
-
-def _preview(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
-    return ChangeView(
-        diff=[DiffView(file=str(file.path), text=text) for file, text in diff_of(plan.before, plan.after)],
-        problems=[_problem(problem) for problem in plan.after.problems],
-        needs_confirmation=needs_confirmation,
-    )
-
-
-def _tell(exchange: Exchange, saved: SettingsDocument, changes: list[SettingChange]) -> None:
+def _tell(exchange: Exchange, saved: SettingsDocument, wanted: _Wanted) -> None:
     """Note who changed what, never to which value, and tell open pages."""
-    module, paths = saved.subject.module, [pointer(change.path) for change in changes]
+    module, paths = saved.subject.module, list(wanted.paths)
     row = notice("settings_changed", module=module, paths=paths)
     principal = exchange.principal
     exchange.host.store.record.append(
@@ -257,52 +213,16 @@ def _tell(exchange: Exchange, saved: SettingsDocument, changes: list[SettingChan
     exchange.host.events.publish("settings.changed", {"module": module, "paths": paths})
 
 
-def _confirms_policy(exchange: Exchange) -> bool | None:
-    """Whether who asks has to have changes of the policy confirmed; None: they cannot change it at all."""
-    try:
-        return needs_confirmation(exchange)
-    except ToolError:
-        return None
-
-
-def _not_written(error: ConfigError) -> Refusal:
-    kind = "config_changed" if isinstance(error, ConfigChangedError) else "config_not_written"
-    return Refusal(HTTPStatus.CONFLICT, kind, str(error), retryable=True)
-
-
-def _origin(origin: Origin) -> OriginView:
-    return OriginView(
-        kind=origin.kind,
-        file=None if origin.file is None else str(origin.file),
-        line=origin.line,
-        column=origin.column,
-        variable=origin.variable,
-        is_read_only=origin.is_read_only,
-    )
-
-
-def _problem(problem: ConfigProblem) -> ProblemView:
-    path: JsonPath = problem.path
-    return ProblemView(
-        path=pointer(path),
-        message=problem.message,
-        file=None if problem.file is None else str(problem.file),
-        line=problem.line,
-        column=problem.column,
-        variable=problem.variable,
-    )
-
-
-def _change_route(path: str, summary: str) -> ServerRoute:
+def _change_route(path: str, summary: str, body: type[ChangeBody]) -> ServerRoute:
     return ServerRoute(
         "PUT",
         path,
         change_settings,
-        f"{summary} With `preview=diff` nothing is written, and the answer is the diff. What says what "
-        "is allowed waits for a person, in the approval view: the answer is `confirmation_required`.",
+        f"{summary} With `preview=diff` nothing is written, and the answer is the diff. Unless all that changes is "
+        "harmless, it waits as a whole for a person, in the approval view: the answer is `confirmation_required`.",
         action="change_settings",
         query=ChangeQuery,
-        body=ChangeBody,
+        body=body,
         answer=SettingsView,
     )
 
@@ -316,7 +236,8 @@ ROUTES = (
     _change_route(
         "/api/settings",
         "Change settings of app.json; those of `approvals` count at once, the others from the next start on.",
+        ChangeBody,
     ),
     ServerRoute("GET", _MODULE, get_settings, "The settings of a module that is listed.", answer=SettingsView),
-    _change_route(_MODULE, "Change settings of a module; they count once it is reloaded."),
+    _change_route(_MODULE, "Change settings of a module; they count once it is reloaded.", ModuleChangeBody),
 )

@@ -27,11 +27,15 @@ class Weather(Module):
     class Settings(Module.Settings):
         """Settings of the weather module."""
 
-        units: Annotated[Literal["celsius", "fahrenheit"], Field(description="In what temperatures are given.")] = (
-            "celsius"
-        )
+        units: Annotated[
+            Literal["celsius", "fahrenheit"],
+            Field(description="In what temperatures are given.", json_schema_extra={"x-harmless": True}),
+        ] = "celsius"
         api_key: Annotated[SecretStr | None, Field(description="Key of the weather service.")] = None
-        timeout_s: Annotated[float, Field(gt=0, le=60, description="How long a look-up may take.")] = 10
+        timeout_s: Annotated[
+            float,
+            Field(gt=0, le=60, description="How long a look-up may take.", json_schema_extra={"x-harmless": True}),
+        ] = 10
         cities: Annotated[tuple[str, ...], Field(description="Cities that the page shows.")] = ("Bonn", "Chengdu")
 
     def init(self, runtime: Runtime) -> None:

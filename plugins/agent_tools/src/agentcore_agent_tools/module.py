@@ -40,6 +40,7 @@ class AgentTools(Module):
     class Settings(Module.Settings):
         """Settings of the agent's tools."""
 
+        # not harmless, though numbers: they say what a model may spend
         task_steps: Annotated[
             int, Field(ge=1, le=1000, description="Requests to the model that a sub-agent may make.")
         ] = 50

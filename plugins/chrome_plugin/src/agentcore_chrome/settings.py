@@ -5,10 +5,13 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict
+from pydantic.config import JsonDict
 
 from agentcore.api import BaseModel, Field, Module
 
 Channel = Literal["chromium", "chrome", "chrome-beta", "chrome-dev", "msedge", "msedge-beta", "msedge-dev"]
+
+_HARMLESS: JsonDict = {"x-harmless": True}
 
 _PROXY_SCHEMES = ("http://", "socks5://")
 
@@ -18,8 +21,8 @@ class Viewport(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    width: Annotated[int, Field(ge=50, le=7680)] = 1280
-    height: Annotated[int, Field(ge=50, le=4320)] = 720
+    width: Annotated[int, Field(ge=50, le=7680, json_schema_extra=_HARMLESS)] = 1280
+    height: Annotated[int, Field(ge=50, le=4320, json_schema_extra=_HARMLESS)] = 720
 
 
 def _known_proxy(address: str | None) -> str | None:
@@ -38,10 +41,13 @@ class EngineSettings(Module.Settings):
     executable: Annotated[
         Path | None, Field(description="The browser's program; left out, it is looked for in the usual places.")
     ] = None
+    # not harmless, though one of a fixed set: it says which program runs
     channel: Annotated[
         Channel | None, Field(description="Which installed browser to use, instead of the first one that is found.")
     ] = None
-    headless: Annotated[bool, Field(description="Whether browsers run without a window.")] = True
+    headless: Annotated[
+        bool, Field(description="Whether browsers run without a window.", json_schema_extra=_HARMLESS)
+    ] = True
     sandbox: Annotated[
         bool,
         Field(description="Whether the browser's own sandbox is used; root has none, whatever stands here."),
@@ -74,12 +80,25 @@ class EngineSettings(Module.Settings):
             description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching.",
         ),
     ] = None
-    max_browsers: Annotated[int, Field(ge=1, le=64, description="Browser processes at once.")] = 8
-    max_tabs: Annotated[int, Field(ge=1, le=500, description="Tabs at once, over all browsers.")] = 50
-    launch_timeout: Annotated[float, Field(gt=0, le=300, description="Seconds for a browser to start.")] = 60.0
-    dialog_timeout: Annotated[
-        float, Field(ge=0, le=600, description="Seconds that a dialog stays open for browser_handle_dialog.")
+    max_browsers: Annotated[
+        int, Field(ge=1, le=64, description="Browser processes at once.", json_schema_extra=_HARMLESS)
+    ] = 8
+    max_tabs: Annotated[
+        int, Field(ge=1, le=500, description="Tabs at once, over all browsers.", json_schema_extra=_HARMLESS)
+    ] = 50
+    launch_timeout: Annotated[
+        float, Field(gt=0, le=300, description="Seconds for a browser to start.", json_schema_extra=_HARMLESS)
     ] = 60.0
+    dialog_timeout: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=600,
+            description="Seconds that a dialog stays open for browser_handle_dialog.",
+            json_schema_extra=_HARMLESS,
+        ),
+    ] = 60.0
+    # not harmless: a model is offered more
     extra_tools: Annotated[
         bool, Field(description="Whether `browser` has more than its fifteen tools: snapshot, tabs, forms, …")
     ] = True

@@ -45,6 +45,7 @@ class FsTools(Module):
         """Settings of the file tools."""
 
         writable: Annotated[bool, Field(description="Whether files may be changed at all.")] = True
+        # not harmless: without the bin, what a model deletes is gone
         trash: Annotated[bool, Field(description="Whether file_delete moves to the bin instead of deleting.")] = False
 
     _ripgrep: str | None = None

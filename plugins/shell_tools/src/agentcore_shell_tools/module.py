@@ -24,7 +24,6 @@ from agentcore_shell_tools.sandbox import Sandbox, SandboxMode
 from agentcore_shell_tools.shell import Shell, Wish
 from agentcore_shell_tools.terminal import Seen, TerminalView
 
-_POLICY = {"x-policy": True}
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
 _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
 
@@ -45,17 +44,13 @@ class ShellTools(Module):
             SandboxMode,
             Field(
                 description="Whether commands are confined with bubblewrap: `prefer` where it works, `require` always.",
-                json_schema_extra=_POLICY,
             ),
         ] = "off"
-        network: Annotated[
-            bool, Field(description="Whether commands in the sandbox reach the network.", json_schema_extra=_POLICY)
-        ] = True
+        network: Annotated[bool, Field(description="Whether commands in the sandbox reach the network.")] = True
         environment: Annotated[
             tuple[str, ...],
             Field(
                 description="Names of environment variables that commands get beside the harmless ones.",
-                json_schema_extra=_POLICY,
             ),
         ] = ()
 

@@ -20,7 +20,7 @@ from agentcore_web_tools.client import WebClient
 from agentcore_web_tools.fetching import Format, Reading, Wish, check_status, give_file, give_text, kind_of
 from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, ProviderName, SearXNG, clean, show
 
-_POLICY = {"x-policy": True}
+_HARMLESS = {"x-harmless": True}
 _ACCEPT = {
     "markdown": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
     "text": "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.5",
@@ -44,21 +44,27 @@ class WebTools(Module):
 
         allow_private: Annotated[
             bool,
-            Field(description="Whether this machine and private networks may be reached.", json_schema_extra=_POLICY),
+            Field(description="Whether this machine and private networks may be reached."),
         ] = False
         allowed_hosts: Annotated[
             tuple[str, ...],
             Field(
                 description="If any are listed, only these: example.com (and below it), *.example.com, 192.0.2.0/24.",
-                json_schema_extra=_POLICY,
             ),
         ] = ()
-        blocked_hosts: Annotated[
-            tuple[str, ...], Field(description="Never these hosts, in the same spelling.", json_schema_extra=_POLICY)
-        ] = ()
-        timeout: Annotated[float, Field(ge=1, le=_LONGEST_S - _MARGIN_S, description="Seconds for one address.")] = 30.0
+        blocked_hosts: Annotated[tuple[str, ...], Field(description="Never these hosts, in the same spelling.")] = ()
+        timeout: Annotated[
+            float,
+            Field(ge=1, le=_LONGEST_S - _MARGIN_S, description="Seconds for one address.", json_schema_extra=_HARMLESS),
+        ] = 30.0
         max_bytes: Annotated[
-            int, Field(ge=10_000, le=50_000_000, description="Bytes of a decompressed document that are taken.")
+            int,
+            Field(
+                ge=10_000,
+                le=50_000_000,
+                description="Bytes of a decompressed document that are taken.",
+                json_schema_extra=_HARMLESS,
+            ),
         ] = 8_000_000
         user_agent: Annotated[
             str,
@@ -71,7 +77,6 @@ class WebTools(Module):
             str | None,
             Field(
                 description="Address of the SearXNG instance (which may be on this machine); for Brave of its API.",
-                json_schema_extra=_POLICY,
             ),
         ] = None
         search_key: Annotated[SecretStr | None, Field(description="API key of the provider; SearXNG needs none.")] = (

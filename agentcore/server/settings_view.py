@@ -1,0 +1,193 @@
+"""Settings as forms and the approval view see them: what is set and from where, and what a change would do."""
+
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.errors import ToolError
+from agentcore.host import Host
+from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.host.config_origins import Origin
+from agentcore.host.json_source import JsonPath
+from agentcore.host.policy_changes import Proposal
+from agentcore.host.settings_change import SettingsPlan
+from agentcore.host.settings_document import SettingsDocument, SettingsSubject
+from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
+from agentcore.host.settings_shown import diff_of, pointer, shown
+from agentcore.server.confirmation import needs_confirmation
+from agentcore.server.exchange import Exchange
+from agentcore.server.refusal import Refusal
+
+_KINDS = ("settings", "settings_reload")
+
+
+class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """Where a value comes from: a place in a file, or an environment variable, which no file can overrule."""
+
+    kind: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    variable: str | None = None
+    is_read_only: bool = False
+
+
+class ProblemView(BaseModel, defer_build=True):
+    """What is wrong with the settings, and where it says so."""
+
+    path: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    variable: str | None = None
+
+
+class DiffView(BaseModel, defer_build=True):
+    """What changes in one file: a unified diff in which secrets are masked."""
+
+    file: str
+    text: str
+
+
+class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """Settings as a form needs them. Places in them are JSON Pointers; what is not in `origins` is a default.
+
+    `withheld` names values that are set and not shown, because they are secrets or might be. `policy` names all that is
+    not harmless: whoever changes it from here may have to have that confirmed in the approval view, as
+    `policyIsConfirmed` says, and what is not confirmed yet is in `waitsForConfirmation`. `overApp` names what a
+    module's own file sets and app.json too, whose value shows again where the other one is removed. `waitsForRestart`
+    names what was saved and does not count until the next start.
+    `schema` is null for a module whose code was not loaded.
+    """
+
+    module: str | None
+    files: list[str]
+    digest: str
+    schema_: Annotated[dict[str, Any] | None, Field(alias="schema")]
+    values: dict[str, Any]
+    withheld: list[str]
+    origins: dict[str, OriginView]
+    problems: list[ProblemView]
+    policy: list[str]
+    may_change_policy: bool
+    policy_is_confirmed: bool
+    waits_for_confirmation: list[str]
+    over_app: list[str]
+    waits_for_restart: list[str]
+    waits_for_reload: bool
+
+
+class ChangeView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """What would change in the files, and what would be wrong still; and whether a person has to confirm it first."""
+
+    diff: list[DiffView]
+    problems: list[ProblemView]
+    needs_confirmation: bool
+
+
+def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
+    """Settings for whoever asks; reads no file."""
+    visible, schema, module = shown(document), document.subject.schema, document.subject.module
+    confirms = _confirms_policy(exchange)
+    names = {subject_name(replace(document, subject=subject)) for subject in readers(exchange.host, document.subject)}
+    return SettingsView(
+        module=module,
+        files=[str(file.path) for file in document.files],
+        digest=document.digest,
+        schema_=None if schema is None else schema.root,
+        values=visible.values,
+        withheld=[pointer(path) for path in visible.withheld],
+        origins={
+            pointer(path): _origin(origin)
+            for path, origin in document.origins.items()
+            if path and not any(path[: len(hidden)] == hidden and path != hidden for hidden in visible.withheld)
+        },
+        problems=[problem_view(problem) for problem in document.problems],
+        policy=[] if schema is None else [pointer(path) for path in schema.declared() if not schema.is_harmless(path)],
+        may_change_policy=confirms is not None,
+        policy_is_confirmed=confirms is True,
+        waits_for_confirmation=[
+            path
+            for change in exchange.host.policy_changes.waiting
+            if change.proposal.kind in _KINDS and change.proposal.subject in names
+            for path in change.proposal.paths
+        ],
+        over_app=[pointer(path) for path in document.over_app],
+        waits_for_restart=[] if module is not None else [pointer(path) for path in waits_for_restart(document)],
+        waits_for_reload=module is not None and waits_for_reload(document, exchange.host.modules.get(module)),
+    )
+
+
+def change_view(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
+    """What a plan would do."""
+    return ChangeView(
+        diff=[DiffView(file=str(file.path), text=text) for file, text in diff_of(plan.before, plan.after)],
+        problems=[problem_view(problem) for problem in plan.after.problems],
+        needs_confirmation=needs_confirmation,
+    )
+
+
+def settings_proposal(plan: SettingsPlan, paths: tuple[str, ...], *, reloads: bool = False) -> Proposal:
+    """What a person is shown of changes to settings."""
+    return Proposal(
+        "settings_reload" if reloads else "settings",
+        subject_name(plan.before),
+        paths,
+        tuple((str(file.path), text) for file, text in diff_of(plan.before, plan.after)),
+    )
+
+
+def subject_name(document: SettingsDocument) -> str:
+    """Whose settings they are, for people: the module, or the file."""
+    return document.subject.module or document.app.path.name
+
+
+def readers(host: Host, subject: SettingsSubject) -> list[SettingsSubject]:
+    """A subject, and each further module whose settings stand under the same key."""
+    if subject.module is None:
+        return [subject]
+    records = (record for record in host.modules.records.values() if record.name != subject.module)
+    others = [SettingsSubject.of_module(host.config, record) for record in records]
+    return [subject, *(other for other in others if other.key == subject.key)]
+
+
+def not_written(error: ConfigError) -> Refusal:
+    """The answer to a change of files that could not be written."""
+    kind = "config_changed" if isinstance(error, ConfigChangedError) else "config_not_written"
+    return Refusal(HTTPStatus.CONFLICT, kind, str(error), retryable=True)
+
+
+def _confirms_policy(exchange: Exchange) -> bool | None:
+    """Whether who asks has to have changes of the policy confirmed; None: they cannot change it at all."""
+    try:
+        return needs_confirmation(exchange)
+    except ToolError:
+        return None
+
+
+def _origin(origin: Origin) -> OriginView:
+    return OriginView(
+        kind=origin.kind,
+        file=None if origin.file is None else str(origin.file),
+        line=origin.line,
+        column=origin.column,
+        variable=origin.variable,
+        is_read_only=origin.is_read_only,
+    )
+
+
+def problem_view(problem: ConfigProblem) -> ProblemView:
+    """A problem for the wire."""
+    path: JsonPath = problem.path
+    return ProblemView(
+        path=pointer(path),
+        message=problem.message,
+        file=None if problem.file is None else str(problem.file),
+        line=problem.line,
+        column=problem.column,
+        variable=problem.variable,
+    )
