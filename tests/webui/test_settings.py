@@ -17,6 +17,8 @@ from pydantic import field_validator
 
 from agentcore.api import BaseModel, Field, Module, SecretStr, tool
 
+HARMLESS = {"x-harmless": True}
+
 class Proxy(BaseModel):
     host: str = "localhost"
     password: SecretStr | None = None
@@ -26,9 +28,9 @@ class Weather(Module):
 
     class Settings(Module.Settings):
         api_key: Annotated[SecretStr | None, Field(description="Of the service.")] = None
-        unit: Literal["celsius", "kelvin"] = "celsius"
-        count: Annotated[int, Field(ge=1, le=14, description="Days of a forecast.")] = 3
-        cache: bool = True
+        unit: Annotated[Literal["celsius", "kelvin"], Field(json_schema_extra=HARMLESS)] = "celsius"
+        count: Annotated[int, Field(ge=1, le=14, description="Days of a forecast.", json_schema_extra=HARMLESS)] = 3
+        cache: Annotated[bool, Field(json_schema_extra=HARMLESS)] = True
         cities: list[str] = ["Oslo"]
         headers: dict[str, str] = {}
         proxy: Proxy = Proxy()
@@ -68,6 +70,10 @@ def app_json(ui):
     return json.loads((ui.folder / "app.json").read_text())
 
 
+def own_file(ui):
+    return json.loads((ui.folder / "modules" / "weather.json").read_text())
+
+
 def row(page, key):
     return page.get_by_role("group").filter(has=page.locator(f"code.key:text-is('{key}')")).last
 
@@ -91,25 +97,67 @@ async def test_each_value_says_where_it_comes_from(ui):
     await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("2")
 
 
-async def test_what_says_what_is_allowed_waits_for_a_confirmation_in_the_approval_view(ui):
+async def decide(ui, *, approved=True):
+    """The person's word on the one change that waits."""
     ui.allowed_errors.append("403")  # a change that waits is refused until it is confirmed
-    page = await ui.page("#/settings")
-    for key in ("approvals.mode", "workspace.roots", "server.hosts", "agents", "models", "modules_dir"):
-        await expect(row(page, key)).to_contain_text("Counts once you confirm it")
-    await expect(row(page, "server.port")).not_to_contain_text("Counts once you confirm it")
-    await row(page, "approvals.mode").get_by_role("radio", name="deny").check()
-    dialog = await review(page)
-    await expect(dialog).to_contain_text("it counts once you confirm it in the approval view")
-    await dialog.get_by_role("button", name="Save once confirmed").click()
-    await expect(page.get_by_role("status", name="Messages")).to_contain_text("It waits for your confirmation")
-    await expect(page.get_by_text("Waits for your confirmation in the approval view: approvals.mode")).to_be_visible()
-    assert "approvals" not in app_json(ui)
-
     (change,) = ui.host.policy_changes.waiting
-    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await ui.host.policy_changes.decide(change.change_id, approved=approved, by="test")
+
+
+def messages(page):
+    return page.get_by_role("status", name="Messages")
+
+
+async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itself(ui):
+    page = await ui.page("#/settings")
+    await expect(page.get_by_text("What is marked with a shield is saved once you confirm it")).to_be_visible()
+    for key in ("approvals.mode", "workspace.roots", "server.port", "limits.stop_grace", "agents", "modules_dir"):
+        await expect(row(page, key)).to_contain_text("Counts once you confirm it")
+    await expect(row(page, "locale")).not_to_contain_text("Counts once you confirm it")
+    await row(page, "approvals.mode").get_by_role("radio", name="deny").check()
+    unsaved = page.get_by_role("region", name="Changes that are not saved")
+    await expect(unsaved).to_contain_text("1 change to be confirmed in the approval view")
+    dialog = await review(page)
+    await expect(dialog).to_contain_text("This waits until you confirm it in the approval view")
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    await expect(messages(page)).to_contain_text("It waits for your confirmation")
+    await expect(page.get_by_text("Waits for your confirmation in the approval view: approvals.mode")).to_be_visible()
+    await expect(row(page, "approvals.mode")).to_contain_text("Waits for you")
+    assert "approvals" not in app_json(ui)
+    await decide(ui)
     assert app_json(ui)["approvals"] == {"mode": "deny"}
     await expect(row(page, "approvals.mode").get_by_role("radio", name="deny")).to_be_checked()
     await expect(page.get_by_text("Waits for your confirmation in the approval view")).to_have_count(0)
+    await expect(messages(page)).to_contain_text("Saved")
+
+
+async def test_change_that_is_refused_stands_in_the_form_again(ui):
+    page = await ui.page("#/settings")
+    grace = row(page, "limits.stop_grace").get_by_role("spinbutton")
+    await grace.fill("2.5")
+    dialog = await review(page)
+    await dialog.get_by_role("button", name="Save once confirmed").click()
+    await expect(page.get_by_text("Waits for your confirmation in the approval view")).to_be_visible()
+    await expect(grace).to_have_value("1")
+    await decide(ui, approved=False)
+    await expect(messages(page)).to_contain_text("Not saved")
+    await expect(grace).to_have_value("2.5")
+    await expect(page.get_by_role("region", name="Changes that are not saved")).to_contain_text("1 change")
+
+
+async def test_one_setting_that_is_not_harmless_makes_all_of_a_save_wait_for_one_word(ui):
+    page = await ui.page("#/settings/weather")
+    await row(page, "count").get_by_role("spinbutton").fill("9")
+    await row(page, "cities").get_by_role("textbox").first.fill("Rome")
+    dialog = await review(page)
+    await dialog.get_by_role("button", name="Save and reload once confirmed").click()
+    await expect(page.get_by_text("Waits for your confirmation in the approval view: count, cities")).to_be_visible()
+    assert not (ui.folder / "modules" / "weather.json").exists()
+    await decide(ui)
+    assert own_file(ui) == {"count": 9, "cities": ["Rome"]}
+    await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("9")
+    await expect(page.get_by_text("The module runs with other settings")).to_have_count(0)
+    assert ui.host.modules.get("weather").runtime.settings.count == 9
 
 
 async def test_secret_is_only_said_to_be_there(ui):
@@ -123,35 +171,24 @@ async def test_secret_is_only_said_to_be_there(ui):
 
 async def test_change_is_saved_after_a_look_at_the_diff(ui):
     page = await ui.page("#/settings")
-    await row(page, "limits.stop_grace").get_by_role("spinbutton").fill("2.5")
     await row(page, "locale").get_by_role("radio", name="zh").check()
-    await expect(page.get_by_role("region", name="Changes that are not saved")).to_contain_text("2 changes")
+    await expect(page.get_by_role("region", name="Changes that are not saved")).to_contain_text("1 change")
     dialog = await review(page)
-    await expect(dialog).to_contain_text('"stop_grace": 2.5')
+    await expect(dialog).to_contain_text('"locale": "zh"')
     await expect(dialog).not_to_contain_text("hunter2")
-    assert app_json(ui)["limits"] == {"stop_grace": 1}
+    assert "locale" not in app_json(ui)
     await dialog.get_by_role("button", name="Save").click()
     await expect(dialog).to_have_count(0)
-    await expect(row(page, "limits.stop_grace")).to_contain_text("From the next start on")
-    await expect(row(page, "locale")).to_contain_text("app.json, line 1")
-    assert app_json(ui)["limits"] == {"stop_grace": 2.5}
+    await expect(row(page, "locale")).to_contain_text("From the next start on")
     assert app_json(ui)["locale"] == "zh"
 
 
-async def confirm_reload(ui, page):
-    """Say yes to the reload that the page asked for."""
-    ui.allowed_errors.append("403")  # what waits is refused until it is confirmed
-    await expect(page.get_by_text("The reload waits for your confirmation")).to_be_visible()
-    (change,) = ui.host.policy_changes.waiting
-    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
-
-
-async def test_settings_of_a_module_count_after_saving_and_reloading(ui):
+async def test_harmless_settings_of_a_module_count_after_saving_and_reloading(ui):
     page = await ui.page("#/settings/weather")
     await row(page, "count").get_by_role("spinbutton").fill("9")
     dialog = await review(page)
     await dialog.get_by_role("button", name="Save and reload").click()
-    await confirm_reload(ui, page)
+    await expect(messages(page)).to_contain_text("Saved")
     async with ui.server.post("/api/tools/weather_count/call", json={"arguments": {}}) as response:
         assert (await response.json())["data"] == 9
 
@@ -163,7 +200,6 @@ async def test_saving_without_a_reload_says_that_the_module_runs_with_others(ui)
     await dialog.get_by_role("button", name="Save, reload later").click()
     await expect(page.get_by_text("The module runs with other settings")).to_be_visible()
     await page.get_by_role("button", name="Reload now").click()
-    await confirm_reload(ui, page)
     await expect(page.get_by_text("The module runs with other settings")).to_be_hidden()
 
 
@@ -179,9 +215,8 @@ async def test_lists_maps_switches_and_groups_are_changed(ui):
     dialog = await review(page)
     await dialog.get_by_role("button", name="Save, reload later").click()
     await expect(dialog).to_have_count(0)
-    assert app_json(ui)["config"]["weather"] == {
-        "count": 2,
-        "api_key": "hunter2",
+    await decide(ui)
+    assert own_file(ui) == {
         "cities": ["Oslo", "Rome"],
         "cache": False,
         "proxy": {"host": "proxy.example"},
@@ -218,10 +253,11 @@ async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
     await stranger.get_by_role("button", name="Remove cuont").click()
     await row(page, "count").get_by_role("spinbutton").fill("7")
     dialog = await review(page)
-    await dialog.get_by_role("button", name="Save and reload").click()
-    await confirm_reload(ui, page)
+    await dialog.get_by_role("button", name="Save and reload once confirmed").click()
+    await expect(page.get_by_text("Waits for your confirmation in the approval view: cuont, count")).to_be_visible()
+    await decide(ui)
     await expect(stranger).to_be_hidden()
-    assert app_json(ui)["config"]["weather"] == {"count": 7}
+    assert (app_json(ui)["config"]["weather"], own_file(ui)) == ({}, {"count": 7})
     assert ui.host.modules.get("weather").state == "ready"
 
 
@@ -272,6 +308,12 @@ async def test_file_of_the_module_wins_and_is_the_one_that_is_saved(ui):
     await expect(dialog).to_have_count(0)
     assert own.read_text() == '{"count": 6}'
     assert app_json(ui)["config"]["weather"]["count"] == 2
+    await row(page, "count").get_by_role("button", name="Reset count to what app.json says").click()
+    await expect(row(page, "count")).to_contain_text("Back to what app.json says")
+    dialog = await review(page)
+    await dialog.get_by_role("button", name="Save, reload later").click()
+    await expect(row(page, "count")).to_contain_text("app.json, line 1")
+    await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("2")
 
 
 async def test_file_that_changed_meanwhile_keeps_both_changes(ui):
@@ -286,8 +328,7 @@ async def test_file_that_changed_meanwhile_keeps_both_changes(ui):
     await expect(dialog).to_contain_text("The files changed meanwhile")
     await dialog.get_by_role("button", name="Save, reload later").click()
     await expect(dialog).to_have_count(0)
-    saved = app_json(ui)["config"]["weather"]
-    assert (saved["count"], saved["unit"]) == (8, "kelvin")
+    assert (own_file(ui), app_json(ui)["config"]["weather"]["unit"]) == ({"count": 8}, "kelvin")
     await expect(row(page, "unit").get_by_role("radio", name="kelvin")).to_be_checked()
 
 
@@ -341,7 +382,8 @@ async def test_who_may_change_policy_can_write_a_secret_and_never_reads_it(ui):
             const settings = {
               module: 'weather', files: [], digest: '', schema: {type: 'object', properties: {key: part}}, values: {},
               withheld: ['/key'], origins: {'/key': origin}, problems: [], policy: ['/key'], mayChangePolicy: true,
-              waitsForRestart: [], waitsForReload: false,
+              policyIsConfirmed: true, waitsForConfirmation: [], overApp: [], waitsForRestart: [],
+              waitsForReload: false,
             };
             const element = document.createElement('ac-settings-row');
             const row = {path: ['key'], pointer: '/key', part, kind: 'setting'};
