@@ -1,4 +1,4 @@
-/** How many calls and changes wait for a person. What they are stands in the approval view, on an origin of its own. */
+/** How many calls, changes and clients wait for a person. What they are stands in the approval view, on an origin of its own. */
 import {client} from './client.js';
 import {Store} from './store.js';
 
@@ -17,7 +17,7 @@ class Approvals extends Store {
     this._loads = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
-    for (const pattern of ['approval.*', 'policy.*', 'events.reset']) client.on(pattern, () => void this.load());
+    for (const pattern of ['approval.*', 'policy.*', 'pairing.*', 'events.reset']) client.on(pattern, () => void this.load());
     // a call that was withdrawn leaves without a decision
     client.on('call.finished', ({callId}) => { if (this._calls.has(callId)) void this.load(); });
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
@@ -26,12 +26,13 @@ class Approvals extends Store {
   async load() {
     const number = ++this._loads;
     try {
-      const {calls, changes, now} = await client.get('/api/approvals');
+      const {calls, changes, pairings, now} = await client.get('/api/approvals');
       if (number !== this._loads) return; // a later answer is on its way
       this._calls = new Set(calls.map((/** @type {any} */ {callId}) => callId));
-      this._wakeAt(Math.min(...[...calls, ...changes].map(({expiresAt}) => expiresAt - now)));
-      if (calls.length + changes.length === this.count) return;
-      this.count = calls.length + changes.length;
+      this._wakeAt(Math.min(...[...calls, ...changes, ...pairings].map(({expiresAt}) => expiresAt - now)));
+      const count = calls.length + changes.length + pairings.length;
+      if (count === this.count) return;
+      this.count = count;
       this.tell();
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again

@@ -10,15 +10,19 @@ from agentcore.api.workspace import Workspace
 
 T = TypeVar("T")
 
-PrincipalKind = Literal["page", "token", "cli", "approver", "chat", "mcp", "host", "module", "server"]
+PrincipalKind = Literal["page", "token", "cli", "approver", "client", "chat", "mcp", "host", "module", "server"]
+
+KeyScope = Literal["approve", "chat", "tab"]
+"""What the key of a paired client is for: deciding what waits, chats of its own, tabs that the person shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: the kind of credential that was shown, and its id."""
+    """Who asks: the kind of credential that was shown, its id, and the scopes of a paired client's key."""
 
     kind: PrincipalKind
     id: str = ""
+    scopes: frozenset[KeyScope] = frozenset()
 
     @property
     def name(self) -> str:

@@ -26,6 +26,7 @@ from agentcore.host import Host
 from agentcore.host.approval_request import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
+from agentcore.host.policy import authorise, owner_of
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
 
 log = structlog.get_logger(__name__)
@@ -84,6 +85,10 @@ class Chat:
         if self.setup.is_set_up:
             self._turns.spawn(self._warm(), "")
 
+    def end_turns(self, session_id: str) -> None:
+        """End what goes on in a session, because whoever began it may not any more."""
+        self._turns.stop(session_id)
+
     async def close(self) -> None:
         """End all turns as a restart does: they go on afterwards. May be called twice."""
         for unsubscribe in self._unsubscribe:
@@ -101,9 +106,9 @@ class Chat:
             answer = read_answer(body.message)
             if (request := self._inner_call(body.session_id, answer.toolId)) is not None:
                 # its turn goes on where it goes on already
-                await self._take_inner_answer(request, answer, principal, stream)
+                await self._take_inner_answer(request, answer, session, principal, stream)
                 return await self._turns.waiting(body.session_id)
-            await self._take_answer(body, answer, principal, stream)
+            await self._take_answer(answer, session, principal, stream)
             return await self._continue(session.session_id, stream, body)
         call = await self._find_client_call(body)
         if call is not None:
@@ -129,24 +134,26 @@ class Chat:
             ToolError: `forbidden`: it is another credential's, or another user's.
         """
         session = await self._chats.find(body.session_id)
-        if principal.kind == "approver":
-            return self._answerable(session, body)
+        if principal.kind == "client" and body.role == "function":
+            authorise(principal, "approve", "" if session is None else session.owner)
+            if session is None:
+                message = f"there is no session {body.session_id!r}"
+                raise ToolError("session_not_found", message, session_id=body.session_id)
+            if session.owner != owner_of(principal) and (body.browser_tools or body.current_page_info or body.model):
+                message = "whoever only answers calls of a session brings it neither tools nor a page nor a model"
+                raise ToolError("forbidden", message, session_id=body.session_id)
+            return session
+        authorise(principal, "converse")
         if session is None:
             session = await self._chats.create(
                 body.session_id,
-                owner=principal.kind,
+                owner=owner_of(principal),
                 user_id=body.user_id,
                 agent_id=body.agent_id,
                 model=body.model or "",
             )
-        if (session.owner, session.user_id) != (principal.kind, body.user_id):
+        if (session.owner, session.user_id) != (owner_of(principal), body.user_id):
             raise ToolError("forbidden", f"session {body.session_id!r} is somebody else's; use one of your own")
-        return session
-
-    def _answerable(self, session: ChatSessionRow | None, body: ChatBody) -> ChatSessionRow:
-        """Any session that is there: a person's own client answers calls in all of them."""
-        if session is None:
-            raise ToolError("session_not_found", f"there is no session {body.session_id!r}", session_id=body.session_id)
         return session
 
     def _inner_call(self, session_id: str, tool_id: str) -> ApprovalRequest | None:
@@ -155,10 +162,15 @@ class Chat:
         return None if live is None or tool_id not in live.inner else self._host.approvals.find(live.inner[tool_id])
 
     async def _take_inner_answer(
-        self, request: ApprovalRequest, answer: CallAnswer, principal: Principal, stream: Stream
+        self,
+        request: ApprovalRequest,
+        answer: CallAnswer,
+        session: ChatSessionRow,
+        principal: Principal,
+        stream: Stream,
     ) -> None:
         if answer.approved:
-            self._check_approver(principal, request.definition, request.preview)
+            self._check_approver(principal, session, request.definition, request.preview)
         try:
             await self._host.approvals.decide(request.call_id, Verdict(answer.approved, by=principal.name))
         except ToolError as exc:
@@ -169,23 +181,35 @@ class Chat:
             stream.send({"content": text(self._locale, "cancelled")})
 
     def _check_approver(
-        self, principal: Principal, definition: ToolDefinition | None, preview: CallPreview | None
+        self,
+        principal: Principal,
+        session: ChatSessionRow,
+        definition: ToolDefinition | None,
+        preview: CallPreview | None,
     ) -> None:
-        check_approver(principal, definition, preview, api_token_approves=self._host.policy.config.api_token)
+        api_token_approves = self._host.policy.config.api_token
+        check_approver(
+            principal, definition, preview, api_token_approves=api_token_approves, session_owner=session.owner
+        )
 
-    async def _take_answer(self, body: ChatBody, answer: CallAnswer, principal: Principal, stream: Stream) -> None:
+    async def _take_answer(
+        self, answer: CallAnswer, session: ChatSessionRow, principal: Principal, stream: Stream
+    ) -> None:
         """Keep a person's answer to one call: it counts once."""
-        call = await self._waiting_call(body.session_id, answer.toolId)
+        call = await self._waiting_call(session.session_id, answer.toolId)
         if answer.approved and call.kind == "client":
             return  # the client runs it, and its result is what counts
         if answer.approved:
             tool = self._host.registry.tools.get(call.tool_name)
             waiting = self._host.approvals.find(call.call_id)
             self._check_approver(
-                principal, None if tool is None else tool.definition, None if waiting is None else waiting.preview
+                principal,
+                session,
+                None if tool is None else tool.definition,
+                None if waiting is None else waiting.preview,
             )
         if not await self._answers.take(call, Verdict(answer.approved, by=principal.name)):
-            raise await self._not_waiting(body.session_id, answer.toolId)
+            raise await self._not_waiting(session.session_id, answer.toolId)
         if not answer.approved:
             stream.content(text(self._locale, "cancelled"))
             stream.live.clear()

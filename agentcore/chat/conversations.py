@@ -25,6 +25,7 @@ from agentcore.chat.turns import Turns
 from agentcore.host import CallRequest, Host
 from agentcore.host.approval_request import Verdict
 from agentcore.host.call_facts import ApprovalMode
+from agentcore.host.policy import owner_of
 from agentcore.store.chat_rows import ChatMessageRow, ChatSessionRow, NewMessage
 
 
@@ -44,9 +45,9 @@ class Conversations:
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
-    async def find(self, *, text: str, limit: int, before: str | None) -> SessionsView:
-        """Sessions, the last used first."""
-        rows = await self._chats.sessions(text=text, limit=limit + 1, before=before)
+    async def find(self, *, text: str, limit: int, before: str | None, owner: str | None = None) -> SessionsView:
+        """Sessions, the last used first; with an owner only what they made."""
+        rows = await self._chats.sessions(text=text, limit=limit + 1, before=before, owner=owner)
         shown = rows[:limit]
         waiting = await self._chats.waiting(row.session_id for row in shown)
         views = [self._view(row, self._waiting(row, waiting)) for row in shown]
@@ -107,7 +108,7 @@ class Conversations:
         """
         self._settings().agent(agent_id)
         row = await self._chats.create(
-            f"s_{secrets.token_hex(12)}", owner=by.kind, user_id=user_id, agent_id=agent_id, model=model, mode=mode
+            f"s_{secrets.token_hex(12)}", owner=owner_of(by), user_id=user_id, agent_id=agent_id, model=model, mode=mode
         )
         return await self.show(row.session_id)
 

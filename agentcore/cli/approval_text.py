@@ -40,10 +40,10 @@ def _lines(request: ApprovalRequest, stream: Any) -> Iterator[str]:
     yield from _arguments(request.arguments)
     if preview is not None and preview.diff:
         yield "  changes"
-        yield from (_diff_line(line, stream) for line in preview.diff.rstrip("\n").split("\n"))
+        yield from (diff_line(line, stream) for line in preview.diff.rstrip("\n").split("\n"))
     if request.offers:
-        yield "  for later calls like this one"
-        yield from (f"{_INDENT}a {number}  {_offer(offer)}" for number, offer in enumerate(request.offers, start=1))
+        yield "  for later calls like this one you may, by number"
+        yield from (f"{_INDENT}{number}  {_offer(offer)}" for number, offer in enumerate(request.offers, start=1))
 
 
 def _who(request: ApprovalRequest) -> str:
@@ -72,7 +72,8 @@ def _arguments(arguments: dict[str, Any]) -> Iterator[str]:
             yield f"{_INDENT}{name} = {_one_line(shown)}"
 
 
-def _diff_line(line: str, stream: Any) -> str:
+def diff_line(line: str, stream: Any) -> str:
+    """One line of a unified diff, indented and in its colour."""
     colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
     shown = f"{_INDENT}{all_visible(line)}"
     return painted(shown, colour, stream) if colour else shown

@@ -1,19 +1,23 @@
-"""`agentcore approvers`: clients that may approve, each with a key of its own."""
+"""`agentcore approvers`: paired clients, each with a key of its own and what a person allowed it."""
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from agentcore.cli.options import config_option, json_option
 
+_SCOPES = click.Choice(["approve", "chat", "tab"])
+
 
 @click.group()
 def approvers() -> None:
-    """Clients in your hands that may approve calls, such as a browser extension or a script.
+    """Clients in your hands that act for you, such as a browser extension or a script.
 
-    Each is paired by a short code, which appears in the approval view, or when you type `pair` in the terminal of the
-    server. The API token cannot make one: whoever holds it could approve otherwise.
+    Each shows a short code, which appears in the approval view, or when you type `pair` in the terminal of the server.
+    There you confirm it, and choose what its key is for: to approve, to chat in sessions of its own, to serve tabs. The
+    API token can do neither: whoever holds it could approve otherwise.
     """
 
 
@@ -32,18 +36,36 @@ def list_approvers(config_path: Path, as_json: bool) -> None:
     elif not found:
         note("No client is paired.")
     else:
-        rows = [(each["name"], _day(each["createdAt"]), _day(each["lastUsedAt"])) for each in found]
-        print_table(("name", "paired", "last used"), rows)
+        rows = [
+            (
+                each["name"],
+                " ".join(each["scopes"]),
+                each["origin"] or each["kind"],
+                _day(each["createdAt"]),
+                _day(each["lastUsedAt"]),
+            )
+            for each in found
+        ]
+        print_table(("name", "may", "from", "paired", "last used"), rows)
 
 
 @approvers.command()
 @config_option
+@click.option(
+    "--scope", "scopes", type=_SCOPES, multiple=True, help="What to ask for; you choose when you confirm.  [repeatable]"
+)
 @json_option
 @click.argument("name")
-def pair(config_path: Path, as_json: bool, name: str) -> None:
+def pair(config_path: Path, scopes: tuple[str, ...], as_json: bool, name: str) -> None:
     """Pair a client under a name, and print its key: shown this once, sent as `Authorization: Bearer`.
 
-    It asks for the short code, or reads it from stdin where that is no terminal. Whoever has the key can approve.
+    It asks for the short code, or reads it from stdin where that is no terminal, and waits until you have confirmed the
+    client in the approval view or in the terminal of the server.
+
+    \b
+    Examples:
+      agentcore approvers pair my-script --scope chat
+      agentcore approvers pair phone --scope approve --scope chat
     """
     from agentcore.cli.backend import required_server
     from agentcore.cli.output import note, print_json
@@ -55,11 +77,15 @@ def pair(config_path: Path, as_json: bool, name: str) -> None:
         code = click.prompt("Code", err=True)
     else:
         code = sys.stdin.readline().strip()
-    paired = client.post("/api/approvers", {"code": code, "name": name})
+    asked = client.post("/api/approvers", {"code": code, "name": name, "scopes": scopes})
+    note("Confirm it in the approval view, or in the terminal of the server.")
+    paired: dict[str, Any] = {"state": "waiting"}
+    while paired["state"] == "waiting":
+        paired = client.post("/api/approvers/key", {"ticket": asked["ticket"]})
     if as_json:
-        print_json(paired)
+        print_json({"name": paired["name"], "key": paired["key"], "scopes": paired["scopes"]})
     else:
-        note(f"{name} is paired. This is its key; keep it to yourself:")
+        note(f"{name} is paired, and may: {', '.join(paired['scopes'])}. This is its key; keep it to yourself:")
         click.echo(paired["key"])
 
 
@@ -67,12 +93,12 @@ def pair(config_path: Path, as_json: bool, name: str) -> None:
 @config_option
 @click.argument("name")
 def revoke(config_path: Path, name: str) -> None:
-    """End a client's right to approve, at once."""
+    """End what a client may do, at once: its key, its connections, and what it allowed for later."""
     from agentcore.cli.backend import required_server
     from agentcore.cli.server_client import ServerClient, path_of
 
     ServerClient.of(*required_server(config_path)).send("DELETE", path_of("api", "approvers", name))
-    click.echo(f"{name} cannot approve any more.")
+    click.echo(f"{name} is not paired any more.")
 
 
 def _day(moment_ms: int) -> str:

@@ -9,6 +9,7 @@ from agentcore.cli.chat_view import ChatView, TerminalView
 from agentcore.cli.event_feed import EventFeed
 from agentcore.cli.exits import CliError
 from agentcore.cli.own_call import OwnCall
+from agentcore.host.call_facts import ApprovalMode
 
 
 class ChatSession:
@@ -24,6 +25,12 @@ class ChatSession:
         self._client, self._view, self._has_person = client, view, has_person
         self._feed: EventFeed | None = None
         self._session: Mapping[str, Any] = {}
+
+    @property
+    def mode(self) -> ApprovalMode:
+        """What becomes of the session's calls that no rule says anything about."""
+        mode: ApprovalMode = self._session["mode"]
+        return mode
 
     def describe(self) -> str:
         """Session, model, agent and mode, for a person."""

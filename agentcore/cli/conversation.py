@@ -3,7 +3,7 @@
 import difflib
 import shlex
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -14,6 +14,9 @@ from agentcore.cli.chat_view import TerminalView, print_result
 from agentcore.cli.exits import CliError
 from agentcore.cli.output import note, painted, print_table
 from agentcore.cli.prompt_line import PromptLine
+from agentcore.cli.terminal import confirmed
+from agentcore.host.call_facts import ApprovalMode
+from agentcore.host.policy import is_looser
 
 _HELP = """\
   /help                  show this
@@ -125,9 +128,17 @@ class Conversation:
         self._describe()
 
     async def _mode(self, mode: str) -> None:
-        if mode:
+        if mode and await self._is_meant(mode):
             await self._session.change({"mode": mode})
         self._describe()
+
+    async def _is_meant(self, mode: str) -> bool:
+        """Whether the person wants this mode: a looser one counts here without anybody else being asked."""
+        before = self._session.mode
+        wanted: ApprovalMode | None = next((known for known in get_args(ApprovalMode) if known == mode), None)
+        if not self._client.is_own or wanted is None or not is_looser(wanted, before):
+            return True
+        return await confirmed(f"Calls of this session will be decided by {mode}, and not by {before}.")
 
     async def _list(self, kind: str, *columns: str) -> None:
         found = (await self._client.overview())[kind]

@@ -19,7 +19,7 @@ _COMMANDS = {
     "call": LazyCommand("agentcore.cli.call:call", "Call a tool."),
     "tools": LazyCommand("agentcore.cli.tools:tools", "List tools, or show one."),
     "modules": LazyCommand("agentcore.cli.modules:modules", "List, enable, disable and reload modules."),
-    "approvers": LazyCommand("agentcore.cli.approvers:approvers", "Pair, list and revoke clients that may approve."),
+    "approvers": LazyCommand("agentcore.cli.approvers:approvers", "Pair, list and revoke clients that act for you."),
     "config": LazyCommand("agentcore.cli.config:config", "Show the configuration, or its JSON Schema."),
     "approvals": LazyCommand("agentcore.cli.approvals:approvals", "Tell why a call is asked about; try rules."),
     "audit": LazyCommand("agentcore.cli.audit:audit", "Verify the record of calls."),

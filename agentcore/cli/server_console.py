@@ -1,4 +1,4 @@
-"""What a person can do at the terminal of a running server: decide on calls that wait, stop, resume."""
+"""What a person can do at the terminal of a running server: decide on what waits, stop, resume, pair."""
 
 import asyncio
 import signal
@@ -9,27 +9,28 @@ from contextlib import contextmanager
 
 from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
-from agentcore.cli.call_dialogue import CALL_HELP, CallDialogue, say
-from agentcore.cli.terminal import forget_typed, read_line
+from agentcore.cli.console_dialogues import Dialogue, Waiting, open_dialogue, waiting_things
+from agentcore.cli.terminal import confirmed, forget_typed, read_line, say
 from agentcore.cli.visible_text import all_visible
+from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.events import Event
 from agentcore.host.host import Host
 from agentcore.store.state_dir import read_server_info
 
 _PERSON = Principal("cli")
-_HELP = f"""\
-{CALL_HELP}
-  waiting   show again which call waits
-  stop      emergency stop: end all calls, take no more
-  resume    take calls again
-  code      show new addresses that log a browser in, once
-  pair      show a code that pairs a client, which can approve then
-  help      show this
-  Ctrl-C    end the server"""
+_HELP = """\
+  waiting         show again what waits for you
+  stop            emergency stop: end all calls, take no more
+  resume          take calls again
+  code            show new addresses that log a browser in, once
+  pair            show a code that a client is paired with; you confirm it here or in the approval view
+  help            show this
+  Ctrl-C          end the server"""
+_NOTICED = ("approval.*", "policy.*", "pairing.*", "call.finished")
 
 
 class ServerConsole:
-    """Reads lines at the server's terminal, and shows calls that need a decision, one at a time.
+    """Reads lines at the server's terminal, and shows what needs a decision, one thing at a time.
 
     Args:
         host: The host that the server serves.
@@ -38,7 +39,7 @@ class ServerConsole:
 
     def __init__(self, host: Host, keyboard: int) -> None:
         self._host, self._keyboard = host, keyboard
-        self._dialogue: CallDialogue | None = None
+        self._dialogue: Dialogue | None = None
         self._changed = asyncio.Event()
         self._screen = asyncio.Lock()
         self._commands: dict[str, Callable[[], Awaitable[None]]] = {
@@ -55,7 +56,7 @@ class ServerConsole:
     async def run(cls, host: Host) -> None:
         """Serve the terminal of this process until it is closed."""
         console = cls(host, sys.stdin.fileno())
-        ends = [host.events.subscribe(pattern, console._notice) for pattern in ("approval.*", "call.finished")]
+        ends = [host.events.subscribe(pattern, console._notice) for pattern in _NOTICED]
         try:
             with _reading_in_background_fails():
                 async with asyncio.TaskGroup() as group:
@@ -68,12 +69,14 @@ class ServerConsole:
 
     def _notice(self, event: Event) -> None:
         # a call that was cancelled leaves the desk without a decision
-        shown = self._dialogue and self._dialogue.asked.call_id
-        if event.type != "call.finished" or event.data["callId"] == shown:
+        shown = self._dialogue and self._dialogue.asked
+        if event.type != "call.finished" or (
+            isinstance(shown, ApprovalRequest) and event.data["callId"] == shown.call_id
+        ):
             self._changed.set()
 
     async def _show_waiting(self) -> None:
-        """Show the oldest call that waits whenever the one before is done with."""
+        """Show the oldest thing that waits whenever the one before is done with."""
         while True:
             self._changed.clear()
             async with self._screen:
@@ -81,18 +84,17 @@ class ServerConsole:
             await self._until_change_or_expiry()
 
     def _show_next(self) -> None:
-        waiting = self._host.approvals.waiting
+        waiting = waiting_things(self._host)
         if self._dialogue is not None and self._dialogue.asked not in waiting:
-            say("That call does not wait any more.")
+            say("That does not wait any more.")
             self._dialogue = None
-        if self._dialogue is None and waiting:
-            self._dialogue = CallDialogue(self._host, waiting[0])
-            self._dialogue.show()
-            self._prompt()
+        if waiting and (self._dialogue is None or _can_wait(self._dialogue, waiting[0])):
+            self._dialogue = open_dialogue(self._host, waiting[0])
+            self._ask(self._dialogue, shows=True)
 
     async def _until_change_or_expiry(self) -> None:
         left_s = None
-        if self._dialogue is not None:
+        if self._dialogue is not None and self._dialogue.asked.expires_at_ms is not None:
             left_s = max(self._dialogue.asked.expires_at_ms / 1000 - time.time(), 0) + 0.01
         try:
             async with asyncio.timeout(left_s):
@@ -110,31 +112,28 @@ class ServerConsole:
                     await self._answer(line)
 
     async def _answer(self, line: str) -> None:
-        """Take a line about the call that is shown."""
+        """Take a line about what is shown."""
         dialogue = self._dialogue
         if dialogue is None:
             word = all_visible(line.strip())[:40]
-            say(f"No call waits for a decision, and {word!r} means nothing else; ? shows what can be typed")
+            say(f"Nothing waits for a decision, and {word!r} means nothing else; ? shows what can be typed")
             return
-        verdict = await dialogue.answer(line)
-        if verdict is None:
-            self._prompt()
+        try:
+            said = await dialogue.answer(line)
+        except ToolError as exc:
+            said = all_visible(exc.message)
+        if said is None:
+            self._ask(dialogue, shows=False)
             return
         self._dialogue = None
-        try:
-            await self._host.approvals.decide(dialogue.asked.call_id, verdict)
-        except ToolError as exc:
-            say(exc.message)
-        else:
-            say("Approved." if verdict.approved else "Rejected.")
+        say(said)
         self._changed.set()
 
     async def _show_again(self) -> None:
         if self._dialogue is None:
-            say("No call waits for a decision.")
+            say("Nothing waits for a decision.")
         else:
-            self._dialogue.show()
-            self._prompt()
+            self._ask(self._dialogue, shows=True)
 
     async def _stop(self) -> None:
         ended = await self._host.emergency_stop(_PERSON)
@@ -144,6 +143,10 @@ class ServerConsole:
         )
 
     async def _resume(self) -> None:
+        async with self._screen:  # the next line is the answer to this
+            if not await confirmed("Take calls again?"):
+                say("Everything stays stopped.")
+                return
         self._host.resume(_PERSON)
         say("Calls are taken.")
 
@@ -160,15 +163,23 @@ class ServerConsole:
         )
 
     async def _pair(self) -> None:
-        code = self._host.store.approver_keys.create_code()
+        code = self._host.pairings.create_code()
         say(f"Type this into the client, once, within ten minutes: {code}")
 
     async def _help(self) -> None:
-        say(_HELP)
+        say(_HELP if self._dialogue is None else f"{self._dialogue.help()}\n{_HELP}")
 
-    def _prompt(self) -> None:
-        forget_typed(self._keyboard)  # an answer counts only after the call stood there
-        say("Run it? Type y, n, or ? for what else there is.")
+    def _ask(self, dialogue: Dialogue, *, shows: bool) -> None:
+        if shows:
+            dialogue.show()
+        dialogue.proof.renew()
+        forget_typed(self._keyboard)  # an answer counts only after the question stood there
+        say(dialogue.question())
+
+
+def _can_wait(dialogue: Dialogue, other: Waiting) -> bool:
+    """Whether what is shown lasts, and something else that does not is to be shown in its place."""
+    return dialogue.asked.expires_at_ms is None and other.expires_at_ms is not None
 
 
 @contextmanager

@@ -5,9 +5,15 @@ import os
 import sys
 import termios
 
+from agentcore.cli.proof import Proof
+
 TERMINAL = "terminal"
 """Who decides, where a person at a terminal does."""
 
+EXPIRED = "three wrong numbers were typed at the terminal, so the question has expired"
+"""What is said when a question is over because of them."""
+
+_CONFIRM_SECONDS = 120.0
 _LINE_BYTES = 4096
 _BACKGROUND_SECONDS = 1.0
 
@@ -38,6 +44,34 @@ async def ask_line(question: str, timeout_s: float) -> str | None:
     except TimeoutError:
         sys.stderr.write("\n")
         return None
+
+
+async def confirmed(question: str, timeout_s: float = _CONFIRM_SECONDS) -> bool:
+    """Whether what was typed was meant: at once where nobody but the person can have typed it, else with a number."""
+    proof = Proof()
+    if not proof.is_needed:
+        return True
+    while not proof.is_spent:
+        line = await ask_line(f"{question} Type {proof.typed('yes')}, or anything else for no:", timeout_s)
+        if line is None or line.strip().partition(" ")[0].lower() != "yes":
+            return False
+        if proof.read(line, {"yes"}) is not None:
+            return True
+        say(number_needed("yes"))
+        proof.renew()
+    say(EXPIRED)
+    return False
+
+
+def number_needed(word: str) -> str:
+    """What to say to a decision without the right number."""
+    return f"Another process may have typed that: type {word} with the number that the question shows."
+
+
+def say(text: str) -> None:
+    """Write a line for the person at the terminal."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 async def read_line(keyboard: int) -> str | None:

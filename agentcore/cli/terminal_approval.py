@@ -37,12 +37,14 @@ class TerminalApprover:
         async with self._turn:
             dialogue = CallDialogue(self._host, request)
             dialogue.show()
-            while line := await self._line(request):
+            while line := await self._line(dialogue):
                 verdict = await dialogue.answer(line)
                 if verdict is not None:
                     return verdict
         return Verdict(False, TERMINAL)
 
-    async def _line(self, request: ApprovalRequest) -> str | None:
-        line = await ask_line("Run it? [y/N/?]", max(request.expires_at_ms / 1000 - time.time(), 0))
+    async def _line(self, dialogue: CallDialogue) -> str | None:
+        dialogue.proof.renew()
+        left_s = max(dialogue.asked.expires_at_ms / 1000 - time.time(), 0)
+        line = await ask_line(f"Run it? [{dialogue.proof.typed('y')}/N/?]", left_s)
         return None if line is None else line.strip()

@@ -116,6 +116,11 @@ class ApprovalPolicy:
         self.touch()
         await self._store.revoke(grant_id)
 
+    def drop_granted_by(self, who: str) -> None:
+        """Let all that somebody allowed hold no longer; calls that wait for their turn are decided on anew."""
+        self.grants.drop_granted_by(who)
+        self.touch()
+
     async def forget_session(self, session_id: str) -> None:
         """Let all that was granted and noted for a session end with it."""
         self.grants.drop_session(session_id)

@@ -4,7 +4,7 @@ from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.api.errors import ToolError
 from agentcore.host.call_facts import effects_of
-from agentcore.host.policy import authorise
+from agentcore.host.policy import authorise, reach
 
 _NEEDS_SANDBOX = frozenset(("execute", "dangerous"))
 
@@ -15,6 +15,7 @@ def check_approver(
     preview: CallPreview | None,
     *,
     api_token_approves: bool,
+    session_owner: str | None = None,
 ) -> None:
     """Let a principal approve a call, or not.
 
@@ -24,15 +25,18 @@ def check_approver(
         preview: What the call would touch; None: not known.
         api_token_approves: The setting `approvals.api_token`. Even with it, the token approves what executes only
             where that runs in a sandbox: whoever reads the token could otherwise run anything.
+        session_owner: Who made the session of the call, for whoever approves in sessions of their own only.
     Raises:
-        ToolError: `approval_denied`.
+        ToolError: `approval_denied`; `forbidden`: not in this session.
     """
     if principal.kind == "token" and api_token_approves:
         _check_sandbox(definition, preview)
         return
     try:
-        authorise(principal, "approve")
+        authorise(principal, "approve", session_owner)
     except ToolError as exc:
+        if reach(principal, "approve") is not None:
+            raise
         message = f"a {principal.kind} cannot approve calls: a person does, in the approval view or at the terminal"
         raise ToolError("approval_denied", message, principal=principal.kind) from exc
 

@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -100,8 +100,14 @@ class Grants:
 
     def drop_session(self, session_id: str) -> None:
         """Let all grants of a session hold no longer."""
-        for grant in [grant for grant in self._grants.values() if grant.row.session_id == session_id]:
-            del self._grants[grant.row.grant_id]
+        self._drop_where(lambda row: row.session_id == session_id)
+
+    def drop_granted_by(self, who: str) -> None:
+        """Let all grants that somebody gave hold no longer."""
+        self._drop_where(lambda row: row.granted_by == who)
+
+    def _drop_where(self, is_meant: Callable[[GrantRow], bool]) -> None:
+        self._grants = {key: grant for key, grant in self._grants.items() if not is_meant(grant.row)}
 
 
 def grant_row(

@@ -29,6 +29,7 @@ from agentcore.host.loop_clock import LoopClock
 from agentcore.host.module_source import SourceChoice
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.ownership import note_beginnings
+from agentcore.host.pairings import Pairings
 from agentcore.host.parts import Parts
 from agentcore.host.policy import authorise
 from agentcore.host.policy_changes import PolicyChanges
@@ -47,8 +48,8 @@ class Host:
     """Loads modules and carries out calls for every surface.
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
-    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `sources`, `routes`, `own_origins`,
-    `conversation`, `store`, `config`, `workspace`.
+    `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `sources`, `routes`,
+    `own_origins`, `conversation`, `store`, `config`, `workspace`.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -64,6 +65,8 @@ class Host:
         self.approvals = ApprovalDesk(self.events, store, self.policy)
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.sources = SourceChoice(config, store.module_sources, self.policy_changes)
+        self.pairings = Pairings(self.events, store.record, store.client_keys)
+        store.client_keys.when_revoked(lambda name: self.policy.drop_granted_by(Principal("client", name).name))
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
         self.conversation = ConversationSlot()
@@ -143,6 +146,7 @@ class Host:
         self.calls.stopped = "the server is stopping"
         self.approvals.close()
         self.policy_changes.refuse_all("shutdown")
+        self.pairings.refuse_all("shutdown")
         if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
             self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
             await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
@@ -160,6 +164,7 @@ class Host:
         )
         rejected = await self.approvals.reject_all(f"stop:{by.kind}")
         rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
+        rejected += self.pairings.refuse_all(f"stop:{by.kind}")
         ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:
@@ -174,7 +179,7 @@ class Host:
         Raises:
             ToolError: `forbidden`.
         """
-        authorise(by, "approve")
+        authorise(by, "resume")
         self.calls.stopped = None
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
 

@@ -33,6 +33,9 @@ EDITS_KEPT = 8
 POLICY_CHANGES_WAITING = 20
 """Changes of what is allowed that wait for a person."""
 
+PAIRINGS_WAITING = 16
+"""Clients that have shown a code and wait for a person, or for their key to be fetched."""
+
 APPROVAL_SECONDS = 600.0
 """How long a call waits for a person."""
 

@@ -10,10 +10,11 @@ from urllib.parse import unquote
 import structlog
 from aiohttp import hdrs, web
 
+from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.chat import Chat
 from agentcore.host import Host
-from agentcore.host.policy import authorise
+from agentcore.host.policy import authorise, reach
 from agentcore.host.routes import RouteTable
 from agentcore.server.addresses import Addresses
 from agentcore.server.answer import Answer, Sent
@@ -23,12 +24,13 @@ from agentcore.server.descriptors import connection_limit
 from agentcore.server.event_streams import EventStreams
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
+from agentcore.server.live_connections import REVOCABLE, LiveConnections
 from agentcore.server.live_control import LiveControl
 from agentcore.server.module_routes import serve_module_route
 from agentcore.server.module_switch import ModuleSwitch
 from agentcore.server.reader import BodyReader, validate_body, validate_query
 from agentcore.server.refusal import Refusal, answer_error
-from agentcore.server.route_table import ServerRoutes
+from agentcore.server.route_table import ServerRoute, ServerRoutes
 from agentcore.server.routes import APPROVAL_ROUTES, ROUTES
 
 log = structlog.get_logger(__name__)
@@ -134,13 +136,27 @@ class Dispatcher:
             return await self._answer_other(request, path, raw_query)
         route, values = found
         if route.action is None:
-            principal = ANYBODY
-        else:
-            principal = await gate.identify(request)
-            authorise(principal, route.action)
+            return await self._carry_out(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
+        principal = await gate.identify(request)
+        authorise(principal, route.action)
         exchange = Exchange(self.parts, request, principal, path, values, raw_query)
+        if principal.kind not in REVOCABLE:
+            return await self._carry_out(route, exchange)
+        with self.parts.live_connections.serving(principal, exchange.connection):
+            await self._check_reach(route, exchange)
+            return await self._carry_out(route, exchange)
+
+    async def _check_reach(self, route: ServerRoute, exchange: Exchange) -> None:
+        """Keep whoever has a right in sessions of their own only to these."""
+        principal, action = exchange.principal, route.action
+        if action is not None and reach(principal, action) == "own" and not route.keeps_to_own:
+            session = await exchange.host.store.chats.find(exchange.path_values.get("session_id", ""))
+            authorise(principal, action, "" if session is None else session.owner)
+
+    async def _carry_out(self, route: ServerRoute, exchange: Exchange) -> Reply:
+        request = exchange.request
         if route.query is not None:
-            exchange.query = validate_query(route.query, raw_query)
+            exchange.query = validate_query(route.query, exchange.raw_query)
         if route.body is not None:
             reader = self.parts.reader
             document = await (
@@ -159,7 +175,10 @@ class Dispatcher:
             authorise(principal, "read" if is_reading else "call")
             exchange = Exchange(self.parts, request, principal, path, {}, raw_query)
             values = {name: unquote(value, errors="replace") for name, value in found[1].items()}
-            return await serve_module_route(exchange, found[0], values)
+            if principal.kind not in REVOCABLE:
+                return await serve_module_route(exchange, found[0], values)
+            with self.parts.live_connections.serving(principal, exchange.connection):
+                return await serve_module_route(exchange, found[0], values)
         methods = sorted({*self._routes.methods(path), *table.methods(path)})
         if methods:
             raise Refusal(
@@ -195,7 +214,9 @@ def create_app(
     """
     server, store, hits, bounds = host.config.server, host.store, Hits(), limits or TimeLimits()
     own = addresses or Addresses(server.port, server.hosts)
-    credentials = Credentials(store.page_sessions, "page", host.state.token, store.approver_keys)
+    live = LiveConnections()
+    store.client_keys.when_revoked(lambda name: live.end(Principal("client", name)))
+    credentials = Credentials(store.page_sessions, "page", host.state.token, store.client_keys)
     parts = ServerParts(
         host=host,
         addresses=own,
@@ -210,6 +231,7 @@ def create_app(
         routes=ROUTES,
         connections=int,
         live_control=LiveControl(),
+        live_connections=live,
     )
     host.own_origins.declare("page", own.origins)
     app = ServerApplication(Dispatcher(parts), max_connections or connection_limit())

@@ -9,6 +9,7 @@ from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview
 from agentcore.host import Host
 from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.pairings import Pairing
 from agentcore.host.policy_changes import PolicyChange
 
 
@@ -86,11 +87,27 @@ class WaitingChange(_View):
     """None: it waits as long as the server runs."""
 
 
+class WaitingPairing(_View):
+    """One client that wants to be paired, as it describes itself; `scopes` are those that it would like to have.
+
+    `origin` is the web origin that its request came from; empty for programs.
+    """
+
+    pairing_id: str
+    name: str
+    kind: str
+    origin: str
+    scopes: list[str]
+    requested_at: int
+    expires_at: int
+
+
 class Waiting(_View):
     """All that waits for a person, oldest first, and the server's time in milliseconds since 1970."""
 
     calls: list[WaitingCall]
     changes: list[WaitingChange]
+    pairings: list[WaitingPairing]
     now: int
 
 
@@ -146,6 +163,20 @@ def waiting_change(change: PolicyChange) -> WaitingChange:
         asked_by=_asker(change.principal),
         requested_at=change.requested_at_ms,
         expires_at=change.expires_at_ms,
+    )
+
+
+def waiting_pairing(pairing: Pairing) -> WaitingPairing:
+    """One client that waits."""
+    wish = pairing.wish
+    return WaitingPairing(
+        pairing_id=pairing.pairing_id,
+        name=wish.name,
+        kind=wish.kind,
+        origin=wish.origin,
+        scopes=sorted(wish.scopes),
+        requested_at=pairing.requested_at_ms,
+        expires_at=pairing.expires_at_ms,
     )
 
 

@@ -12,6 +12,9 @@ BODY_IN_THREAD_BYTES = 256 * 1024
 LOGIN_BODY_BYTES = 4 * 1024
 """Body of the one request that is read before anybody has shown a credential."""
 
+PAIRING_POLL_SECONDS = 25.0
+"""How long a client waits for a person's word in one request."""
+
 JSON_DEPTH = 100
 """Objects and lists of a body inside one another."""
 

@@ -25,16 +25,21 @@ class EventFilter:
     Args:
         types: Patterns such as `call.*`; none: all.
         session_id: Only events of this session.
+        allowed: Patterns beyond which the reader gets nothing, whatever it wants; none: it may have all.
     """
 
     types: tuple[str, ...] = ()
     session_id: str | None = None
+    allowed: tuple[str, ...] = ()
 
     def wants(self, event: Event) -> bool:
         """Whether an event passes."""
         if self.session_id is not None and event.session_id != self.session_id:
             return False
-        return not self.types or any(matches(pattern, event.type) for pattern in self.types)
+        return all(
+            not patterns or any(matches(pattern, event.type) for pattern in patterns)
+            for patterns in (self.types, self.allowed)
+        )
 
 
 @dataclass(eq=False, slots=True)

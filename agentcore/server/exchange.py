@@ -13,6 +13,7 @@ from agentcore.server.addresses import Addresses
 from agentcore.server.bounds import Hits, TimeLimits
 from agentcore.server.connection import Connection
 from agentcore.server.gate import Gate
+from agentcore.server.live_connections import LiveConnections
 from agentcore.server.module_switch import ModuleSwitch
 from agentcore.server.reader import BodyReader
 
@@ -37,6 +38,7 @@ class ServerParts:
         chat: Chat sessions.
         connections: How many connections are open.
         live_control: Which pages may act through modules' own routes.
+        live_connections: Who is being served on which connection.
         streams: Ends the open streams and WebSockets of modules, one by one.
         cache: What was made once: the description of the API, hashes of the list of tools.
         limits: Time limits.
@@ -57,6 +59,7 @@ class ServerParts:
     routes: tuple["ServerRoute", ...]
     connections: Callable[[], int]
     live_control: "LiveControl"
+    live_connections: LiveConnections
     streams: set[Callable[[], None]] = field(default_factory=set)
     cache: dict[str, bytes] = field(default_factory=dict)
 

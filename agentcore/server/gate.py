@@ -12,8 +12,8 @@ from agentcore.api.context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
 from agentcore.server.bounds import Hits
 from agentcore.server.refusal import Refusal
-from agentcore.store import ApproverKeys, PageSessions
-from agentcore.store.approver_keys import KEY_PREFIX
+from agentcore.store import ClientKeys, PageSessions
+from agentcore.store.client_keys import KEY_PREFIX
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Carries the page's half of its session that is no cookie."""
@@ -43,14 +43,14 @@ class Credentials:
         sessions: Browsers that are logged in to it.
         session_kind: What such a browser is.
         token: The API token; None: it opens nothing here.
-        approvers: Keys of paired clients; None: they open nothing here.
+        client_keys: Keys of paired clients; None: they open nothing here.
         hint: What to show, for whoever shows nothing that counts.
     """
 
     sessions: PageSessions
     session_kind: PrincipalKind
     token: SecretStr | None = None
-    approvers: ApproverKeys | None = None
+    client_keys: ClientKeys | None = None
     hint: str = "show the API token as `Authorization: Bearer …`, or log in to the page with a one-time code"
 
 
@@ -114,11 +114,11 @@ class Gate:
         if self._bearer is not None and hmac.compare_digest(shown, self._bearer):
             return _TOKEN
         scheme, _, key = authorization.partition(" ")
-        approvers = self.credentials.approvers
-        if approvers is not None and scheme == "Bearer" and key.startswith(KEY_PREFIX):
-            name = await approvers.find(key)
-            if name is not None:
-                return Principal("approver", name)
+        keys = self.credentials.client_keys
+        if keys is not None and scheme == "Bearer" and key.startswith(KEY_PREFIX):
+            client = await keys.find(key)
+            if client is not None:
+                return client
         raise self._unauthorized("the Authorization header holds nothing that is valid here")
 
     def wants_redirect(self, request: web.BaseRequest) -> bool:

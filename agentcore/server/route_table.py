@@ -23,7 +23,10 @@ class ServerRoute:
         path: Begins with a slash; `{name}` stands for one segment, a final `{name...}` for one or more.
         handler: Answers.
         summary: What it does, in a sentence.
-        action: The right that is needed; None: open to anybody who passes the checks of host and origin.
+        action: The right that is needed; None: open to anybody who passes the checks of host and origin. Who has it in
+            sessions of their own only is let in for the session that `{session_id}` in the path names, or, without it,
+            where the handler keeps to them.
+        keeps_to_own: Whether the handler itself keeps to the sessions of whoever reaches no others.
         query: Model of the query; without one the query is ignored.
         body: Model of the JSON body; without one the body is not read.
         answer: Model of the JSON that it answers with, where a model says more than the summary.
@@ -36,6 +39,7 @@ class ServerRoute:
     handler: Handler
     summary: str
     action: Action | None = "read"
+    keeps_to_own: bool = False
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
     answer: type[BaseModel] | None = None

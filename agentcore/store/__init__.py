@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcore.store.approver_keys import ApproverKeys
     from agentcore.store.artifacts import ArtifactStore
     from agentcore.store.call_row import CallRow, RecordedRow
     from agentcore.store.chat_rows import ChatCallRow, ChatMessageRow, ChatSessionRow, NewMessage
     from agentcore.store.chat_store import ChatStore
+    from agentcore.store.client_keys import ClientKeys
     from agentcore.store.page_sessions import PageSessions
     from agentcore.store.record import Record
     from agentcore.store.record_query import RecordFilter
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from agentcore.store.store import Store
 
 __all__ = [
-    "ApproverKeys",
     "ArtifactStore",
     "CallRow",
     "ChatCallRow",
     "ChatMessageRow",
     "ChatSessionRow",
     "ChatStore",
+    "ClientKeys",
     "NewMessage",
     "PageSessions",
     "Record",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ApproverKeys": "approver_keys",
+    "ClientKeys": "client_keys",
     "ArtifactStore": "artifacts",
     "CallRow": "call_row",
     "ChatCallRow": "chat_rows",

@@ -45,15 +45,22 @@ class ChatStore:
         """The session, if there is one."""
         return await self._database.read(partial(_find, session_id))
 
-    async def sessions(self, *, text: str = "", limit: int = 100, before: str | None = None) -> list[ChatSessionRow]:
+    async def sessions(
+        self, *, text: str = "", limit: int = 100, before: str | None = None, owner: str | None = None
+    ) -> list[ChatSessionRow]:
         """Sessions, the last used first.
 
         Args:
             text: Words that stand in the title, or together in one message.
             limit: How many at most.
             before: Begin after the session of this id.
+            owner: Only what this credential made; None: all.
         """
-        return await self._database.read(partial(_list, text, limit, before))
+        return await self._database.read(partial(_list, text, limit, before, owner))
+
+    async def owned(self, owner: str, session_ids: Iterable[str]) -> set[str]:
+        """Which of these sessions a credential made."""
+        return await self._database.read(partial(_owned, owner, tuple(session_ids)))
 
     async def delete(self, session_id: str) -> bool:
         """Forget a session and all that was said in it; False: there is none."""
@@ -189,8 +196,19 @@ def _find(session_id: str, connection: sqlite3.Connection) -> ChatSessionRow | N
     return None if row is None else ChatSessionRow(*row)
 
 
-def _list(text: str, limit: int, before: str | None, connection: sqlite3.Connection) -> list[ChatSessionRow]:
+def _owned(owner: str, session_ids: tuple[str, ...], connection: sqlite3.Connection) -> set[str]:
+    marks = ", ".join("?" * len(session_ids))
+    query = f"SELECT session_id FROM chat_sessions WHERE owner = ? AND session_id IN ({marks})"  # noqa: S608 - marks
+    return {session_id for (session_id,) in connection.execute(query, (owner, *session_ids))}
+
+
+def _list(
+    text: str, limit: int, before: str | None, owner: str | None, connection: sqlite3.Connection
+) -> list[ChatSessionRow]:
     conditions, values = ["1"], []
+    if owner is not None:
+        conditions.append("owner = ?")
+        values.append(owner)
     if text.strip():
         found = matching_sessions(connection, text)
         conditions.append(f"session_id IN ({', '.join('?' * len(found))})")

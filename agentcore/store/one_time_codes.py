@@ -43,6 +43,12 @@ def short_code() -> str:
     return f"{characters[:SELECTOR_CHARS]}-{characters[SELECTOR_CHARS:]}"
 
 
+def as_typed(text: str) -> str:
+    """The short code that a person may have typed in small letters, without its hyphen or with blanks."""
+    characters = "".join(character for character in text.upper() if character.isalnum())
+    return f"{characters[:SELECTOR_CHARS]}-{characters[SELECTOR_CHARS:]}"
+
+
 @dataclass(slots=True)
 class _Code:
     secret: bytes

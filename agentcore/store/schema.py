@@ -249,6 +249,18 @@ _MODULE_SOURCES = (
     "CREATE UNIQUE INDEX module_sources_chosen ON module_sources (module) WHERE verdict = 'chosen'",
 )
 
+_KEY_SCOPES = (
+    # what keys could do before there were scopes, but for pairing others and confirming changes of the policy
+    "ALTER TABLE approver_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT 'approve'",
+    "ALTER TABLE approver_keys ADD COLUMN kind TEXT NOT NULL DEFAULT 'program'",
+    "ALTER TABLE approver_keys ADD COLUMN origin TEXT NOT NULL DEFAULT ''",
+    # what paired clients allowed for later ends with their keys, under the name that they have from now on
+    """
+    UPDATE approval_grants SET granted_by = 'client:' || substr(granted_by, 10)
+    WHERE granted_by LIKE 'approver:%' AND substr(granted_by, 10) IN (SELECT name FROM approver_keys)
+    """,
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -257,5 +269,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CHAT_PAGE,
     _TABS,
     _MODULE_SOURCES,
+    _KEY_SCOPES,
 )
 """The statements of each step, in order."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentcore.store.approval_store import ApprovalStore
-from agentcore.store.approver_keys import ApproverKeys
 from agentcore.store.artifacts import ArtifactStore
 from agentcore.store.call_row import notice
 from agentcore.store.chat_store import ChatStore
+from agentcore.store.client_keys import ClientKeys
 from agentcore.store.database import Database
 from agentcore.store.module_sources import ModuleSources
 from agentcore.store.page_sessions import PageSessions
@@ -29,7 +29,7 @@ class Store:
         artifacts: What is too large or too binary for a result.
         page_sessions: Browsers that are logged in to the page.
         approval_sessions: Browsers that are logged in to the approval origin.
-        approver_keys: Paired clients, which may approve.
+        client_keys: Paired clients.
         chats: Chat sessions, their messages and calls.
         approvals: Calls that wait for a person, and what a person allowed for later.
         tabs: The tabs of the page.
@@ -41,7 +41,7 @@ class Store:
     artifacts: ArtifactStore
     page_sessions: PageSessions
     approval_sessions: PageSessions
-    approver_keys: ApproverKeys
+    client_keys: ClientKeys
     chats: ChatStore
     approvals: ApprovalStore
     tabs: TabStore
@@ -70,7 +70,7 @@ class Store:
                 await ArtifactStore.open(database, state_dir.artifacts_path),
                 await PageSessions.open(database, "page"),
                 await PageSessions.open(database, "approval"),
-                await ApproverKeys.open(database),
+                await ClientKeys.open(database),
                 ChatStore(database),
                 ApprovalStore(database),
                 TabStore(database),

@@ -112,7 +112,7 @@ async def test_answered_call_is_not_listed_while_others_of_its_turn_wait(open_ta
         decided = []
         talk.host.events.subscribe("approval.decided", lambda event: decided.append(event.data))
         before = (await talk.ask("GET", "/api/approvals"))["calls"]
-        key = {"Authorization": f"Bearer {await talk.host.store.approver_keys.add('panel')}"}
+        key = {"Authorization": f"Bearer {await talk.host.store.client_keys.add('panel', ['approve'])}"}
         answer = {"role": "function", "message": json.dumps({"toolId": one, "approved": approved})}
         async with talk.client.post(
             "/api/v1/agent/chat", json={"session_id": "s1", "user_id": "u1", **answer}, headers=key

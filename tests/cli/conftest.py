@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -20,8 +21,13 @@ from typing import Any
 
 import pytest
 
+from agentcore.cli.proof import can_be_pushed
+
 LIMIT_S = 180
 """For a process to do something; a first answer of a model needs seconds of imports on an idle machine."""
+
+_QUESTION = re.compile(r"(?:Type |\[)(?:yes|y)(?: (\d{4}))?(?=[ ,/])")
+"""How every decision is asked for; where another process may type, with a number."""
 
 CLOCK = '''
 import asyncio
@@ -187,7 +193,9 @@ class Terminal:
 
     def __init__(self, place: Place, *arguments: str) -> None:
         self._master, slave = pty.openpty()
+        self.name = os.ttyname(slave)
         self.seen = ""
+        self.number = ""
         self.process = subprocess.Popen(
             [*place.command, *arguments],
             cwd=place.folder,
@@ -203,17 +211,29 @@ class Terminal:
 
     def expect(self, text: str, timeout_s: float = LIMIT_S) -> str:
         """Read until a text was shown; gives what was shown since the last time, up to its end."""
-        end = time.monotonic() + timeout_s
-        while text not in self.seen:
-            ready, _, _ = select.select([self._master], [], [], max(end - time.monotonic(), 0))
-            assert ready, f"{text!r} was not shown; shown was: {self.seen}"
-            self.seen += self._read()
-        before, _, self.seen = self.seen.partition(text)
-        return before + text
+        return self._until(re.compile(re.escape(text)), timeout_s)
 
     def type(self, text: str) -> None:
         """Type."""
         os.write(self._master, text.encode())
+
+    def expect_question(self) -> str:
+        """Read until a decision is asked for; gives what was shown since the last time."""
+        return self._until(_QUESTION)
+
+    def decide(self, words: str) -> None:
+        """Type an answer to the question that was read, with its number after the first word if it takes one."""
+        word, _, rest = words.partition(" ")
+        if not word:
+            self.type("\n")
+            return
+        self.type(" ".join(part for part in (word, self.number, rest) if part) + "\n")
+
+    def confirm(self) -> None:
+        """Say yes to what was just typed, where it is asked whether that was meant."""
+        if can_be_pushed():
+            self.expect_question()
+            self.decide("yes")
 
     def end(self) -> tuple[int, str]:
         """Wait for the end; the exit code, and what was shown since the last time."""
@@ -229,6 +249,17 @@ class Terminal:
             self.process.kill()
         self.process.wait()
         os.close(self._master)
+
+    def _until(self, pattern: re.Pattern[str], timeout_s: float = LIMIT_S) -> str:
+        end = time.monotonic() + timeout_s
+        while not (found := pattern.search(self.seen)):
+            ready, _, _ = select.select([self._master], [], [], max(end - time.monotonic(), 0))
+            assert ready, f"{pattern.pattern!r} was not shown; shown was: {self.seen}"
+            self.seen += self._read()
+        shown, self.seen = self.seen[: found.end()], self.seen[found.end() :]
+        if pattern is _QUESTION:
+            self.number = found[1] or ""
+        return shown
 
     def _read(self) -> str:
         try:

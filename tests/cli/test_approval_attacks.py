@@ -34,6 +34,8 @@ tried = {
     "code": ask(approval, "POST", "/api/session/code", {}),
     "pairing code": ask(page, "POST", "/api/approvers/code", {}),
     "pair": ask(page, "POST", "/api/approvers", {"code": "AAAAA-AAAAA", "name": "mine"}),
+    "key": ask(page, "POST", "/api/approvers/key", {"ticket": "acpt_mine"}),
+    "confirm a pairing": ask(page, "POST", "/api/pairings/x/decision", {"approved": True, "scopes": ["approve"]}),
     "resume": ask(page, "POST", "/api/resume", {}),
     "log in with a page code": ask(approval, "POST", "/api/session", ask(page, "POST", "/api/session/code", {})[1]),
 }

@@ -27,8 +27,6 @@ class Notes(Module):
 '''
 
 MILK = ("note", {"text": "milk"})
-PROMPT = "Run it? [y/N/?]"
-SERVER_PROMPT = "Run it? Type y, n,"
 
 
 @pytest.fixture
@@ -60,7 +58,7 @@ def asked(model, on_terminal, notes, editor):
     model.say("", MILK)
     model.say("that was it")
     terminal = on_terminal("chat", "note it")
-    terminal.expect(PROMPT)
+    terminal.expect_question()
     return terminal
 
 
@@ -72,7 +70,7 @@ def server_asked(model, on_terminal, notes, editor):
     server = on_terminal("serve")
     server.expect("server_ready")
     client = on_terminal("chat", "note it")
-    server.expect(SERVER_PROMPT)
+    server.expect_question()
     return server, client
 
 
@@ -83,12 +81,12 @@ def told(model):
 
 def test_edited_call_is_shown_again_before_it_is_approved(editor, asked, notes, model):
     editor('sed -i s/milk/bread/ "$1"')
-    asked.type("e\n")
-    shown = asked.expect(PROMPT)
+    asked.decide("e")
+    shown = asked.expect_question()
     assert "text = bread" in shown
     assert "+bread" in shown
     assert notes() == ""
-    asked.type("y\n")
+    asked.decide("y")
     assert asked.end()[0] == 0
     assert notes() == "bread;"
     assert "bread" in told(model)
@@ -96,24 +94,24 @@ def test_edited_call_is_shown_again_before_it_is_approved(editor, asked, notes, 
 
 def test_edited_call_goes_back_to_what_was_asked_for(editor, asked, notes):
     editor('sed -i s/milk/bread/ "$1"')
-    asked.type("e\n")
+    asked.decide("e")
     asked.expect("text = bread")
-    asked.expect(PROMPT)
+    asked.expect_question()
     asked.type("o\n")
-    assert "+milk" in asked.expect(PROMPT)
-    asked.type("y\n")
+    assert "+milk" in asked.expect_question()
+    asked.decide("y")
     assert asked.end()[0] == 0
     assert notes() == "milk;"
 
 
 def test_arguments_that_cannot_run_are_said_and_edited_further(editor, asked, notes):
     editor('if grep -q text "$1"; then sed -i s/text/txt/ "$1"; else sed -i "s/txt.*/text\\": \\"bread\\"/" "$1"; fi')
-    asked.type("e\n")
+    asked.decide("e")
     asked.expect("txt: is not a parameter")
-    asked.expect(PROMPT)
-    asked.type("e\n")
+    asked.expect_question()
+    asked.decide("e")
     asked.expect("text = bread")
-    asked.expect(PROMPT)
+    asked.expect_question()
     asked.type("n\n")
     asked.end()
     assert notes() == ""
@@ -123,12 +121,12 @@ def test_what_is_typed_in_the_editor_and_ctrl_c_there_are_for_the_editor(editor,
     """The first editor is interrupted, and the server goes on; the second reads a line from the terminal."""
     server, client = server_asked
     editor("echo first editor; read line; echo never")
-    server_asked[0].type("e\n")
+    server_asked[0].decide("e")
     server.expect("first editor")
     server.type("\x03")
     server.expect("nothing was changed")
-    server.expect(SERVER_PROMPT)
-    server.type("y\n")
+    server.expect_question()
+    server.decide("y")
     server.expect("Approved.")
     assert client.end()[0] == 0
     assert notes() == "milk;"
@@ -136,12 +134,12 @@ def test_what_is_typed_in_the_editor_and_ctrl_c_there_are_for_the_editor(editor,
 
 def test_editor_reads_the_terminal(editor, asked, notes):
     editor("""echo what then; read text; printf '{"text": "%s"}' "$text" > "$1\"""")
-    asked.type("e\n")
+    asked.decide("e")
     asked.expect("what then")
     asked.type("bread\n")
     asked.expect("text = bread")
-    asked.expect(PROMPT)
-    asked.type("y\n")
+    asked.expect_question()
+    asked.decide("y")
     assert asked.end()[0] == 0
     assert notes() == "bread;"
 
@@ -149,9 +147,9 @@ def test_editor_reads_the_terminal(editor, asked, notes):
 @pytest.mark.parametrize(("script", "said"), [("echo '[]' > $1", "JSON object"), ("echo x > $1", "not JSON")])
 def test_what_is_no_object_is_said(editor, asked, notes, script, said):
     editor(script)
-    asked.type("e\n")
+    asked.decide("e")
     asked.expect(said)
-    asked.expect(PROMPT)
+    asked.expect_question()
     asked.type("\n")
     asked.end()
     assert notes() == ""
@@ -161,14 +159,14 @@ def test_without_an_editor_it_is_said_how_to_get_one(place, model, on_terminal, 
     place.environ |= {"EDITOR": "no-such-editor -w", "VISUAL": "", "PATH": "/nowhere"}
     model.say("", MILK)
     terminal = on_terminal("chat", "note it")
-    terminal.expect(PROMPT)
-    terminal.type("e\n")
+    terminal.expect_question()
+    terminal.decide("e")
     terminal.expect("set EDITOR")
-    terminal.expect(PROMPT)
+    terminal.expect_question()
 
 
 def test_reason_of_a_no_is_told_to_the_model(asked, notes, model):
-    asked.type("n We have Milk.\n")
+    asked.decide("n We have Milk.")
     assert asked.end()[0] == 0
     assert "We have Milk." in told(model)
     assert notes() == ""
@@ -176,7 +174,7 @@ def test_reason_of_a_no_is_told_to_the_model(asked, notes, model):
 
 def test_reason_of_a_no_at_the_server_is_told_to_the_model(server_asked, notes, model):
     server, client = server_asked
-    server.type("n We have Milk.\n")
+    server.decide("n We have Milk.")
     server.expect("Rejected.")
     assert client.end()[0] == 0
     assert "They say: We have Milk." in told(model)
@@ -185,10 +183,10 @@ def test_reason_of_a_no_at_the_server_is_told_to_the_model(server_asked, notes, 
 
 def test_always_lets_later_calls_run(server_asked, notes, model, place):
     server, client = server_asked
-    server.type("a 9\n")
+    server.decide("a 9")
     server.expect("1 to 2")
-    server.expect(SERVER_PROMPT)
-    server.type("a 2\n")
+    server.expect_question()
+    server.decide("a 2")
     server.expect("Approved.")
     assert client.end()[0] == 0
     model.say("", MILK)
@@ -202,30 +200,30 @@ def test_always_lets_later_calls_run(server_asked, notes, model, place):
 def test_offers_are_shown_in_full_with_their_numbers(model, on_terminal, notes):
     model.say("", MILK)
     terminal = on_terminal("chat", "note it")
-    shown = terminal.expect(PROMPT)
-    assert "a 1  in this session, allow note with any arguments" in shown
-    assert "a 2  always allow note with any arguments" in shown
+    shown = terminal.expect_question()
+    assert "1  in this session, allow note with any arguments" in shown
+    assert "2  always allow note with any arguments" in shown
 
 
 def test_call_that_always_asks_cannot_be_allowed_for_later(on_terminal):
     terminal = on_terminal("call", "clock_set", "zone=Bonn")
-    terminal.expect(PROMPT)
-    terminal.type("a 1\n")
+    terminal.expect_question()
+    terminal.decide("a 1")
     terminal.expect("Nothing can be allowed for later")
-    terminal.expect(PROMPT)
+    terminal.expect_question()
     terminal.type("n\n")
     assert terminal.end()[0] == 1
 
 
 def test_help_and_explanation_leave_the_call_waiting(asked, notes):
     asked.type("?\n")
-    assert "n REASON" in asked.expect(PROMPT)
+    assert "REASON" in asked.expect_question()
     asked.type("w\n")
-    assert "by mode:ask" in asked.expect(PROMPT)
-    asked.type("yes please\n")
+    assert "by mode:ask" in asked.expect_question()
+    asked.decide("yes please")
     asked.expect("means nothing here")
-    asked.expect(PROMPT)
-    asked.type("y\n")
+    asked.expect_question()
+    asked.decide("y")
     assert asked.end()[0] == 0
     assert notes() == "milk;"
 
@@ -234,5 +232,5 @@ def test_help_at_the_server_tells_of_calls_and_of_the_server(server_asked):
     server, _ = server_asked
     server.type("?\n")
     shown = server.expect("Ctrl-C")
-    assert "n REASON" in shown
+    assert "REASON" in shown
     assert "emergency stop" in shown

@@ -112,10 +112,10 @@ def test_call_is_approved_in_the_terminal_of_its_own_host(place, model, on_termi
     model.say("I set it.", SET)
     model.say("It is **set**.")
     terminal = on_terminal("chat", "set it")
-    shown = terminal.expect("Run it? [y/N/?]")
+    shown = terminal.expect_question()
     assert "→ clock_set\x1b[0m zone=Rome<U+001B>[2J" in shown
     assert "zone = Rome<U+001B>[2J" in shown
-    terminal.type("y\n")
+    terminal.decide("y")
     code, shown = terminal.end()
     assert code == 0
     assert "✓\x1b[0m set to Rome<U+001B>[2J" in shown
@@ -127,7 +127,7 @@ def test_rejected_call_does_not_run_and_the_model_is_told(place, model, on_termi
     model.say("", NOW)
     model.say("a pity")
     terminal = on_terminal("chat", "what time is it")
-    terminal.expect("Run it? [y/N/?]")
+    terminal.expect_question()
     terminal.type("n\n")
     assert terminal.end()[0] == 0
     assert "a person rejected this call" in json.dumps(model.asked[1]["messages"][-1])

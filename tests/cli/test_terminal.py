@@ -8,7 +8,7 @@ SET = ("call", "clock_set", "zone=Bonn")
 @pytest.mark.spec("S2")
 def test_whole_call_is_shown_before_the_question(on_terminal):
     terminal = on_terminal("call", "clock_set", "zone=a\u202eb\nsecond")
-    shown = terminal.expect("[y/N/?]")
+    shown = terminal.expect_question()
     assert "clock_set" in shown
     assert "a<U+202E>b" in shown
     assert "| second" in shown
@@ -22,8 +22,8 @@ def test_whole_call_is_shown_before_the_question(on_terminal):
 )
 def test_only_yes_runs_the_call(on_terminal, answer, code, said):
     terminal = on_terminal(*SET)
-    terminal.expect("[y/N/?]")
-    terminal.type(f"{answer}\n")
+    terminal.expect_question()
+    terminal.decide(answer)
     ended, shown = terminal.end()
     assert ended == code
     assert said in shown
@@ -33,7 +33,7 @@ def test_only_yes_runs_the_call(on_terminal, answer, code, said):
 def test_answer_that_was_typed_before_the_question_does_not_count(on_terminal):
     terminal = on_terminal(*SET)
     terminal.type("y\n")
-    terminal.expect("[y/N/?] ")
+    terminal.expect_question()
     terminal.type("n\n")
     assert terminal.end()[0] == 1
 
@@ -41,7 +41,7 @@ def test_answer_that_was_typed_before_the_question_does_not_count(on_terminal):
 @pytest.mark.spec("S2")
 def test_interrupt_at_the_question_ends_with_130(on_terminal):
     terminal = on_terminal(*SET)
-    terminal.expect("[y/N/?]")
+    terminal.expect_question()
     terminal.type("\x03")
     assert terminal.end()[0] == 130
 
@@ -71,8 +71,8 @@ def test_call_of_a_client_is_decided_at_the_terminal_of_the_server(place, on_ter
     server = on_terminal("serve")
     server.expect("server_ready")
     client = on_terminal(*SET)
-    assert "clock_set" in server.expect("Type y, n,")
-    server.type(f"{answer}\n")
+    assert "clock_set" in server.expect_question()
+    server.decide(answer)
     server.expect(said)
     assert client.end()[0] == code
 
@@ -82,12 +82,12 @@ def test_call_that_went_away_is_taken_from_the_terminal_of_the_server(place, on_
     server = on_terminal("serve")
     server.expect("server_ready")
     client = on_terminal(*SET)
-    server.expect("Type y, n,")
+    server.expect_question()
     client.type("\x03")
     assert client.end()[0] == 130
     server.expect("does not wait any more")
     server.type("y\n")
-    server.expect("No call waits")
+    server.expect("Nothing waits")
 
 
 @pytest.mark.spec("S7")
@@ -98,6 +98,7 @@ def test_stop_and_resume_at_the_terminal_of_the_server(place, on_terminal):
     server.expect("`resume` takes calls again")
     assert place.run("call", "clock_now").code == 1
     server.type("resume\n")
+    server.confirm()
     server.expect("Calls are taken.")
     assert place.run("call", "clock_now").code == 0
 
@@ -110,4 +111,4 @@ def test_unknown_word_at_the_terminal_of_the_server_is_explained(on_terminal):
     server.type("help\n")
     server.expect("emergency stop")
     server.type("waiting\n")
-    server.expect("No call waits")
+    server.expect("Nothing waits")

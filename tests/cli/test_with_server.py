@@ -97,7 +97,7 @@ def test_unknown_module_is_an_error(place, server):
 def test_client_cannot_approve(place, server, on_terminal):
     terminal = on_terminal("call", "clock_set", "zone=UTC", "--timeout", "1")
     shown = terminal.expect("waits for approval at the server's terminal")
-    assert "[y/N/?]" not in shown
+    assert "Run it?" not in shown
     terminal.type("y\n")
     terminal.type("\x03")
     code, _ = terminal.end()

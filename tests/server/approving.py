@@ -1,6 +1,6 @@
 """What tests of the approval origin share: a tool whose calls wait, and browsers that are logged in to one origin."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,3 +100,29 @@ async def page(server: ServerClient) -> Browser:
     browser = Browser(str(server.make_url("")).rstrip("/"))
     assert await browser.log_in(server.running.host.store.page_sessions.create_code()) == 200
     return browser
+
+
+def a_client(server: ServerClient) -> Browser:
+    """A program that shows no credential."""
+    return Browser(str(server.make_url("")).rstrip("/"))
+
+
+async def new_code(person: Browser) -> str:
+    """A pairing code, as the approval view shows it."""
+    return str((await person.ask("POST", "/api/approvers/code", {}))[1]["code"])
+
+
+async def pair(client: Browser, person: Browser, name: str = "panel", scopes: Sequence[str] = ("approve",)) -> Any:
+    """The whole way of pairing: the client shows the code, the person chooses the scopes, the client gets its key."""
+    asked = await client.ask("POST", "/api/approvers", {"code": await new_code(person), "name": name})
+    assert asked[0] == 202, asked
+    decision = {"approved": True, "scopes": list(scopes)}
+    assert (await person.ask("POST", f"/api/pairings/{asked[1]['pairingId']}/decision", decision))[0] == 200
+    status, answer = await client.ask("POST", "/api/approvers/key", {"ticket": asked[1]["ticket"]})
+    assert (status, answer["state"]) == (200, "paired"), answer
+    return answer
+
+
+async def paired(client: Browser, person: Browser, name: str = "panel", scopes: Sequence[str] = ("approve",)) -> Any:
+    """The headers of a client that was paired."""
+    return {"Authorization": f"Bearer {(await pair(client, person, name, scopes))['key']}"}

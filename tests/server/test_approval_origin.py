@@ -205,7 +205,7 @@ async def test_declared_names_of_page_and_approval_view_belong_together(agentcor
 
 async def test_chat_call_is_answered_with_an_approver_key_and_not_with_the_token(server):
     """The rest of the way, with a model, is the chat's own; here who may answer is seen."""
-    key = await server.running.host.store.approver_keys.add("panel")
+    key = await server.running.host.store.client_keys.add("panel", ["approve"])
     body = {"role": "function", "session_id": "nobody", "message": '{"toolId": "x", "approved": true}'}
     response = await server.post("/api/v1/agent/chat", json=body, headers={"Authorization": f"Bearer {key}"})
     assert response.status == 200

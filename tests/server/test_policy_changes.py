@@ -93,11 +93,16 @@ async def test_change_of_a_file_that_changed_meanwhile_is_not_applied(server, pe
     assert "approvals" not in app_json(server)
 
 
-async def test_approver_changes_the_policy_without_a_further_question(server, person):
-    key = await server.running.host.store.approver_keys.add("panel")
+@pytest.mark.spec("K11")
+async def test_paired_client_does_not_confirm_a_change(server, person):
+    change_id = (await ask_for(await page(server)))[1]["error"]["context"]["changeId"]
+    key = await server.running.host.store.client_keys.add("panel", ["approve"])
     shown = {"Authorization": f"Bearer {key}"}
-    status, answer = await (await page(server)).ask("GET", "/api/settings", headers=shown)
-    assert (status, answer["mayChangePolicy"], answer["policyIsConfirmed"]) == (200, True, False)
+    path = f"/api/policy-changes/{change_id}/decision"
+    status, answer = await (await page(server)).ask("POST", path, {"approved": True}, headers=shown)
+    assert (status, answer["error"]["type"]) == (403, "forbidden")
+    assert "approvals" not in app_json(server)
+    assert (await decide(person, change_id))[0] == 200
 
 
 async def test_decisions_are_recorded_with_who_asked_and_who_decided(server, person):

@@ -122,11 +122,52 @@ async def test_client_is_paired_by_a_short_code_and_revoked(ui):
     await page.goto(ui.server.approval_address)
     await page.get_by_role("button", name="Pair a client").click()
     code = await page.get_by_role("status").locator("code").inner_text()
-    answer = await ui.server.post("/api/approvers", json={"code": code, "name": "panel"})
-    assert (await answer.json())["key"].startswith("acap_")
+    body = {"code": code, "name": "panel", "kind": "program", "scopes": ["chat"]}
+    asked = await (await ui.server.post("/api/approvers", json=body)).json()
+    shown = page.get_by_role("article", name="Pair panel")
+    for text in ("a program: no web page or extension", "Pair it only if you have just typed that code"):
+        await expect(shown).to_contain_text(text)
+    await expect(page.get_by_role("status").locator("code")).to_have_count(0)
+    await expect(shown.get_by_label("Chat")).to_be_checked()
+    await shown.get_by_label("Chat").uncheck()
+    confirm = shown.get_by_role("button", name="Pair: panel")
+    await confirm.and_(page.locator('[aria-disabled="false"]')).click()
+    await expect(shown.get_by_role("alert")).to_contain_text("Choose at least one thing")
+    await shown.get_by_label("Approve").check()
+    await confirm.and_(page.locator('[aria-disabled="false"]')).click()
+    answer = await ui.server.post("/api/approvers/key", json={"ticket": asked["ticket"]})
+    assert (await answer.json())["scopes"] == ["approve"]
     await expect(page.get_by_role("listitem")).to_contain_text("panel")
+    await expect(page.get_by_role("listitem")).to_contain_text("Approve")
     await page.get_by_role("button", name="Revoke panel").click()
     await expect(page.get_by_role("listitem")).to_have_count(0)
+
+
+@pytest.mark.spec("K11")
+async def test_client_that_wants_to_be_paired_appears_in_the_page_s_tray_and_is_refused_by_keyboard(ui):
+    page = await both(ui)
+    body = {"code": ui.host.pairings.create_code(), "name": "panel", "kind": "extension", "scopes": ["approve"]}
+    asked = await (await ui.server.post("/api/approvers", json=body, headers={"Origin": ui.address})).json()
+    frame = page.frame_locator(TRAY)
+    await expect(frame.get_by_role("article", name="Pair panel")).to_contain_text(ui.address)
+    refuse = frame.get_by_role("button", name="Refuse: panel")
+    await expect(refuse).to_have_attribute("aria-disabled", "false")
+    await refuse.focus()
+    await page.keyboard.press("Enter")
+    answer = await ui.server.post("/api/approvers/key", json={"ticket": asked["ticket"]})
+    assert (await answer.json())["error"]["type"] == "pairing_refused"
+    await expect(page.locator(TRAY)).to_be_hidden()
+
+
+@pytest.mark.spec("K11")
+async def test_card_of_a_client_is_accessible_in_both_languages_light_and_dark(ui, axe_problems):
+    for options in ({"color_scheme": "dark"}, {"locale": "zh-CN"}):
+        page = await both(ui, **options)
+        body = {"code": ui.host.pairings.create_code(), "name": "panel"}
+        await ui.server.post("/api/approvers", json=body)
+        await page.goto(ui.server.approval_address)
+        await page.get_by_role("article").first.wait_for()
+        assert await axe_problems(page) == []
 
 
 async def test_browser_that_does_not_see_covers_decides_in_a_window_of_its_own(ui):

@@ -4,19 +4,22 @@ import '../components/ac-copy.js';
 import '../components/ac-icon.js';
 import {Localized, formatTime, t} from '../i18n.js';
 import {Listening} from '../listening.js';
-import {base, buttons} from '../styles.js';
+import {badges, base, buttons} from '../styles.js';
+import {visibleText} from './visible.js';
 
-/** @typedef {{name: string, createdAt: number, lastUsedAt: number}} Approver */
+/** @typedef {{name: string, kind: string, origin: string, scopes: string[], createdAt: number, lastUsedAt: number}} Client */
 
-/** Clients that may approve: pair one by a short code, revoke one; and let another browser in here. */
+/** Paired clients and what they may do: pair one by a short code, revoke one; and let another browser in here. */
 export class AcApprovalClients extends Localized(LitElement) {
-  static properties = {_approvers: {state: true}, _code: {state: true}, _link: {state: true}};
+  static properties = {_clients: {state: true}, _code: {state: true}, _link: {state: true}};
 
-  static styles = [base, buttons, css`
+  static styles = [base, buttons, badges, css`
     section { display: grid; gap: var(--ac-space-3); }
     h2 { font-size: var(--ac-text-m); }
-    li { display: flex; align-items: center; gap: var(--ac-space-2); padding-block: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
-    li .name { flex: 1; font-family: var(--ac-font-mono); overflow-wrap: anywhere; }
+    li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-2); align-items: center; padding-block: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
+    .about { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
+    .about .name { flex: 1 1 14rem; font-family: var(--ac-font-mono); overflow-wrap: anywhere; }
+    .scopes { display: flex; flex-wrap: wrap; gap: var(--ac-space-1); }
     .code { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-3); border-radius: var(--ac-radius-m); background: var(--ac-accent-soft); }
     .code code { font-size: var(--ac-text-l); letter-spacing: 0.08em; overflow-wrap: anywhere; }
     .code p { flex-basis: 100%; }
@@ -25,12 +28,13 @@ export class AcApprovalClients extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {Approver[]} */
-    this._approvers = [];
+    /** @type {Client[]} */
+    this._clients = [];
     this._code = '';
     this._link = '';
     new Listening(this, () => [
-      client.on('approvers.changed', ({outcome}) => { if (outcome === 'approver_paired') this._code = ''; void this._load(); }),
+      client.on('approvers.changed', () => void this._load()),
+      client.on('pairing.requested', () => { this._code = ''; }),
       client.on('connection', (connection) => { if (connection === 'open') void this._load(); }),
     ]);
   }
@@ -40,7 +44,7 @@ export class AcApprovalClients extends Localized(LitElement) {
       <section>
         <h2>${t('approval.clients')}</h2>
         <p class="muted small">${t('approval.clientsText')}</p>
-        ${this._approvers.length ? html`<ul>${this._approvers.map((approver) => this._client(approver))}</ul>` : nothing}
+        ${this._clients.length ? html`<ul>${this._clients.map((known) => this._client(known))}</ul>` : nothing}
         ${this._code ? html`<div class="code" role="status"><code>${this._code}</code><ac-copy .value=${this._code}></ac-copy><p class="small">${t('approval.codeText')}</p></div>` : nothing}
         ${this._link ? html`<div class="code" role="status"><code class="small">${this._link}</code><ac-copy .value=${this._link}></ac-copy><p class="small">${t('approval.linkText')}</p></div>` : nothing}
         <div class="row">
@@ -50,11 +54,17 @@ export class AcApprovalClients extends Localized(LitElement) {
       </section>`;
   }
 
-  /** @param {Approver} approver */
-  _client({name, lastUsedAt}) {
+  /** @param {Client} client */
+  _client({name, origin, scopes, lastUsedAt}) {
     return html`
-      <li><span class="name">${name}</span><span class="muted small">${t('approval.lastUsed', {time: formatTime(lastUsedAt, {seconds: false})})}</span>
-        <button class="small danger" aria-label=${t('approval.revokeNamed', {name})} @click=${(/** @type {Event} */ event) => this._revoke(event, name)}>${t('approval.revoke')}</button></li>`;
+      <li>
+        <div class="about">
+          <span class="name">${name}${origin ? html` <span class="muted small">${visibleText(origin)}</span>` : nothing}</span>
+          <span class="scopes">${scopes.map((scope) => html`<span class="badge">${t(`approval.keyScope.${scope}`)}</span>`)}</span>
+          <span class="muted small">${t('approval.lastUsed', {time: formatTime(lastUsedAt, {seconds: false})})}</span>
+        </div>
+        <button class="small danger" aria-label=${t('approval.revokeNamed', {name})} @click=${(/** @type {Event} */ event) => this._revoke(event, name)}>${t('approval.revoke')}</button>
+      </li>`;
   }
 
   firstUpdated() {
@@ -63,7 +73,7 @@ export class AcApprovalClients extends Localized(LitElement) {
 
   async _load() {
     try {
-      this._approvers = (await client.get('/api/approvers')).approvers;
+      this._clients = (await client.get('/api/approvers')).approvers;
     } catch {
       // the connection's own state tells
     }

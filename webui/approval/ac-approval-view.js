@@ -13,6 +13,7 @@ import './ac-approval-call.js';
 import './ac-approval-change.js';
 import './ac-approval-clients.js';
 import './ac-approval-log-in.js';
+import './ac-approval-pairing.js';
 import {isFramed, pageOrigin} from './framing.js';
 import {waiting} from './waiting.js';
 
@@ -52,13 +53,14 @@ export class AcApprovalView extends Localized(LitElement) {
     if (client.connection === 'unauthorized') {
       return html`${this._top()}<ac-approval-log-in .error=${this.loginError}></ac-approval-log-in>`;
     }
-    const {calls, changes} = waiting;
+    const {calls, changes, pairings} = waiting;
     return html`
       ${this._top()}
       ${stopState.isStopped ? this._stopped() : nothing}
       ${this._failure ? html`<div class="banner" role="alert"><ac-icon name="circle-alert"></ac-icon><p>${this._failure}</p>
         <button class="small quiet" @click=${() => { this._failure = ''; }}>${t('shell.dismiss')}</button></div>` : nothing}
       <div class="list" role="region" aria-label=${t('approval.queue')} @ac-failed=${this._onFailed}>
+        ${repeat(pairings, ({pairingId}) => pairingId, (pairing) => html`<ac-approval-pairing ?alone=${waiting.count === 1} .pairing=${pairing}></ac-approval-pairing>`)}
         ${repeat(changes, ({changeId}) => changeId, (change) => html`<ac-approval-change ?alone=${waiting.count === 1} .change=${change}></ac-approval-change>`)}
         ${repeat(calls, ({callId}) => callId, (call) => html`<ac-approval-call ?alone=${waiting.count === 1} .call=${call}></ac-approval-call>`)}
       </div>

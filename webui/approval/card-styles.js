@@ -1,4 +1,4 @@
-/** The look that cards of calls and of changes share. */
+/** The look that cards of calls, changes and clients share. */
 import {css} from 'lit';
 
 export const cardStyles = css`

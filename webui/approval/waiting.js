@@ -38,6 +38,8 @@ import {startOver} from './attention.js';
  * @property {Asker} askedBy
  * @property {number} requestedAt
  * @property {number} expiresAt
+ *
+ * @typedef {{pairingId: string, name: string, kind: string, origin: string, scopes: string[], expiresAt: number}} WaitingPairing
  */
 
 class WaitingList extends Store {
@@ -47,16 +49,18 @@ class WaitingList extends Store {
     this.calls = [];
     /** @type {WaitingChange[]} */
     this.changes = [];
+    /** @type {WaitingPairing[]} */
+    this.pairings = [];
     /** How far the server's clock is ahead of this browser's. */
     this._aheadMs = 0;
     this._loads = 0;
-    for (const pattern of ['approval.*', 'policy.*', 'events.reset']) client.on(pattern, () => void this.load());
+    for (const pattern of ['approval.*', 'policy.*', 'pairing.*', 'events.reset']) client.on(pattern, () => void this.load());
     client.on('call.finished', ({callId}) => { if (this.calls.some((call) => call.callId === callId)) void this.load(); });
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 
   get count() {
-    return this.calls.length + this.changes.length;
+    return this.calls.length + this.changes.length + this.pairings.length;
   }
 
   /** Milliseconds until a moment of the server's. @param {number} moment */
@@ -67,10 +71,10 @@ class WaitingList extends Store {
   async load() {
     const number = ++this._loads;
     try {
-      const {calls, changes, now} = await client.get('/api/approvals');
+      const {calls, changes, pairings, now} = await client.get('/api/approvals');
       if (number !== this._loads) return; // a later answer is on its way
       this._aheadMs = now - Date.now();
-      [this.calls, this.changes] = [calls, changes];
+      [this.calls, this.changes, this.pairings] = [calls, changes, pairings];
       startOver();
       this.tell();
     } catch {
@@ -91,9 +95,19 @@ class WaitingList extends Store {
   }
 
   /** @param {WaitingChange} change @param {boolean} approved */
-  async decideChange(change, approved) {
+  decideChange(change, approved) {
+    return this._decide(`/api/policy-changes/${encodeURIComponent(change.changeId)}/decision`, {approved});
+  }
+
+  /** @param {WaitingPairing} pairing @param {string[]} scopes  none: the client is refused */
+  decidePairing(pairing, scopes) {
+    return this._decide(`/api/pairings/${encodeURIComponent(pairing.pairingId)}/decision`, {approved: scopes.length > 0, scopes});
+  }
+
+  /** @param {string} path @param {Record<string, unknown>} word */
+  async _decide(path, word) {
     try {
-      await client.post(`/api/policy-changes/${encodeURIComponent(change.changeId)}/decision`, {approved});
+      await client.post(path, word);
     } finally {
       await this.load();
     }

@@ -66,6 +66,10 @@ export const activity = {
 
     'notice.settings_changed': 'Settings changed',
     'notice.rows_lost': 'Entries lost',
+    'notice.approver_paired': 'Client paired',
+    'notice.approver_revoked': 'Client revoked',
+    'notice.pairing_refused': 'Client refused',
+    'notice.pairing_expired': 'Client not paired in time',
     'notice.other': 'Notice: {type}',
     'decision.approve': 'Approved',
     'decision.deny': 'Rejected',
@@ -190,6 +194,10 @@ export const activity = {
 
     'notice.settings_changed': '设置已更改',
     'notice.rows_lost': '记录丢失',
+    'notice.approver_paired': '已配对客户端',
+    'notice.approver_revoked': '已撤销客户端',
+    'notice.pairing_refused': '已拒绝客户端',
+    'notice.pairing_expired': '客户端未及时配对',
     'notice.other': '通知：{type}',
     'decision.approve': '已批准',
     'decision.deny': '已拒绝',

@@ -71,7 +71,6 @@ ROUTES = (
         "/api/approvals/grants/{id}",
         revoke_grant,
         "Take back what was allowed for later.",
-        # like the stop, it only takes rights away
-        action="stop",
+        action="revoke",
     ),
 )

@@ -10,8 +10,9 @@ from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver
 from agentcore.host.encoding import to_json
 from agentcore.host.grants import GrantOffer
+from agentcore.host.policy import owner_of, reach
 from agentcore.server.answer import Answer
-from agentcore.server.approval_view import Waiting, WaitingCall, waiting_call, waiting_change
+from agentcore.server.approval_view import Waiting, WaitingCall, waiting_call, waiting_change, waiting_pairing
 from agentcore.server.exchange import Exchange
 from agentcore.server.route_table import ServerRoute
 
@@ -53,11 +54,18 @@ class Decided(BaseModel, defer_build=True):
 
 
 async def list_waiting(exchange: Exchange) -> Answer:
-    """Send all that waits."""
-    host = exchange.host
+    """Send all that waits; to a client that decides in sessions of its own, what waits there."""
+    host, is_everywhere = exchange.host, reach(exchange.principal, "see_waiting") == "all"
+    calls = host.approvals.waiting
+    if not is_everywhere:
+        owned = await host.store.chats.owned(owner_of(exchange.principal), {call.session_id for call in calls})
+        calls = [call for call in calls if call.session_id in owned]
+    # pairing is for no client to look at
+    pairings = host.pairings.waiting if exchange.principal.kind != "client" else []
     waiting = Waiting(
-        calls=[waiting_call(request, host) for request in host.approvals.waiting],
-        changes=[waiting_change(change) for change in host.policy_changes.waiting],
+        calls=[waiting_call(request, host) for request in calls],
+        changes=[waiting_change(change) for change in host.policy_changes.waiting] if is_everywhere else [],
+        pairings=[waiting_pairing(pairing) for pairing in pairings],
         now=time.time_ns() // 1_000_000,
     )
     return Answer(to_json(waiting))
@@ -66,31 +74,39 @@ async def list_waiting(exchange: Exchange) -> Answer:
 async def edit(exchange: Exchange) -> Answer:
     """Send the call as it would be with other arguments, ready to be approved; it waits on as it was asked for."""
     call_id, body = exchange.path_values["id"], exchange.body
-    _check(exchange, exchange.host.approvals.find(call_id))
+    await _check(exchange, exchange.host.approvals.find(call_id))
     edited = await exchange.host.approvals.edit(call_id, body.arguments)
     return Answer(to_json(waiting_call(edited, exchange.host)))
 
 
 async def decide(exchange: Exchange) -> Answer:
     """Approve or reject exactly the call that was shown."""
-    call_id, body = exchange.path_values["id"], exchange.body
+    call_id, body, who = exchange.path_values["id"], exchange.body, exchange.principal
     request = exchange.host.approvals.find(call_id, body.digest)
-    _check(exchange, request)
+    await _check(exchange, request)
     if body.approved:
         grant = None if request is None else _offer(request, body.offer)
-        verdict = Verdict(True, exchange.principal.name, body.digest, grant)
+        if grant is not None and grant.scope == "always" and reach(who, "approve") == "own":
+            message = "this client decides in sessions that it made; what is allowed in all of them is for a person"
+            raise ToolError("forbidden", message, principal=who.kind, action="approve")
+        verdict = Verdict(True, who.name, body.digest, grant)
     else:
-        verdict = Verdict(False, exchange.principal.name, reason=body.reason.strip())
+        verdict = Verdict(False, who.name, reason=body.reason.strip())
     await exchange.host.approvals.decide(call_id, verdict)
     return _done()
 
 
-def _check(exchange: Exchange, request: ApprovalRequest | None) -> None:
+async def _check(exchange: Exchange, request: ApprovalRequest | None) -> None:
+    owner = None
+    if reach(exchange.principal, "approve") == "own":
+        session = None if request is None else await exchange.host.store.chats.find(request.session_id)
+        owner = "" if session is None else session.owner
     check_approver(
         exchange.principal,
         None if request is None else request.definition,
         None if request is None else request.preview,
         api_token_approves=exchange.host.policy.config.api_token,
+        session_owner=owner,
     )
 
 
@@ -117,13 +133,24 @@ def _done() -> Answer:
 _ANSWER: dict[str, Any] = {"answer": Decided}
 
 ROUTES = (
-    ServerRoute("GET", "/api/approvals", list_waiting, "Calls and changes that wait for a person.", answer=Waiting),
+    ServerRoute(
+        "GET",
+        "/api/approvals",
+        list_waiting,
+        "Calls, changes and clients that wait for a person.",
+        action="see_waiting",
+        keeps_to_own=True,
+        answer=Waiting,
+    ),
     ServerRoute(
         "POST",
         "/api/approvals/{id}/decision",
         decide,
-        "Approve or reject a call that waits, as it was asked for or as it was edited. It takes an approver key, or "
-        "the approval view; others get `approval_denied`. A second word finds nothing: `approval_not_found`.",
+        "Approve or reject a call that waits, as it was asked for or as it was edited. It takes the "
+        "approval view, or the key of a client that was paired for it; others get `approval_denied`. A second word "
+        "finds nothing: `approval_not_found`.",
+        action="see_waiting",
+        keeps_to_own=True,
         body=Decision,
         **_ANSWER,
     ),
@@ -133,6 +160,8 @@ ROUTES = (
         edit,
         "Look at a call that waits with other arguments: what it would touch and write. It waits on; a decision with "
         "the digest of this answer lets it run so.",
+        action="see_waiting",
+        keeps_to_own=True,
         body=Edit,
         answer=WaitingCall,
     ),

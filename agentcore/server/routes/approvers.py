@@ -1,124 +1,221 @@
-"""Paired clients: each has a key of its own by which it approves, until it is revoked."""
+"""Paired clients: each has a key of its own, with the scopes that a person chose, until it is revoked."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
+from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from agentcore.api.context import KeyScope
+from agentcore.api.errors import ToolError
 from agentcore.host.encoding import to_json
+from agentcore.host.pairings import PairingWish
 from agentcore.server.answer import Answer
-from agentcore.server.bounds import LOGIN_BODY_BYTES
+from agentcore.server.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.call_row import notice
+from agentcore.store.client_keys import ClientKind
 from agentcore.store.one_time_codes import CODE_SECONDS
 
+Scopes = Annotated[frozenset[KeyScope], Field(max_length=3)]
 
-class ApproverView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
-    """A paired client; times in milliseconds since 1970."""
+
+class _Model(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """The wire is camelCase."""
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class ClientView(_Model):
+    """A paired client; times in milliseconds since 1970. `origin` is empty for programs."""
 
     name: str
+    kind: str
+    origin: str
+    scopes: list[str]
     created_at: int
     last_used_at: int
 
 
-class Approvers(BaseModel, defer_build=True):
+class Approvers(_Model):
     """All paired clients, the last used first."""
 
-    approvers: list[ApproverView]
+    approvers: list[ClientView]
 
 
-class PairingCode(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+class PairingCode(_Model):
     """A short code to type into the client that is to be paired."""
 
     code: str
     expires_in_s: int
 
 
-class PairBody(BaseModel, defer_build=True):
-    """What the client shows: the code that a person typed into it, and the name it wants to be known by."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
+class PairBody(_Body):
+    """What a client shows: the code that a person typed into it, what it is, and what it would like to be allowed."""
 
     code: Annotated[str, Field(min_length=1, max_length=40)]
     name: Annotated[str, Field(min_length=1, max_length=64)]
+    kind: ClientKind = "program"
+    scopes: Scopes = frozenset()
 
 
-class ApproverKey(BaseModel, defer_build=True):
-    """The client's key, shown this once; it is sent as `Authorization: Bearer`."""
+class Ticket(_Model):
+    """By this the client gets its key, once a person has confirmed it in the approval view or at the terminal."""
 
-    name: str
-    key: str
+    pairing_id: str
+    ticket: str
+    expires_at: int
+
+
+class TicketBody(_Body):
+    """A client that comes for its key."""
+
+    ticket: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class PairedKey(_Model):
+    """`waiting`: nobody has decided yet, ask again. `paired`: the key, shown this once, with its scopes."""
+
+    state: Literal["waiting", "paired"]
+    name: str | None = None
+    key: str | None = None
+    scopes: list[str] | None = None
+
+
+class PairingDecision(_Body):
+    """The person's word on one client; to pair it takes at least one scope."""
+
+    approved: bool
+    scopes: Scopes = frozenset()
+
+
+class Done(_Model):
+    """It was done."""
+
+    ok: bool
 
 
 async def list_approvers(exchange: Exchange) -> Answer:
     """Send the paired clients."""
     found = [
-        ApproverView(name=known.name, created_at=known.created_at_ms, last_used_at=known.last_used_at_ms)
-        for known in exchange.host.store.approver_keys.approvers()
+        ClientView(
+            name=known.name,
+            kind=known.kind,
+            origin=known.origin,
+            scopes=sorted(known.scopes),
+            created_at=known.created_at_ms,
+            last_used_at=known.last_used_at_ms,
+        )
+        for known in exchange.host.store.client_keys.clients()
     ]
     return Answer(to_json(Approvers(approvers=found)))
 
 
 async def create_pairing_code(exchange: Exchange) -> Answer:
-    """Make a short code; only for somebody who can approve already."""
-    code = exchange.host.store.approver_keys.create_code()
-    return Answer(to_json(PairingCode(code=code, expires_in_s=CODE_SECONDS)))
+    """Make a short code; only for a person."""
+    return Answer(to_json(PairingCode(code=exchange.host.pairings.create_code(), expires_in_s=CODE_SECONDS)))
 
 
 async def pair(exchange: Exchange) -> Answer:
-    """Exchange a short code for an approver key."""
+    """Take a client's code, and lay the client before the person."""
     body: PairBody = exchange.body
-    key = await exchange.host.store.approver_keys.exchange(body.code, body.name)
-    if key is None:
-        exchange.parts.hits.add("wrong_code")
-        raise Refusal(401, "invalid_code", "this code is not valid (any more); make a new one in the approval view")
-    _note(exchange, "approver_paired", body.name)
-    return Answer(to_json(ApproverKey(name=body.name, key=key)))
+    # a browser says where a request comes from, and no page can say otherwise; a program may say anything
+    origin = exchange.request.headers.get(hdrs.ORIGIN, "")
+    try:
+        wish = PairingWish(body.name, body.kind, origin, body.scopes)
+        pairing, ticket = exchange.host.pairings.request(body.code, wish)
+    except ToolError as exc:
+        if exc.type == "invalid_code":
+            exchange.parts.hits.add("wrong_code")
+        raise
+    answer = Ticket(pairing_id=pairing.pairing_id, ticket=ticket, expires_at=pairing.expires_at_ms)
+    return Answer(to_json(answer), 202)
 
 
-async def revoke(exchange: Exchange) -> Answer:
-    """End a client's right to approve. Whoever may stop everything may do that: it only takes rights away."""
-    name = exchange.path_values["name"]
-    await exchange.host.store.approver_keys.revoke(name)
-    _note(exchange, "approver_revoked", name)
+async def take_key(exchange: Exchange) -> Answer:
+    """Wait for the person's word, and send the key."""
+    taken = await exchange.host.pairings.take(exchange.body.ticket, PAIRING_POLL_SECONDS)
+    if taken is None:
+        return Answer(to_json(PairedKey(state="waiting")))
+    answer = PairedKey(state="paired", name=taken.name, key=taken.key, scopes=sorted(taken.scopes))
+    return Answer(to_json(answer))
+
+
+async def decide_pairing(exchange: Exchange) -> Answer:
+    """Pair a client with the scopes that the person chose, or refuse it."""
+    body: PairingDecision = exchange.body
+    if body.approved and not body.scopes:
+        raise ToolError("invalid_body", "scopes: choose at least one of approve, chat, tab, or refuse the client")
+    scopes = body.scopes if body.approved else frozenset[KeyScope]()
+    exchange.host.pairings.decide(exchange.path_values["id"], scopes, exchange.principal.name)
     return Answer(to_json({"ok": True}))
 
 
-def _note(exchange: Exchange, outcome: str, name: str) -> None:
-    """Record what became of a client, and tell the approval view: a person sees what they did not do."""
-    principal = exchange.principal
-    row = notice(outcome, name=name)._replace(principal_kind=principal.kind, principal_id=principal.id)
-    exchange.host.store.record.append(row)
-    exchange.host.events.publish("approvers.changed", {"name": name, "outcome": outcome})
+async def revoke(exchange: Exchange) -> Answer:
+    """End what a client may do, and what goes on for it: that only takes rights away."""
+    name = exchange.path_values["name"]
+    for session_id in await exchange.host.store.client_keys.revoke(name):
+        exchange.parts.chat.end_turns(session_id)
+    row = notice("approver_revoked", name=name)
+    by = exchange.principal
+    exchange.host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+    exchange.host.events.publish("approvers.changed", {"name": name, "outcome": "approver_revoked"})
+    return Answer(to_json({"ok": True}))
 
 
-_LIST = ServerRoute("GET", "/api/approvers", list_approvers, "Clients that may approve.", answer=Approvers)
-_REVOKE = ServerRoute("DELETE", "/api/approvers/{name}", revoke, "End a client's right to approve.", action="stop")
-_CODE = ServerRoute(
-    "POST",
-    "/api/approvers/code",
-    create_pairing_code,
-    "Make a short code that pairs one client, once, within ten minutes.",
-    action="approve",
-    answer=PairingCode,
+APPROVAL_ROUTES = (
+    ServerRoute("GET", "/api/approvers", list_approvers, "Paired clients and their scopes.", answer=Approvers),
+    ServerRoute(
+        "POST",
+        "/api/approvers/code",
+        create_pairing_code,
+        "Make a short code by which one client can ask to be paired, once, within ten minutes. For a person in the "
+        "approval view.",
+        action="pair",
+        answer=PairingCode,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/pairings/{id}/decision",
+        decide_pairing,
+        "Pair a client that waits, with the scopes that the person chose, or refuse it.",
+        action="pair",
+        body=PairingDecision,
+        answer=Done,
+    ),
+    ServerRoute(
+        "DELETE",
+        "/api/approvers/{name}",
+        revoke,
+        "End all that a client may do, and the connections and turns that go on for it.",
+        action="revoke",
+        answer=Done,
+    ),
 )
 
 ROUTES = (
-    _LIST,
-    _CODE,
-    _REVOKE,
+    *APPROVAL_ROUTES,
     ServerRoute(
         "POST",
         "/api/approvers",
         pair,
-        "Pair a client: exchange a short code for its key.",
+        "Ask to be paired, with a short code. A person confirms it and chooses the scopes; the ticket gets the key.",
         action=None,
         body=PairBody,
-        answer=ApproverKey,
+        answer=Ticket,
+        limit_bytes=LOGIN_BODY_BYTES,
+    ),
+    ServerRoute(
+        "POST",
+        "/api/approvers/key",
+        take_key,
+        "Wait for the person's word, up to 25 seconds, and get the key: once.",
+        action=None,
+        body=TicketBody,
+        answer=PairedKey,
         limit_bytes=LOGIN_BODY_BYTES,
     ),
 )
-
-APPROVAL_ROUTES = (_LIST, _CODE, _REVOKE)

@@ -16,8 +16,7 @@ from agentcore.server.route_table import ServerRoute
 
 async def chat(exchange: Exchange) -> Sent:
     """Take a message and send the events of the turn; a client that goes away does not end it."""
-    if not (exchange.principal.kind == "approver" and exchange.body.role == "function"):
-        authorise(exchange.principal, "call")
+    authorise(exchange.principal, "see_waiting" if exchange.body.role == "function" else "converse")
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
 
     def send(event_id: str, payload: Mapping[str, Any]) -> None:
@@ -35,9 +34,10 @@ ROUTES = (
         chat,
         "Send a message, the result of a client tool, or the answer to a call. The answer is a stream of `data:` "
         "events: `content`, `tool_call`, `tool_result`, `error`, and at last `message` with `usage` and `waiting`. "
-        "Their ids are those of `GET /api/events`, where a client that went away resumes. An approver key "
-        "answers calls (role `function`) and says nothing else.",
-        action="read",
+        "Their ids are those of `GET /api/events`, where a client that went away resumes. A paired client talks "
+        "in sessions that it made (scope `chat`), or answers calls alone (role `function`, scope `approve`).",
+        action="see_waiting",
+        keeps_to_own=True,
         body=ChatBody,
         content_type=EVENT_STREAM,
     ),

@@ -6,6 +6,8 @@ from aiohttp import hdrs
 from multidict import istr
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentcore.api.errors import ToolError
+from agentcore.host.policy import owner_of, reach
 from agentcore.server.answer import Answer, Sent
 from agentcore.server.event_streams import EventFilter
 from agentcore.server.exchange import Exchange
@@ -15,6 +17,7 @@ from agentcore.server.route_table import ServerRoute
 
 _LAST_EVENT_ID = istr("Last-Event-ID")
 _PATTERNS = 32
+_OF_APPROVALS = ("approval.*", "policy.*", "stop.changed")
 
 
 class EventsQuery(BaseModel, defer_build=True):
@@ -38,13 +41,34 @@ async def stream_events(exchange: Exchange) -> Answer | Sent:
     types = tuple(sorted(set(query.types.split(",")) - {""})) if query.types else ()
     if len(types) > _PATTERNS:
         raise Refusal(400, "invalid_query", f"types: at most {_PATTERNS} patterns", limit=_PATTERNS)
+    allowed = await _allowed(exchange, query.session_id)
     if exchange.request.method == "HEAD":
         return Answer(b"", content_type=EVENT_STREAM)
     after = exchange.request.headers.get(_LAST_EVENT_ID) or query.after
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
-    wanted = EventFilter(types, query.session_id)
+    wanted = EventFilter(types, query.session_id, allowed)
     await exchange.parts.events.serve(stream, exchange.connection, wanted, after)
     return stream.end()
+
+
+async def _allowed(exchange: Exchange, session_id: str | None) -> tuple[str, ...]:
+    """Which events may be had: all, those of one session of one's own, or those of what waits for a person.
+
+    Raises:
+        ToolError: `forbidden`.
+    """
+    principal = exchange.principal
+    where = reach(principal, "follow")
+    if where == "all":
+        return ()
+    if where == "own" and session_id is not None:
+        session = await exchange.host.store.chats.find(session_id)
+        if session is not None and session.owner == owner_of(principal):
+            return ()
+    if reach(principal, "watch") == "all":
+        return _OF_APPROVALS
+    message = "this client may follow sessions that it made: name one of them with `session_id`"
+    raise ToolError("forbidden", message, principal=principal.kind, action="follow")
 
 
 ROUTES = (
@@ -54,6 +78,8 @@ ROUTES = (
         stream_events,
         "Events as they happen: `{id, type, time, sessionId?, …}`. With `Last-Event-ID` or `after` the stream begins "
         "with those that were missed, or with `events.reset` when they cannot be given any more.",
+        action="watch",
+        keeps_to_own=True,
         query=EventsQuery,
         content_type=EVENT_STREAM,
     ),

@@ -32,10 +32,14 @@ class Login(BaseModel, defer_build=True):
 
 
 class WhoIs(BaseModel, defer_build=True):
-    """Who asks: `page`, `token` or `approver`, and the id of the session, or the name of the paired client."""
+    """Who asks: `page`, `token`, `approver` (the approval view) or `client`.
+
+    `id` is that of the browser's session, or the name of the paired client, whose key has `scopes`.
+    """
 
     kind: str
     id: str
+    scopes: list[str]
 
 
 async def log_in(exchange: Exchange) -> Answer:
@@ -59,12 +63,14 @@ async def log_out(exchange: Exchange) -> Answer:
     if exchange.principal.kind != exchange.parts.gate.credentials.session_kind:
         raise Refusal(400, "no_session", "only a browser has a session to end; tokens and keys have none")
     await _sessions(exchange).revoke(exchange.principal.id)
+    exchange.parts.live_connections.end(exchange.principal, but=exchange.connection)
     return Answer(to_json({"ok": True}), headers={hdrs.SET_COOKIE: _cookie(exchange, "", 0)})
 
 
 async def who_is(exchange: Exchange) -> Answer:
     """Tell who asks."""
-    return Answer(to_json({"kind": exchange.principal.kind, "id": exchange.principal.id}))
+    who = exchange.principal
+    return Answer(to_json({"kind": who.kind, "id": who.id, "scopes": sorted(who.scopes)}))
 
 
 async def create_code(exchange: Exchange) -> Answer:
@@ -109,8 +115,10 @@ _LOG_IN = ServerRoute(
     answer=Login,
     limit_bytes=LOGIN_BODY_BYTES,
 )
-_WHO_IS = ServerRoute("GET", "/api/session", who_is, "Who asks.", answer=WhoIs)
-_LOG_OUT = ServerRoute("DELETE", "/api/session", log_out, "End the session of the browser that asks.")
+_WHO_IS = ServerRoute("GET", "/api/session", who_is, "Who asks.", action="identify", answer=WhoIs)
+_LOG_OUT = ServerRoute(
+    "DELETE", "/api/session", log_out, "End the session of the browser that asks.", action="identify"
+)
 
 ROUTES = (
     _WHO_IS,
@@ -128,7 +136,7 @@ APPROVAL_ROUTES = (
         "/api/session/code",
         create_approval_code,
         "Make a one-time code for the approval view.",
-        action="approve",
+        action="pair",
         answer=Code,
     ),
 )

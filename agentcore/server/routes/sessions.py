@@ -12,7 +12,7 @@ from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, 
 from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
 from agentcore.host.call_facts import ApprovalMode
 from agentcore.host.encoding import to_json
-from agentcore.host.policy import check_mode_change
+from agentcore.host.policy import check_mode_change, owner_of, reach
 from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import NUMBER_MAX
@@ -129,7 +129,8 @@ class Done(BaseModel, defer_build=True):
 async def list_sessions(exchange: Exchange) -> Answer:
     """Send sessions, the last used first."""
     query: SessionsQuery = exchange.query
-    found = await _conversations(exchange).find(text=query.q, limit=query.limit, before=query.before)
+    owner = owner_of(exchange.principal) if reach(exchange.principal, "follow") == "own" else None
+    found = await _conversations(exchange).find(text=query.q, limit=query.limit, before=query.before, owner=owner)
     return _answer(found.to_json())
 
 
@@ -254,29 +255,37 @@ def _conversations(exchange: Exchange) -> Conversations:
 
 
 def _session_id(exchange: Exchange) -> str:
-    return exchange.path_values["id"]
+    return exchange.path_values["session_id"]
 
 
 def _answer(document: dict[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Answer:
     return Answer(to_json(document), status)
 
 
-_ONE = "/api/sessions/{id}"
+_ONE = "/api/sessions/{session_id}"
 
 ROUTES = (
     ServerRoute(
-        "GET", "/api/sessions", list_sessions, "Chat sessions, searched.", query=SessionsQuery, answer=SessionsView
+        "GET",
+        "/api/sessions",
+        list_sessions,
+        "Chat sessions, searched.",
+        action="follow",
+        keeps_to_own=True,
+        query=SessionsQuery,
+        answer=SessionsView,
     ),
     ServerRoute(
         "POST",
         "/api/sessions",
         make_session,
         "Make a chat session.",
-        action="call",
+        action="converse",
+        keeps_to_own=True,
         body=NewSession,
         answer=SessionDetail,
     ),
-    ServerRoute("GET", _ONE, show_session, "A chat session.", answer=SessionDetail),
+    ServerRoute("GET", _ONE, show_session, "A chat session.", action="follow", answer=SessionDetail),
     ServerRoute(
         "PATCH",
         _ONE,
@@ -292,6 +301,7 @@ ROUTES = (
         f"{_ONE}/messages",
         list_messages,
         "What was said in a session, the newest page first, each page oldest first.",
+        action="follow",
         query=MessagesQuery,
         answer=MessagesView,
     ),
@@ -300,7 +310,7 @@ ROUTES = (
         f"{_ONE}/messages",
         post_message,
         "Say something. The answer arrives as `session.*` events.",
-        action="call",
+        action="converse",
         body=Said,
         answer=Accepted,
     ),
@@ -321,7 +331,7 @@ ROUTES = (
         f"{_ONE}/stop",
         stop_session,
         "End the turn of a session now.",
-        action="call",
+        action="converse",
         answer=StoppedTurns,
     ),
     ServerRoute(
@@ -329,7 +339,7 @@ ROUTES = (
         f"{_ONE}/reject",
         reject_call,
         "Refuse a call that waits.",
-        action="call",
+        action="converse",
         body=CallName,
         answer=Accepted,
     ),
@@ -338,7 +348,7 @@ ROUTES = (
         f"{_ONE}/answer",
         answer_question,
         "Answer what a tool asks.",
-        action="call",
+        action="converse",
         body=QuestionAnswer,
         answer=Accepted,
     ),

@@ -64,13 +64,15 @@ async def resume(exchange: Exchange) -> Answer:
 
 
 _HEALTH = ServerRoute("GET", "/api/health", health, "Whether the server answers.", action=None, answer=Health)
-_SHOW_STOP = ServerRoute("GET", "/api/stop", show_stop, "Whether everything was stopped.", answer=StopState)
+_SHOW_STOP = ServerRoute(
+    "GET", "/api/stop", show_stop, "Whether everything was stopped.", action="identify", answer=StopState
+)
 _RESUME = ServerRoute(
     "POST",
     "/api/resume",
     resume,
-    "Take calls again after an emergency stop; for a person in the approval view, or a client that they paired.",
-    action="approve",
+    "Take calls again after an emergency stop; for a person in the approval view, or a client that they paired for it.",
+    action="resume",
     answer=StopState,
 )
 

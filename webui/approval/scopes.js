@@ -1,0 +1,2 @@
+/** What the key of a paired client can be for. */
+export const SCOPES = ['approve', 'chat', 'tab'];
