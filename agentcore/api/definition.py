@@ -46,6 +46,8 @@ class CallPreview:
         diff: A unified diff of what a write would change.
         is_protected: The call touches something that always needs a person (security-relevant files).
         is_sandboxed: What it executes is held in a sandbox that keeps it from the person's files and keys.
+        caution: What a person has to know before it runs, in the server's language: a call with one is always asked
+            about, also a person's own, and the question says it. Empty: nothing.
     """
 
     effects: frozenset[Effect] | None = None
@@ -55,6 +57,7 @@ class CallPreview:
     diff: str | None = None
     is_protected: bool = False
     is_sandboxed: bool = False
+    caution: str = ""
 
 
 @dataclass(frozen=True, slots=True)

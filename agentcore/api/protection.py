@@ -1,6 +1,6 @@
 """Which files inside the workspace always need a person: those that decide what runs, and what an agent may do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 CONTROL_FILE = "app.json"
@@ -92,6 +92,7 @@ class Protection:
         self._names: set[str] = set()
         self._shapes: list[str] = []
         self._paths: list[tuple[tuple[str, ...], frozenset[str]]] = []
+        self._ends: set[str] = set()
         for pattern in (*PROTECTED, *patterns):
             self._add(pattern)
 
@@ -105,6 +106,25 @@ class Protection:
             or any(literal <= names and begins(pattern, folded) for pattern, literal in self._paths)
         )
 
+    def covered_among(self, folder: Sequence[str], names: Collection[str]) -> list[str]:
+        """Which entries of a folder are protected, where the folder itself is not; made for walks over many names.
+
+        Args:
+            folder: Its path, as components beneath the root.
+            names: All its entries: `modules` is protected beside a control file.
+        """
+        found = [name for name in names if self._covers_entry(folder, name)]
+        if CONTROL_FILE in names:
+            found += [name for name in names if name.casefold() == MODULES_FOLDER and name not in found]
+        return found
+
+    def _covers_entry(self, folder: Sequence[str], name: str) -> bool:
+        folded = name.casefold()
+        if folded in self._names or any(fnmatchcase(folded, shape) for shape in self._shapes):
+            return True
+        is_end = folded in self._ends or any(fnmatchcase(folded, end) for end in self._ends if _has_shape(end))
+        return is_end and self.covers((*folder, name))
+
     def _add(self, pattern: str) -> None:
         parts = tuple(part.casefold() for part in pattern.split("/") if part not in ("", "."))
         while parts and parts[-1] == "**":
@@ -112,6 +132,7 @@ class Protection:
         if not parts:
             return
         if "/" in pattern.rstrip("/"):
+            self._ends.add(parts[-1])
             self._paths.append((parts, frozenset(part for part in parts if not _has_shape(part))))
         elif _has_shape(parts[0]):
             self._shapes.append(parts[0])

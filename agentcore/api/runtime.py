@@ -116,6 +116,17 @@ class Runtime(Protocol):
         """
         ...
 
+    def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
+        """Write a notice into the record of calls, beside the calls themselves; never waits.
+
+        Args:
+            outcome: What happened, snake_case.
+            details: JSON values that say it to a person; never secrets.
+            call_id: The call that it came of; empty: of none.
+            session_id: Whose it is; empty: nobody's.
+        """
+        ...
+
     def tools_changed(self) -> None:
         """Have `get_tool_definitions` asked again, because the module's tools are others now."""
         ...

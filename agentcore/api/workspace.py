@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -270,6 +270,15 @@ class Workspace:
         if any(self._covers(path) for path in paths):
             return True
         return holding is not None and any(self._holds_protected(holding, path) for path in paths)
+
+    def protected_among(self, folder: Sequence[str], names: Collection[str]) -> list[str]:
+        """Which entries of a folder are protected by name, where the folder itself is not; nothing is looked up.
+
+        Args:
+            folder: Its path, as components beneath its root.
+            names: All its entries.
+        """
+        return self._protection.covered_among(folder, names)
 
     def _paths_of(self, place: Place) -> set[bytes]:
         """The real path of an entry itself, and of what it leads to if it is a link."""

@@ -27,7 +27,6 @@ _DISTRIBUTION = "agentcore-runtime"
 _LEAST_PYTHON = (3, 11)
 _PROGRAMS = {
     "rg": "fast searching in files; the package is called ripgrep",
-    "bwrap": "a sandbox for commands; the package is called bubblewrap",
 }
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 

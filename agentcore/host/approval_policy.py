@@ -84,7 +84,8 @@ class ApprovalPolicy:
     def lets_own_call_pass(self, principal: Principal, preview: CallPreview | None) -> bool:
         """Whether a call runs because a person makes it, and nothing else needs to be looked at."""
         is_own = principal.kind in PERSONS and not self._may_be_a_script(principal)
-        return is_own and not self.rules and (preview is None or not preview.is_protected)
+        is_plain = preview is None or not (preview.is_protected or preview.caution)
+        return is_own and not self.rules and is_plain
 
     def _may_be_a_script(self, principal: Principal) -> bool:
         return principal.kind == "page" and self._page_is_scripted()
@@ -153,6 +154,8 @@ class ApprovalPolicy:
             yield Decision("deny", "mode:deny", f"calls of a {facts.principal.kind} are refused")
         if facts.is_protected:
             yield Decision("ask", "protected", "it touches files that decide what runs or what is allowed")
+        if facts.caution:
+            yield Decision("ask", "caution", facts.caution)
         yield from self._rules_that_say(facts, self._asking)
         if is_own:
             if self._may_be_a_script(facts.principal) and not facts.effects <= _READ:

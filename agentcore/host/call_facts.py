@@ -47,6 +47,11 @@ class CallFacts:
         return self.preview is not None and self.preview.is_protected
 
     @property
+    def caution(self) -> str:
+        """What a person has to know before it runs; empty: nothing."""
+        return "" if self.preview is None else self.preview.caution
+
+    @property
     def is_previewed(self) -> bool:
         """Whether the tool itself says what the call would touch."""
         return self.preview is not None

@@ -46,7 +46,8 @@ async def preview_call(call: Call, tool: RegisteredTool, context: CallContext) -
 
 def touched(preview: CallPreview) -> tuple[object, ...]:
     """What an approval of a call rests on: a call that would touch something else is another one."""
-    return preview.effects, preview.paths, preview.cwd, preview.urls, preview.is_protected, preview.is_sandboxed
+    said = preview.effects, preview.paths, preview.cwd, preview.urls
+    return *said, preview.is_protected, preview.is_sandboxed, preview.caution
 
 
 async def facts_of(call: Call, tool: RegisteredTool, parts: Parts, *, with_paths: bool = False) -> CallFacts:

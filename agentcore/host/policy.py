@@ -157,7 +157,7 @@ class Decision:
 
     Args:
         kind: Which of these.
-        by: What says so: `approvals.rules[2]`, `mode:ask`, `grant:ID`, `protected`, `untrusted`, `own_call`.
+        by: What says so: `approvals.rules[2]`, `mode:ask`, `grant:ID`, `protected`, `caution`, `untrusted`, `own_call`.
         reason: Why, for a person.
         untrusted_source: Where content came from that may be behind the call.
     """

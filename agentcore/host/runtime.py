@@ -12,12 +12,15 @@ from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.api.workspace import Workspace
 from agentcore.host.events import Event
-from agentcore.host.limits import MODULE_NOTES
+from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
+from agentcore.host.masking import mask_secrets
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.parts import Parts
 from agentcore.host.reading import WrongValueError, read_mapping, read_text
 from agentcore.host.resources import ModuleResources
+from agentcore.store.call_row import notice
 
+_OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -137,6 +140,20 @@ class ModuleRuntime:
         if len(self._record.notes) >= MODULE_NOTES:
             raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
         self._record.notes[about] = (read_text(said, f"said {where}"), read_text(advice, f"advice {where}"))
+
+    def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
+        """See `agentcore.api.Runtime.record`."""
+        where = f"of record in module {self.name!r}"
+        what = read_text(outcome, f"outcome {where}", "a word in snake_case", pattern=_OUTCOME)
+        row = notice(what, details=read_mapping(details, f"details {where}"))
+        self._parts.store.record.append(
+            row._replace(
+                module=self.name,
+                call_id=read_text(call_id, f"call_id {where}"),
+                session_id=read_text(session_id, f"session_id {where}")[:64],
+                arguments=mask_secrets(row.arguments, ARGUMENTS_RECORDED_CHARS),
+            )
+        )
 
     def tools_changed(self) -> None:
         """See `agentcore.api.Runtime.tools_changed`."""

@@ -97,6 +97,7 @@ def _preview_values(preview: CallPreview) -> dict[str, Any]:
         "diff": preview.diff,
         "is_protected": preview.is_protected,
         "is_sandboxed": preview.is_sandboxed,
+        "caution": preview.caution,
     }
 
 
@@ -110,4 +111,5 @@ def _preview(values: dict[str, Any]) -> CallPreview:
         diff=values["diff"],
         is_protected=values["is_protected"],
         is_sandboxed=values["is_sandboxed"],
+        caution=values.get("caution", ""),
     )

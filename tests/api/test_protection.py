@@ -1,6 +1,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from agentcore.api import Workspace
 from agentcore.api.protection import Protection
@@ -22,6 +24,25 @@ def test_control_files_are_protected_at_any_depth(path: str) -> None:
 )
 def test_ordinary_files_are_not_protected(path: str) -> None:
     assert not Protection(["/secrets/**", "x/**/y", "*.pem"]).covers(path.split("/"))
+
+
+_NAMES = st.sampled_from(
+    [".git", ".config", "fish", "git", "AGENTS.md", "x", "y", "z", "secrets", "key", "a.pem", "src", "ends", ".GITHUB",
+     "copilot-instructions.md", "deep"]
+)  # fmt: skip
+
+
+@given(st.lists(_NAMES, max_size=4), st.lists(_NAMES, min_size=1, max_size=6, unique=True))
+def test_walk_finds_exactly_the_entries_whose_paths_are_protected(folder: list[str], names: list[str]) -> None:
+    protection = Protection(["/secrets/**", "x/**/y", "*.pem", "/src/**/e*"])
+    assume(not protection.covers(folder))
+    expected = [name for name in names if protection.covers((*folder, name))]
+    assert protection.covered_among(folder, names) == expected
+
+
+def test_walk_finds_the_modules_folder_beside_a_control_file_only() -> None:
+    assert Protection().covered_among((), ["modules", "src"]) == []
+    assert sorted(Protection().covered_among(("src",), ["app.json", "modules"])) == ["app.json", "modules"]
 
 
 @pytest.fixture

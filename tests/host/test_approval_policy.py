@@ -53,6 +53,16 @@ def test_mode_decides_on_calls_of_a_model(mode, effects, kind):
     assert policy().decide(facts(*effects, mode=mode)).kind == kind
 
 
+@pytest.mark.parametrize("principal", [MODEL, PERSON])
+def test_call_with_a_caution_is_asked_about_with_it_whatever_the_mode_and_the_rules(principal):
+    cautious = CallPreview(caution="it would run bare")
+    allowing = policy({"tool": "t", "decision": "allow"}, mode="allow")
+    decision = allowing.decide(facts("execute", principal=principal, preview=cautious, mode="allow"))
+    assert (decision.kind, decision.by, decision.reason) == ("ask", "caution", "it would run bare")
+    assert not policy().lets_own_call_pass(PERSON, cautious)
+    assert policy({"tool": "t", "decision": "deny"}).decide(facts("execute", preview=cautious)).kind == "deny"
+
+
 @pytest.mark.parametrize("mode", ["ask", "ask_writes", "allow", "deny"])
 def test_mode_does_not_concern_a_person_s_own_call(mode):
     assert policy().decide(facts("execute", principal=PERSON, mode=mode)).kind == "allow"
