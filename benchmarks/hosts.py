@@ -27,10 +27,13 @@ async def open_host(folder: Path, app: dict[str, Any]) -> AsyncIterator[Host]:
 
 
 @asynccontextmanager
-async def calling(folder: Path, module: str) -> AsyncIterator[Callable[..., Awaitable[Any]]]:
+async def calling(
+    folder: Path, module: str, settings: Mapping[str, Any] | None = None
+) -> AsyncIterator[Callable[..., Awaitable[Any]]]:
     """A host with one module over the folder's `workspace`; gives a way to call its tools: `await call("glob", …)`."""
     (folder / "workspace").mkdir(parents=True, exist_ok=True)
-    async with open_host(folder, {"modules": [module], "workspace": {"roots": ["workspace"]}}) as host:
+    app = {"modules": [module], "config": {module: dict(settings or {})}, "workspace": {"roots": ["workspace"]}}
+    async with open_host(folder, app) as host:
 
         async def call(tool: str, **arguments: Any) -> Any:
             outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))

@@ -27,7 +27,7 @@ def run() -> list[Row]:
 async def _measure(folder: Path) -> list[Row]:
     root = folder / "workspace"
     write_flood(root / "flood.txt")
-    async with calling(folder, "shell_tools") as call:
+    async with calling(folder, "shell_tools", {"sandbox": "off"}) as call:
         return [*await _flood(root, call), await _start(call)]
 
 

@@ -122,6 +122,7 @@ def _plain(made: Any) -> CallPreview:
         diff=None if made.diff is None else _text(made.diff, "diff"),
         is_protected=_flag(made.is_protected, "is_protected"),
         is_sandboxed=_flag(made.is_sandboxed, "is_sandboxed"),
+        caution=_text(made.caution, "caution"),
     )
 
 

@@ -26,6 +26,7 @@ async def test_background_process_gives_its_id_at_once_and_its_streams_later(cal
         "stdout": "out\n",
         "stderr": "err\n",
         "dropped_lines": 0,
+        "put_aside": [],
     }
     assert text(result) == f"out\n[stderr]\nerr\n[{process_id} has ended: exit code 7]"
 

@@ -7,23 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agentcore_shell_tools.sandbox import Sandbox
 
-from agentcore.api import ToolError
 from agentcore.api.context import Principal
 
-BWRAP = shutil.which("bwrap")
-
-
-def _works() -> bool:
-    if BWRAP is None:
-        return False
-    command = [BWRAP, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
 pytestmark = [pytest.mark.spec("S5")]
-confined = pytest.mark.skipif(not _works(), reason="bubblewrap is not installed, or does not work on this system")
+confined = pytest.mark.usefixtures("needs_sandbox")
 
 
 @pytest.fixture
@@ -104,7 +92,9 @@ async def test_keys_and_records_of_the_server_and_of_the_user_are_not_there(sand
     token = sandboxed.host.state.token.get_secret_value()
     assert token not in result.data["output"]
     assert "hidden-word" not in result.data["output"]
-    assert f"{state}/" not in result.data["output"].replace(f"cat: {state}/token", "")
+    shown = [line for line in result.data["output"].splitlines() if line.startswith(f"{state}/")]
+    caches = f"{state}/data/shell_tools/cache"
+    assert all(line.startswith(caches) or caches.startswith(line) for line in shown)
 
 
 @confined
@@ -165,9 +155,89 @@ async def test_required_sandbox_that_does_not_work_fails_the_module_with_what_to
     assert "no namespaces here" in host.problems()[0]
     assert "Install bubblewrap" in host.problems()[0]
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="not installed") as caught:
-        await Sandbox.find("require", network=True, private=())
-    assert caught.value.type == "sandbox_unavailable"
-    preferred = await Sandbox.find("prefer", network=True, private=())
-    assert not preferred.is_on
-    assert "not installed" in preferred.reason
+    host = await agentcore_host(["shell_tools"], config=config, roots=[root], is_failure_expected=True)
+    assert "sandbox_unavailable" in host.problems()[0]
+    assert "not installed" in host.problems()[0]
+
+
+@confined
+async def test_sandbox_is_there_without_any_setting_and_doctor_is_told(agentcore_host, root):
+    host = await agentcore_host(["shell_tools"], roots=[root])
+    result = await host.call("bash", command="touch /etc/agentcore-test || echo kept")
+    assert "kept" in result.data["output"]
+    (note,) = [note for subject, note in host.host.modules.records["shell_tools"].notes.items() if subject == "sandbox"]
+    assert "commands run in it" in note[0]
+
+
+@confined
+async def test_no_file_of_the_kernel_can_be_opened_for_writing(sandboxed):
+    script = """
+    shopt -s globstar dotglob nullglob
+    for file in /proc/[a-z]* /proc/sys/** /proc/irq/** /proc/bus/** /proc/fs/** /proc/pressure/* /sys/**; do
+        [[ -f $file && ! -L $file ]] || continue
+        if { : >>"$file"; } 2>/dev/null; then echo "can write $file"; fi
+    done
+    grep CapEff /proc/self/status
+    """
+    result = await sandboxed.call("bash", command=script)
+    assert "can write" not in result.data["output"]
+    assert "0000000000000000" in result.data["output"]
+
+
+@confined
+async def test_command_makes_no_namespaces_of_its_own(sandboxed):
+    result = await sandboxed.call("bash", command="unshare -Ur true && echo made; unshare -m true && echo made")
+    assert "made" not in result.data["output"]
+
+
+@confined
+async def test_sandbox_whose_probe_finds_a_file_of_the_kernel_is_refused_where_it_is_required(
+    agentcore_host, root, tmp_path, monkeypatch
+):
+    """A bubblewrap that leaves out what keeps /proc from being written, as a broken one would."""
+    if os.geteuid() != 0:
+        pytest.skip("only root could write there")
+    lax = tmp_path / "bin"
+    lax.mkdir()
+    script = f"""#!/usr/bin/python3
+import os, sys
+words, kept = sys.argv[1:], []
+while words:
+    if words[0] == "--ro-bind-try" and words[1].startswith("/proc/sys"):
+        words = words[3:]
+    else:
+        kept.append(words.pop(0))
+os.execv({shutil.which("bwrap")!r}, ["bwrap", *kept])
+"""
+    (lax / "bwrap").write_text(script)
+    (lax / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{lax}:/usr/bin:/bin")
+    config = {"config": {"shell_tools": {"sandbox": "require"}}}
+    host = await agentcore_host(["shell_tools"], config=config, roots=[root], is_failure_expected=True)
+    assert "sandbox_unavailable" in host.problems()[0]
+    assert "/proc/sys/" in host.problems()[0]
+
+
+@confined
+@pytest.mark.parametrize(
+    ("settings", "command", "advice"),
+    [
+        ({}, "echo x > /etc/agentcore-test", "`writable`"),
+        ({"network": False}, "curl -sS --max-time 5 http://example.org", "`network`"),
+    ],
+)
+async def test_command_that_fails_because_of_the_sandbox_says_how_to_allow_it(start, text, settings, command, advice):
+    host = await start(sandbox="require", **settings)
+    shown = text(await host.call("bash", command=f"{command}; exit 1"))
+    assert "The sandbox may be why" in shown
+    assert advice in shown
+    assert "The sandbox" not in text(await host.call("bash", command="false"))
+
+
+@confined
+async def test_further_folder_can_be_written_where_the_setting_names_it(start, outside, root):
+    host = await start(sandbox="require", writable=[str(outside), ".git/config"])
+    subprocess.run(["git", "init", "-q", root], check=True)
+    await host.call("bash", command=f"echo new > {outside}/new; git config core.pager less")
+    assert (outside / "new").read_text() == "new\n"
+    assert "pager = less" in (root / ".git/config").read_text()

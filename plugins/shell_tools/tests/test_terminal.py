@@ -145,4 +145,5 @@ async def test_processes_are_listed_for_the_page(client, spawn):
     answer = await (await client.get("/api/modules/shell_tools/processes")).json()
     (listed,) = answer["processes"]
     assert (listed["processId"], listed["command"], listed["isRunning"]) == (process_id, "sleep 600", True)
-    assert answer["isSandboxed"] is False
+    assert answer["isSandboxed"] is (answer["sandboxReason"] == "")
+    assert answer["putAside"] == []

@@ -6,8 +6,11 @@ import time
 from typing import Any
 
 from agentcore.api import ArtifactLink, SupervisedProcess, Text, ToolContext, ToolError, ToolResult
-from agentcore_shell_tools.limits import DATA_BYTES, GRACE_S, SETTLE_S, TEXT_BYTES
+from agentcore_shell_tools.control import PutAside, describe
+from agentcore_shell_tools.denials import why_sandbox
+from agentcore_shell_tools.limits import DATA_BYTES, GRACE_S, PUT_ASIDE_SHOWN, SETTLE_S, TEXT_BYTES
 from agentcore_shell_tools.output import Output
+from agentcore_shell_tools.sandbox import Sandbox
 from agentcore_shell_tools.shell import Shell, Wish
 from agentcore_shell_tools.text import decode, shorten, tail
 
@@ -26,7 +29,8 @@ async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms:
     loop = asyncio.get_running_loop()
     began = time.monotonic()
     limit_s = max(0.01, min(timeout_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
-    process, output = await shell.run(wish, ctx.workspace)
+    started = await shell.run(wish, ctx.workspace)
+    process, output = started.process, started.output
     is_late = False
     try:
         async with asyncio.timeout(limit_s):
@@ -39,7 +43,8 @@ async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms:
         process.end(0)
         raise
     await settle(process)
-    ran = _Ran(wish, process.exit_code, round((time.monotonic() - began) * 1000), output)
+    duration_ms = round((time.monotonic() - began) * 1000)
+    ran = _Ran(shell.sandbox, started.status, duration_ms, output, await started.put_aside())
     if is_late:
         raise ran.too_late(limit_s)
     return await ran.result(ctx)
@@ -76,17 +81,23 @@ async def settle(process: SupervisedProcess) -> None:
 class _Ran:
     """A command that has ended."""
 
-    def __init__(self, wish: Wish, status: int | None, duration_ms: int, output: Output) -> None:
-        self._wish, self._duration_ms = wish, duration_ms
+    def __init__(
+        self, sandbox: Sandbox, status: int | None, duration_ms: int, output: Output, put_aside: list[PutAside]
+    ) -> None:
+        self._duration_ms, self._put_aside = duration_ms, put_aside[:PUT_ASIDE_SHOWN]
         self._excerpt = output.stdout.since()
         self._text = decode(self._excerpt, is_complete=True)[0]
         status = -signal.SIGKILL if status is None else status
         self._exit_code = status if status >= 0 else None
         self._signal = signal_name(-status) if status < 0 else None
+        network = sandbox.wanted.network
+        refused = why_sandbox(self._text, self._exit_code, network=network) if sandbox.is_on else ""
+        self._remarks = [remark for remark in (refused, describe(self._put_aside)) if remark]
 
     async def result(self, ctx: ToolContext) -> ToolResult:
         shown, cut = shorten(self._text, TEXT_BYTES)
-        text = "".join((self._notice(), shown, "" if shown.endswith("\n") or not shown else "\n", self._ending()))
+        ended = "\n".join((self._ending(), *self._remarks))
+        text = "".join((self._notice(), shown, "" if shown.endswith("\n") or not shown else "\n", ended))
         blocks: list[Text | ArtifactLink] = [Text(text)]
         if cut:
             blocks.append(await ctx.artifacts.save(self._text.encode(), mime="text/plain", name="output.txt"))
@@ -98,6 +109,7 @@ class _Ran:
             f"The command was ended after {limit_s:g} s, its time limit; give a longer timeoutMs, or run it with "
             f"background: true. It wrote:\n{self._notice()}{shown}"
         )
+        message = "\n".join((message, *self._remarks))
         data = self._data()
         data["output"] = tail(self._text, TEXT_BYTES // 4)[0]
         return ToolError("timeout", message, timeout_ms=round(limit_s * 1000), **data)
@@ -111,6 +123,7 @@ class _Ran:
             "output": output,
             "output_is_cut": is_cut,
             "dropped_lines": self._excerpt.dropped_lines,
+            "put_aside": [each.to_json() for each in self._put_aside],
         }
 
     def _notice(self) -> str:

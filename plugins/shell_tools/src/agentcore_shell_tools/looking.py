@@ -6,6 +6,7 @@ from typing import Any
 import re2  # type: ignore[import-untyped]
 
 from agentcore.api import ArtifactLink, Mark, Text, ToolContext, ToolError, ToolResult, Track
+from agentcore_shell_tools.control import describe
 from agentcore_shell_tools.limits import DATA_BYTES, TEXT_BYTES
 from agentcore_shell_tools.process import Process
 from agentcore_shell_tools.text import decode, plain, shorten, tail
@@ -128,10 +129,12 @@ async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_
     said = parts[0].text
     if parts[1].text:
         said += f"{'' if not said or said.endswith(chr(10)) else chr(10)}[stderr]\n{parts[1].text}"
+    data["put_aside"] = [each.to_json() for each in process.put_aside]
     shown, cut = shorten(said, TEXT_BYTES)
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     ending = f"{'' if not shown or shown.endswith(chr(10)) else chr(10)}[{_state(process, is_running=is_running)}]"
-    blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}")]
+    remark = f"\n{describe(process.put_aside)}" if process.put_aside else ""
+    blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
     if cut:
         blocks.append(await ctx.artifacts.save(said.encode(), mime="text/plain", name="output.txt"))
     return ToolResult(blocks, data, truncated=bool(cut or dropped or stdout[1] or stderr[1]))

@@ -1,5 +1,7 @@
 """`ShellTools`: the three tools, their arguments and what they say about themselves."""
 
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,14 +18,23 @@ from agentcore.api import (
     WebComponent,
     tool,
 )
+from agentcore_shell_tools.caches import Caches
+from agentcore_shell_tools.consent import Consent
+from agentcore_shell_tools.control import Guard, PutAside
 from agentcore_shell_tools.foreground import run_foreground
-from agentcore_shell_tools.limits import BLOCK_MS, TIMEOUT_MS, TIMEOUT_MS_MOST
+from agentcore_shell_tools.limits import BLOCK_MS, PUT_ASIDE_SHOWN, TIMEOUT_MS, TIMEOUT_MS_MOST
 from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
-from agentcore_shell_tools.sandbox import Sandbox, SandboxMode
+from agentcore_shell_tools.sandbox import Confinement, Sandbox, SandboxMode, writable_paths
 from agentcore_shell_tools.shell import Shell, Wish
 from agentcore_shell_tools.terminal import Seen, TerminalView
 
+_CAUTION = {
+    "en": "It would run without a sandbox, and could read and change what you can: {reason}. This is asked once, until "
+    "the server ends.",
+    "zh": "它将在没有沙箱的情况下运行，能读取和更改您所能读取和更改的一切：{reason}。在服务器结束之前只询问这一次。",
+}
+_ADVICE = "Install bubblewrap (`apt install bubblewrap`); until then a person confirms once that commands run without"
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
 _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
 
@@ -43,10 +54,18 @@ class ShellTools(Module):
         sandbox: Annotated[
             SandboxMode,
             Field(
-                description="Whether commands are confined with bubblewrap: `prefer` where it works, `require` always.",
+                description="Whether commands are confined with bubblewrap: `prefer` where it works, and elsewhere "
+                "once a person has confirmed that they run without; `require` always.",
             ),
-        ] = "off"
+        ] = "prefer"
         network: Annotated[bool, Field(description="Whether commands in the sandbox reach the network.")] = True
+        writable: Annotated[
+            tuple[str, ...],
+            Field(
+                description="Further files and folders that commands in the sandbox may write: absolute, from the home "
+                "folder (`~/…`), or relative to the first workspace root, such as `.git/config`.",
+            ),
+        ] = ()
         environment: Annotated[
             tuple[str, ...],
             Field(
@@ -56,13 +75,23 @@ class ShellTools(Module):
 
     _shell: Shell | None = None
     _processes: Processes | None = None
+    _consent: Consent | None = None
 
     async def init(self, runtime: Runtime) -> None:
-        """See that the sandbox works, if one is asked for."""
-        settings = self.settings
-        sandbox = await Sandbox.find(settings.sandbox, network=settings.network, private=runtime.private_folders)
-        self._shell = Shell(sandbox, settings.environment)
+        """See that the sandbox works, if one is asked for, and what a command did that the last server left behind."""
+        settings, workspace, folder = self.settings, runtime.workspace, runtime.data_dir
+        caches = Caches(folder / "cache", Path.home())
+        writable = writable_paths(settings.writable, workspace)
+        wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches)
+        sandbox = await Sandbox.find(wanted)
+        distrusted = [str(caches.folder), *map(str, writable)]
+        guard = Guard(workspace, folder / "control.json", distrusted, list(map(str, writable)), self._tell_put_aside)
+        self._shell = Shell(sandbox, guard, settings.environment)
+        self._consent = Consent(sandbox)
         self._processes = Processes(runtime, self._shell)
+        if sandbox.is_wanted:
+            runtime.note("sandbox", **_found(sandbox))
+            await guard.restore()
         runtime.add_route("GET", "processes", self._list)
         runtime.add_route("GET", "terminals/{id}", self._view, kind="websocket", watching=Seen)
 
@@ -72,6 +101,9 @@ class ShellTools(Module):
             await self._shell.close()
         if self._processes is not None:
             await self._processes.close()
+
+    def __init__(self) -> None:
+        self._put_aside: deque[dict[str, Any]] = deque(maxlen=PUT_ASIDE_SHOWN)
 
     def get_web_component(self) -> WebComponent:
         """The list of processes, and a terminal for each."""
@@ -85,13 +117,17 @@ class ShellTools(Module):
         )
 
     def _preview_bash(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        caution = ""
         if process_id := arguments.get("process_id"):
             folder = self._table.get_for(ctx, process_id).folder
         else:
             with ctx.workspace.working_folder(arguments.get("cwd")):
                 folder = ctx.workspace.real_path(ctx.workspace.locate(arguments.get("cwd") or "."))
+            if reason := self._open_consent.asks(ctx.call_id):
+                caution = _CAUTION[self.runtime.locale].format(reason=reason)
+        is_sandboxed = self._running_shell.sandbox.is_on
         return CallPreview(
-            effects=frozenset(("execute",)), paths=(folder,), cwd=folder, is_sandboxed=self._running_shell.sandbox.is_on
+            effects=frozenset(("execute",)), paths=(folder,), cwd=folder, is_sandboxed=is_sandboxed, caution=caution
         )
 
     @tool(
@@ -139,6 +175,7 @@ class ShellTools(Module):
             return ToolResult(
                 f"Typed into {process_id}; bash_output shows what comes of it.", {"process_id": process_id}
             )
+        await self._open_consent.check(ctx.call_id)
         wish = Wish(command, cwd)
         if not background:
             return await run_foreground(ctx, self._running_shell, wish, timeoutMs)
@@ -190,11 +227,27 @@ class ShellTools(Module):
 
     async def _list(self, request: Request) -> Response:
         sandbox = self._running_shell.sandbox
+        await sandbox.settle()
         processes = [process.to_json() for process in self._table.list()]
-        return Response({"processes": processes, "isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason})
+        said = {"isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason, "putAside": list(self._put_aside)}
+        return Response({"processes": processes, **said})
 
     async def _view(self, request: Request) -> Response | None:
         return await TerminalView.serve(self._table.get(request.path_values["id"]), request)
+
+    def _tell_put_aside(self, found: Sequence[PutAside]) -> None:
+        """Put what was put aside into the record, and before whoever looks at the page."""
+        said = [each.to_json() for each in found]
+        for each in said:
+            self.runtime.record("control_file_put_aside", each)
+        self._put_aside.extend(said)
+        self.runtime.publish("put_aside", {"files": said[:PUT_ASIDE_SHOWN]})
+
+    @property
+    def _open_consent(self) -> Consent:
+        if self._consent is None:
+            raise RuntimeError("the module has not started")
+        return self._consent
 
     @property
     def _running_shell(self) -> Shell:
@@ -207,3 +260,11 @@ class ShellTools(Module):
         if self._processes is None:
             raise RuntimeError("the module has not started")
         return self._processes
+
+
+def _found(sandbox: Sandbox) -> dict[str, str]:
+    """What `agentcore doctor` says of the sandbox."""
+    if sandbox.is_on:
+        caches = sandbox.wanted.caches.folder
+        return {"said": f"commands run in it, by {sandbox.program}; caches of package managers are in {caches}"}
+    return {"said": f"commands cannot run in it: {sandbox.reason}", "advice": _ADVICE}

@@ -6,11 +6,11 @@ import select
 import time
 from typing import Any
 
-from agentcore.api import Mark, SupervisedProcess, ToolError
+from agentcore.api import Mark, ToolError
+from agentcore_shell_tools.control import PutAside
 from agentcore_shell_tools.foreground import settle, signal_name
-from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS
-from agentcore_shell_tools.output import Output
-from agentcore_shell_tools.shell import COLUMNS, ROWS, set_size
+from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, PUT_ASIDE_SHOWN
+from agentcore_shell_tools.shell import COLUMNS, ROWS, Started, set_size
 
 
 class Process:
@@ -26,6 +26,7 @@ class Process:
         output: What it wrote.
         looks: Where each session's last look at it ended: of its output and of its errors.
         is_killed: Whether somebody ended it.
+        put_aside: What was put aside of its doing; complete when it has ended and settled.
     """
 
     def __init__(
@@ -34,19 +35,23 @@ class Process:
         session_id: str,
         command: str,
         folder: str,
-        running: tuple[SupervisedProcess, Output, int],
+        running: tuple[Started, int],
         *,
         has_terminal: bool,
     ) -> None:
-        self._supervised, self.output, self._typing = running
+        started, self._typing = running
+        self._started, self._supervised, self.output = started, started.process, started.output
         self.process_id, self.session_id, self.command, self.folder = process_id, session_id, command, folder
         self.has_terminal = has_terminal
         self.size = (COLUMNS, ROWS)
         self.looks: dict[str, tuple[Mark, Mark]] = {}
         self.is_killed = False
+        self.put_aside: list[PutAside] = []
         self.started_at_ms = time.time_ns() // 1_000_000
         self.ended_at_ms: int | None = None
         self._writing = asyncio.Lock()
+        if started.looking is not None:
+            started.looking.add_done_callback(self._take_put_aside)
 
     @property
     def is_running(self) -> bool:
@@ -56,7 +61,7 @@ class Process:
     @property
     def exit_code(self) -> int | None:
         """Its exit code; None while it runs, and when a signal ended it."""
-        status = self._supervised.exit_code
+        status = self._started.status
         return status if status is not None and status >= 0 and not self.is_running else None
 
     @property
@@ -64,7 +69,7 @@ class Process:
         """The signal that ended it, such as `SIGKILL`."""
         if self.is_running:
             return None
-        status = self._supervised.exit_code
+        status = self._started.status
         if status is None:
             return "SIGKILL"
         return signal_name(-status) if status < 0 else None
@@ -93,6 +98,7 @@ class Process:
     async def settle(self) -> None:
         """Wait for the last output of an ended process."""
         await settle(self._supervised)
+        await self._started.put_aside()
 
     async def type(self, text: str) -> None:
         """Type at its terminal.
@@ -116,6 +122,10 @@ class Process:
             finally:
                 os.close(typing)
 
+    def _take_put_aside(self, looking: "asyncio.Task[list[PutAside]]") -> None:
+        if not looking.cancelled() and looking.exception() is None:
+            self.put_aside = looking.result()[:PUT_ASIDE_SHOWN]
+
     def resize(self, columns: int, rows: int) -> None:
         """Give its terminal another size."""
         if self._typing >= 0:
@@ -136,6 +146,7 @@ class Process:
             "signal": self.signal,
             "startedAt": self.started_at_ms,
             "endedAt": self.ended_at_ms,
+            "putAside": [each.to_json() for each in self.put_aside],
         }
 
 

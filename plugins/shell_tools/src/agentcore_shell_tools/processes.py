@@ -60,12 +60,12 @@ class Processes:
         self._refuse_too_many(session_id)
         self._starting[session_id] = self._starting.get(session_id, 0) + 1
         try:
-            running = await self._shell.open(wish, ctx.workspace, has_terminal=has_terminal)
+            started, typing = await self._shell.open(wish, ctx.workspace, has_terminal=has_terminal)
         finally:
             self._starting[session_id] -= 1
             if not self._starting[session_id]:
                 del self._starting[session_id]
-        supervised, _, typing = running
+        supervised = started.process
         try:
             resource = self._runtime.resources.create(
                 RESOURCE_TYPE,
@@ -78,6 +78,7 @@ class Processes:
             os.close(typing)
             raise
         folder = ctx.workspace.real_path(ctx.workspace.locate(wish.folder or "."))
+        running = started, typing
         process = Process(resource.resource_id, session_id, wish.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
         self._runtime.resources.update(process.process_id, status="busy", title=_title(wish.command))

@@ -4,23 +4,37 @@ import asyncio
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from agentcore.api import ToolError, Workspace
+from agentcore_shell_tools.caches import Caches
+from agentcore_shell_tools.control import Hold
+from agentcore_shell_tools.mounts import hidden, kernel, system
+from agentcore_shell_tools.probe import can_disable_namespaces, what_leaks, why_not
 
 SandboxMode = Literal["off", "prefer", "require"]
 
-_PROBE_SECONDS = 20.0
-# where programs keep what opens other doors; a sandbox that shows them would keep nothing from whoever has the network
-_CREDENTIALS = (
-    ".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".config/gh", ".config/op", ".kube", ".docker", ".netrc",
-    ".npmrc", ".pypirc", ".git-credentials", ".config/git/credentials", ".cargo/credentials.toml", ".password-store",
-    ".local/share/keyrings", ".mozilla", ".config/chromium", ".config/google-chrome", ".bash_history", ".zsh_history",
-)  # fmt: skip
-# sockets of other programs lie here, through which a command could have things done outside
-_SOCKETS = ("/run", "/var/run")
-_RESOLVER = "/run/systemd/resolve"
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What the sandbox is to be like.
+
+    Args:
+        mode: What the settings say.
+        network: Whether commands may reach the network.
+        private: Folders that no command sees.
+        writable: Further files and folders that commands may write, absolute.
+        caches: Where package managers keep what they have fetched.
+    """
+
+    mode: SandboxMode
+    network: bool
+    private: tuple[Path, ...]
+    writable: tuple[Path, ...]
+    caches: Caches
 
 
 class Sandbox:
@@ -28,73 +42,122 @@ class Sandbox:
 
     Attributes:
         program: bubblewrap; None: commands run as they are.
-        reason: Why it is not used although it is preferred.
+        reason: Why it is not used although it is wanted; empty: it is used, or not wanted.
     """
 
-    def __init__(self, program: str | None, *, network: bool, private: Sequence[Path] = (), reason: str = "") -> None:
-        self.program, self.reason = program, reason
-        self._network, self._private = network, private
+    def __init__(self, wanted: Confinement, program: str | None, reason: str = "") -> None:
+        self.wanted, self.program, self.reason = wanted, program, reason
+        self._is_confined = False
+        self._kernel: tuple[str, ...] = ()
+        self._trying: asyncio.Task[str] | None = None
 
     @classmethod
-    async def find(cls, mode: SandboxMode, *, network: bool, private: Sequence[Path]) -> "Sandbox":
-        """Look for bubblewrap, and see that it works here.
+    async def find(cls, wanted: Confinement) -> "Sandbox":
+        """Look for bubblewrap, and see that it works here; whether it holds is tried on, while other things go on.
 
         Args:
-            mode: What the settings say.
-            network: Whether commands may reach the network.
-            private: Folders that no command sees.
+            wanted: What the sandbox is to be like.
         Raises:
             ToolError: `sandbox_unavailable`: it is required, and does not work.
         """
-        if mode == "off":
-            return cls(None, network=network)
+        if wanted.mode == "off":
+            return cls(wanted, None)
         program = shutil.which("bwrap")
-        reason = "bubblewrap (`bwrap`) is not installed" if program is None else await _probe(program)
-        if not reason:
-            return cls(program, network=network, private=private)
-        if mode == "require":
-            raise sandbox_unavailable(reason)
-        return cls(None, network=network, reason=reason)
+        if program is None:
+            sandbox = cls(wanted, None, "bubblewrap (`bwrap`) is not installed")
+        else:
+            await asyncio.to_thread(wanted.caches.prepare)
+            sandbox = cls(wanted, program)
+            sandbox._is_confined = await can_disable_namespaces(program)
+            sandbox._kernel = await asyncio.to_thread(kernel)
+            options = [*sandbox._base(), *system(sandbox._kernel)]
+            if reason := await why_not(program, options):
+                sandbox._give_up(reason)
+            else:
+                trying = what_leaks(program, options, is_confined=sandbox._is_confined)
+                sandbox._trying = asyncio.create_task(trying, name="shell_tools:try_sandbox")
+        if wanted.mode == "require":
+            await sandbox.settle()
+            if sandbox.reason:
+                raise sandbox_unavailable(sandbox.reason)
+        return sandbox
 
     @property
     def is_on(self) -> bool:
         """Whether commands are confined."""
         return self.program is not None
 
-    def wrap(self, argv: Sequence[str], workspace: Workspace, folder: str) -> list[str]:
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the settings ask for it."""
+        return self.wanted.mode != "off"
+
+    async def settle(self) -> None:
+        """Wait until it is known whether the sandbox holds."""
+        if self._trying is not None:
+            reason = await asyncio.shield(self._trying)
+            self._trying = None
+            if reason:
+                self._give_up(reason)
+
+    async def close(self) -> None:
+        """Stop trying; safe to call twice."""
+        if self._trying is not None:
+            self._trying.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._trying
+            self._trying = None
+
+    def environment(self) -> dict[str, str]:
+        """Variables for a command in it."""
+        return {**self.wanted.caches.environment(), "TMPDIR": "/tmp"} if self.is_on else {}  # noqa: S108
+
+    def wrap(self, argv: Sequence[str], workspace: Workspace, folder: str, hold: Hold) -> list[str]:
         """The command line that runs another one confined.
 
         Args:
             argv: The command.
-            workspace: Its roots can be written, but for what decides what runs.
+            workspace: Its roots can be written.
             folder: The working folder's real path.
+            hold: What of it cannot.
         """
         if self.program is None:
             return list(argv)
-        return [self.program, *self._options(workspace), "--chdir", folder, "--", *argv]
+        options = (*self._base(), *system(self._kernel), *self._workspace(workspace.roots, hold))
+        return [self.program, *options, "--chdir", folder, "--", *argv]
 
-    def _options(self, workspace: Workspace) -> Iterator[str]:
+    def _give_up(self, reason: str) -> None:
+        self.program, self.reason = None, reason
+
+    def _base(self) -> Iterator[str]:
+        # a session of its own (--new-session) would take the terminal from commands that have one: it is theirs, and
+        # no other is in reach, for the supervisor starts each command in a session of its own
         yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-        if not self._network:
+        if not self.wanted.network:
             yield "--unshare-net"
-        yield from ("--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-        yield from ("--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/dev/shm")  # noqa: S108
-        for sockets in _SOCKETS:
-            if Path(sockets).is_dir() and not Path(sockets).is_symlink():
-                yield from ("--tmpfs", sockets)
-        yield from ("--ro-bind-try", _RESOLVER, _RESOLVER)
-        for hidden in self._hidden():
-            yield from ("--tmpfs", str(hidden)) if hidden.is_dir() else ("--ro-bind", os.devnull, str(hidden))
-        for root in workspace.roots:
-            yield from ("--bind", str(root), str(root))
-        for kept in _kept(workspace):
-            yield from ("--ro-bind", kept, kept)
-        yield from ("--setenv", "TMPDIR", "/tmp")  # noqa: S108
+        if self._is_confined:
+            yield "--disable-userns"  # a namespace of its own would give back what is dropped here
+        yield from ("--die-with-parent", "--cap-drop", "ALL")
 
-    def _hidden(self) -> Iterator[Path]:
-        for path in (*self._private, *(Path.home() / name for name in _CREDENTIALS)):
-            if path.exists():
-                yield path.resolve()
+    def _workspace(self, roots: Sequence[Path], hold: Hold) -> Iterator[str]:
+        yield from hidden(self.wanted.private, roots, holds_root=True)
+        for root in roots:
+            yield from ("--bind", str(root), str(root))
+        for path, can_be_written in hold.mounts():
+            yield from ("--bind-try" if can_be_written else "--ro-bind-try", path, path)
+        for also in self.wanted.writable:
+            # what lies in a root can be written there; a mount of its own would keep it from being replaced
+            if hold.is_fixed(str(also)) or not any(also.is_relative_to(root) for root in roots):
+                yield from ("--bind-try", str(also), str(also))
+        # last, whatever a link in the workspace has led to
+        yield from hidden(self.wanted.private, roots, holds_root=False)
+        yield from self.wanted.caches.mounts()
+
+
+def writable_paths(named: Sequence[str], workspace: Workspace) -> tuple[Path, ...]:
+    """The paths of the setting `writable`: absolute, from the home folder (`~/`), or relative to the first root."""
+    first = workspace.roots[0]
+    return tuple(Path(os.path.normpath(first / Path(name).expanduser())) for name in named if name.strip())
 
 
 def sandbox_unavailable(reason: str) -> ToolError:
@@ -104,39 +167,3 @@ def sandbox_unavailable(reason: str) -> ToolError:
         "Install bubblewrap, or change the setting `sandbox` of shell_tools."
     )
     return ToolError("sandbox_unavailable", message, reason=reason)
-
-
-def _kept(workspace: Workspace) -> Iterator[str]:
-    """What is there of the files that decide what runs outside; git itself goes on working."""
-    for root in workspace.roots:
-        for path in sorted(root.iterdir()):
-            if path.name == ".git" and path.is_dir():
-                yield from (str(path / part) for part in ("hooks", "config") if (path / part).exists())
-            elif not path.is_symlink() and workspace.is_protected(workspace.locate(str(path))):
-                yield str(path)
-
-
-async def _probe(program: str) -> str:
-    """Why bubblewrap does not work here; empty: it does."""
-    options = ("--unshare-user", "--unshare-pid", "--unshare-net", "--cap-drop", "ALL")
-    mounts = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp")  # noqa: S108
-    process = await asyncio.create_subprocess_exec(
-        program,
-        *options,
-        *mounts,
-        shutil.which("true") or "/bin/true",
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        env={"PATH": os.defpath},
-    )
-    try:
-        async with asyncio.timeout(_PROBE_SECONDS):
-            _, said = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        return f"{program} did not answer within {_PROBE_SECONDS:g} s"
-    if process.returncode == 0:
-        return ""
-    return said.decode(errors="replace").strip() or f"{program} ended with {process.returncode}"

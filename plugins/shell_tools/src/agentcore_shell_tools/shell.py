@@ -1,8 +1,10 @@
 """`Shell`: how a command of the shell is started, for the foreground and for the background."""
 
+import asyncio
 import fcntl
 import os
 import shutil
+import signal
 import struct
 import termios
 from collections.abc import Callable, Sequence
@@ -11,11 +13,16 @@ from dataclasses import dataclass
 from typing import Self
 
 from agentcore.api import SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
+from agentcore_shell_tools.control import Guard, PutAside
 from agentcore_shell_tools.limits import COMMAND_BYTES
 from agentcore_shell_tools.output import Output
 from agentcore_shell_tools.sandbox import Sandbox
 
 COLUMNS, ROWS = 120, 30
+_FATAL = frozenset(
+    (signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL, signal.SIGSEGV,
+     signal.SIGTERM)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +38,37 @@ class Wish:
     folder: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A command that runs.
+
+    Args:
+        process: It, under the supervisor.
+        output: What it writes.
+        looking: Gives what was put aside of its doing, once it has ended; None: it is not in the sandbox.
+    """
+
+    process: SupervisedProcess
+    output: Output
+    looking: "asyncio.Task[list[PutAside]] | None"
+
+    @property
+    def status(self) -> int | None:
+        """The exit code, or the negative number of the signal that ended it; None while it runs."""
+        code = self.process.exit_code
+        # bubblewrap says of a signal what a shell does; codes that programs use by themselves are left alone
+        return 128 - code if self.looking is not None and code is not None and code - 128 in _FATAL else code
+
+    async def put_aside(self) -> list[PutAside]:
+        """What was put aside of its doing; waits for its end."""
+        return [] if self.looking is None else await asyncio.shield(self.looking)
+
+
 class Shell:
     """Starts bash under the supervisor, confined as the settings say."""
 
-    def __init__(self, sandbox: Sandbox, environment: Sequence[str]) -> None:
-        self.sandbox = sandbox
+    def __init__(self, sandbox: Sandbox, guard: Guard, environment: Sequence[str]) -> None:
+        self.sandbox, self.guard = sandbox, guard
         self.supervisor = Supervisor()
         self._also = environment
         self._program = shutil.which("bash")
@@ -43,8 +76,10 @@ class Shell:
     async def close(self) -> None:
         """End everything; safe to call twice."""
         await self.supervisor.close()
+        await self.guard.close()
+        await self.sandbox.close()
 
-    async def run(self, wish: Wish, workspace: Workspace) -> tuple[SupervisedProcess, Output]:
+    async def run(self, wish: Wish, workspace: Workspace) -> Started:
         """Start a command whose two streams are one, in the order of writing; its input is empty.
 
         Raises:
@@ -54,12 +89,9 @@ class Shell:
         with _Ends() as ends:
             reading, writing = ends.pipe()
             output.read(reading, output.stdout)
-            process = await self._start(wish, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
-        return process, output
+            return await self._start(wish, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
 
-    async def open(
-        self, wish: Wish, workspace: Workspace, *, has_terminal: bool
-    ) -> tuple[SupervisedProcess, Output, int]:
+    async def open(self, wish: Wish, workspace: Workspace, *, has_terminal: bool) -> tuple[Started, int]:
         """Start a command whose input is a terminal.
 
         Args:
@@ -67,7 +99,7 @@ class Shell:
             workspace: Where it runs.
             has_terminal: Whether its output is that terminal, too; else each stream is read on its own.
         Returns:
-            The process, its output, and a descriptor of the terminal to type at, which the caller closes.
+            The command, and a descriptor of the terminal to type at, which the caller closes.
         Raises:
             ToolError: `cannot_start`, `command_too_long`, and what the folder says.
         """
@@ -81,9 +113,9 @@ class Shell:
                 output.read(err_reading, output.stderr)
             output.read(master, output.stdout if has_terminal else None)
             term = {"TERM": "xterm-256color", "COLORTERM": "truecolor"} if has_terminal else {"TERM": "dumb"}
-            process = await self._start(wish, workspace, (slave, out, err), term, output, is_terminal=True)
+            started = await self._start(wish, workspace, (slave, out, err), term, output, is_terminal=True)
             ends.keep(master)
-        return process, output, master
+        return started, master
 
     async def _start(
         self,
@@ -94,7 +126,7 @@ class Shell:
         output: Output,
         *,
         is_terminal: bool = False,
-    ) -> SupervisedProcess:
+    ) -> Started:
         if len(wish.command.encode()) > COMMAND_BYTES:
             message = f"The command has more than {COMMAND_BYTES} bytes; write it to a file and run that."
             raise ToolError("command_too_long", message, limit=COMMAND_BYTES)
@@ -104,23 +136,28 @@ class Shell:
         stdin, stdout, stderr = stdio
         with workspace.working_folder(wish.folder) as folder:
             path = os.fsdecode(folder.real_path())
-            environment = {**self.supervisor.environment(self._also), **term, "PWD": path}
+            environment = self.supervisor.environment(self._also) | self.sandbox.environment()
+            run = await self.guard.begin() if self.sandbox.is_on else None
             try:
                 process = await self.supervisor.start(
-                    self.sandbox.wrap(argv, workspace, path),
+                    argv if run is None else self.sandbox.wrap(argv, workspace, path, run.hold),
                     folder=folder,
-                    environment=environment,
+                    environment={**environment, **term, "PWD": path},
                     stdin=stdin,
                     stdout=stdout,
                     stderr=stderr,
                     has_terminal=is_terminal,
                     recording=output.recording,
                 )
-            except SupervisorError as exc:
+            except BaseException as exc:
+                if run is not None:
+                    await self.guard.end(run)
+                if not isinstance(exc, SupervisorError):
+                    raise
                 message = f"bash could not be started: {exc}; try again, or end some processes first."
                 raise ToolError("cannot_start", message, retryable=True, reason=str(exc)) from exc
         output.follow(process)
-        return process
+        return Started(process, output, None if run is None else self.guard.watch(run, process))
 
 
 def set_size(terminal: int, columns: int, rows: int) -> None:

@@ -1,0 +1,151 @@
+"""What a change of git's configuration lets git do: whether each new value is one that can run nothing.
+
+The reader takes only the plain form in which git writes; whatever else a file holds counts as unknown, and so as
+harmful. Source: git-config(1).
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SECTION = re.compile(r'\[([A-Za-z0-9-]+)(?: "([^"\\\x00-\x1f]*)")?\]')
+_VALUE = re.compile(r'[ \t]*([A-Za-z][A-Za-z0-9-]*)(?:[ \t]*=[ \t]*(?:([^"\\#;\x00-\x1f]*)|"([^"\\\x00-\x1f]*)"))?')
+_COMMENT = re.compile(r"[ \t]*(?:[#;][^\x00-\x08\x0b-\x1f]*)?")
+
+_ANY = re.compile(r".*")
+_SWITCH = re.compile(r"(?i:true|false|yes|no|on|off|\d{1,12}[kmg]?|)")
+_WORD = re.compile(r"[A-Za-z0-9._/-]*")
+# no `helper::address`, which runs a program of that name
+_REMOTE = re.compile(r"(?:https?|git|ssh)://[^\s-]\S*|(?:[\w.-]+@)?\w[\w.-]*:(?!:)[^\s:-]\S*")
+_LOCAL = re.compile(r"(?:file://)?(\.{0,2}/.*)")
+_ADDRESS = re.compile(f"{_REMOTE.pattern}|{_LOCAL.pattern}")
+
+_HARMLESS: dict[str, re.Pattern[str]] = {
+    "user.name": _ANY, "user.email": _ANY, "user.signingkey": _ANY, "user.useconfigonly": _SWITCH,
+    "author.name": _ANY, "author.email": _ANY, "committer.name": _ANY, "committer.email": _ANY,
+    **{
+        f"core.{key}": _SWITCH
+        for key in (
+            "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode",
+            "symlinks", "sharedrepository", "quotepath", "longpaths", "untrackedcache", "preloadindex", "compression",
+            "sparsecheckout", "sparsecheckoutcone", "splitindex", "multipackindex", "commitgraph", "trustctime",
+            "fsmonitor", "bigfilethreshold", "abbrev",
+        )
+    },
+    "core.autocrlf": _WORD, "core.eol": _WORD, "core.safecrlf": _WORD, "core.checkstat": _WORD,
+    "core.worktree": re.compile(r"[^:]*"),
+    "extensions.objectformat": _WORD, "extensions.partialclone": _WORD, "extensions.refstorage": _WORD,
+    "extensions.worktreeconfig": _SWITCH, "extensions.relativeworktrees": _SWITCH,
+    "init.defaultbranch": _WORD, "pull.rebase": _SWITCH, "pull.ff": _WORD, "push.default": _WORD,
+    "push.autosetupremote": _SWITCH, "push.followtags": _SWITCH, "fetch.prune": _SWITCH, "fetch.prunetags": _SWITCH,
+    "rebase.autostash": _SWITCH, "rebase.autosquash": _SWITCH, "merge.ff": _WORD, "merge.conflictstyle": _WORD,
+    "commit.gpgsign": _SWITCH, "tag.gpgsign": _SWITCH, "gc.auto": _SWITCH, "maintenance.auto": _SWITCH,
+    "maintenance.strategy": _WORD, "index.version": _SWITCH, "index.sparse": _SWITCH, "rerere.enabled": _SWITCH,
+    "feature.manyfiles": _SWITCH, "lfs.repositoryformatversion": _SWITCH, "submodule.recurse": _SWITCH,
+    "submodule.active": _ANY, "status.showuntrackedfiles": _WORD, "color.ui": _WORD,
+    "remote.*.url": _ADDRESS, "remote.*.pushurl": _ADDRESS,
+    "remote.*.fetch": _ANY, "remote.*.push": _ANY, "remote.*.tagopt": re.compile(r"--(no-)?tags"),
+    "remote.*.prune": _SWITCH, "remote.*.prunetags": _SWITCH, "remote.*.promisor": _SWITCH, "remote.*.mirror": _SWITCH,
+    "remote.*.partialclonefilter": re.compile(r"[A-Za-z0-9:=._-]*"), "remote.*.gh-resolved": _WORD,
+    "remote.*.skipfetchall": _SWITCH, "remote.*.skipdefaultupdate": _SWITCH,
+    "branch.*.remote": re.compile(r"[A-Za-z0-9._-]+"), "branch.*.pushremote": re.compile(r"[A-Za-z0-9._-]+"),
+    "branch.*.merge": _ANY, "branch.*.rebase": _WORD, "branch.*.description": _ANY,
+    "branch.*.vscode-merge-base": _ANY, "branch.*.gh-merge-base": _ANY,
+    "submodule.*.url": _ADDRESS, "submodule.*.active": _SWITCH,
+    "submodule.*.branch": _ANY, "submodule.*.ignore": _WORD, "submodule.*.shallow": _SWITCH,
+    "submodule.*.update": re.compile(r"checkout|rebase|merge|none"), "submodule.*.fetchrecursesubmodules": _WORD,
+}  # fmt: skip
+_LEADING = frozenset(("core.hookspath", "include.path"))
+"""Keys whose value is a path of what git runs or obeys; an `includeif` is one, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    key: str = ""
+    value: str = ""
+
+
+class GitConfig:
+    """One file of git's configuration.
+
+    Args:
+        text: What it holds.
+        folder: Where local addresses in it begin.
+        distrusted: Folders that commands write and nobody looks through: an address there would have git run their
+            hooks.
+
+    Attributes:
+        is_plain: Whether all of it was understood.
+        lines: What was understood of it.
+    """
+
+    def __init__(self, text: str, folder: str, distrusted: Sequence[str] = ()) -> None:
+        self._folder, self._distrusted = folder, distrusted
+        self.lines: list[_Line] = []
+        self.is_plain = self._read(text)
+
+    def harmful(self, trusted: "GitConfig | None") -> list[str]:
+        """The keys, with their values, that could have git run something and were not there before.
+
+        Args:
+            trusted: The file as it was before; None: there was none.
+        """
+        return [f"{line.key}={line.value}" for line in self._unknown(trusted)]
+
+    def without_harm(self, trusted: "GitConfig | None") -> str:
+        """The file without the lines of `harmful`."""
+        left_out = {id(line) for line in self._unknown(trusted)}
+        return "".join(f"{line.text}\n" for line in self.lines if id(line) not in left_out)
+
+    def led_to(self) -> list[str]:
+        """The paths of hooks and of further configuration that it names."""
+        return [
+            line.value
+            for line in self.lines
+            if line.key in _LEADING or (line.key.startswith("includeif.") and line.key.endswith(".path"))
+        ]
+
+    def _unknown(self, trusted: "GitConfig | None") -> list[_Line]:
+        known = Counter((line.key, line.value) for line in trusted.lines) if trusted is not None else Counter()
+        found = []
+        for line in self.lines:
+            if self._is_harmless(line):
+                continue
+            if known[line.key, line.value] > 0:
+                known[line.key, line.value] -= 1
+            else:
+                found.append(line)
+        return found
+
+    def _is_harmless(self, line: _Line) -> bool:
+        if not line.key:
+            return True
+        pattern = _HARMLESS.get(line.key)
+        if pattern is None or not pattern.fullmatch(line.value):
+            return False
+        if pattern is not _ADDRESS or (local := _LOCAL.fullmatch(line.value)) is None:
+            return True
+        path = os.path.realpath(os.path.join(self._folder, local[1]))  # noqa: PTH118
+        return not any(path == folder or path.startswith(f"{folder}/") for folder in self._distrusted)
+
+    def _read(self, text: str) -> bool:
+        section = ""
+        for raw in text.removesuffix("\n").split("\n"):
+            if _COMMENT.fullmatch(raw):
+                self.lines.append(_Line(raw))
+            elif match := _SECTION.fullmatch(raw):
+                name, below = match.groups()
+                section = name.lower() if below is None else f"{name.lower()}.*"
+                if name.lower() in ("include", "includeif"):
+                    section = f"{name.lower()}.*" if below is not None else "include"
+                self.lines.append(_Line(raw))
+            elif section and (match := _VALUE.fullmatch(raw)):
+                key, bare, quoted = match.groups()
+                value = quoted if quoted is not None else (bare or "").strip(" \t")
+                self.lines.append(_Line(raw, f"{section}.{key.lower()}", value))
+            else:
+                return False
+        return True

@@ -1,0 +1,268 @@
+"""`Guard`: looks at the workspace's control files before, between and after commands."""
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agentcore.api import SupervisedProcess, ToolError, Workspace
+from agentcore_shell_tools.control.entry import Entry, read_entries
+from agentcore_shell_tools.control.holding import Hold, plan_hold
+from agentcore_shell_tools.control.judge import Judge, Known, read_config
+from agentcore_shell_tools.control.put_aside import Mover, PutAside
+from agentcore_shell_tools.control.tree import Found, Kind, TooLargeError, Tree
+from agentcore_shell_tools.limits import FOLDERS_LOOKED_AT, LOOK_SECONDS
+
+log = structlog.get_logger(__name__)
+
+_ROUNDS = 3
+"""Looks in one: what a command that goes on does meanwhile is found by the next of these, or by the next look."""
+_SHARE = 20
+"""Between two looks at running commands lies at least so many times what a look takes."""
+
+Tell = Callable[[Sequence[PutAside]], None]
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """One command.
+
+    Args:
+        hold: What the kernel has to keep from it.
+        put_aside: What was put aside since it began.
+    """
+
+    hold: Hold
+    put_aside: list[PutAside] = field(default_factory=list)
+
+
+class _Kept(BaseModel):
+    """What outlives the server: so that what a command did at its end is looked at by the next one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    made: list[str]
+    kept: list[str]
+    entries: dict[str, tuple[Kind, str]] | None = None
+
+
+class Guard:
+    """Knows the control files of the workspace, and puts aside what a command makes of them.
+
+    While no command runs, what is there is trusted: a person, or a call that they approved, has put it there. What
+    appears or changes while one runs counts as its doing, unless the kernel kept it from that. A look takes place
+    before each command, every few seconds while one runs, and at its end, before its result is given and before
+    anything else starts.
+
+    Args:
+        workspace: Its roots are looked through.
+        state: A file that remembers what the next server has to know.
+        distrusted: Folders outside of the roots that commands can write.
+        spared: Paths that commands may change freely.
+        tell: Is told of everything that was put aside, whoever waits for it.
+    """
+
+    def __init__(
+        self, workspace: Workspace, state: Path, distrusted: Sequence[str], spared: Sequence[str], tell: Tell
+    ) -> None:
+        self._workspace, self._state, self._distrusted, self._tell = workspace, state, distrusted, tell
+        self._roots = frozenset(str(root) for root in workspace.roots)
+        self._spared = frozenset(spared)
+        self._tree = Tree(workspace, FOLDERS_LOOKED_AT)
+        self._mover = Mover(workspace)
+        self._known = Known()
+        self._hooks: frozenset[str] = frozenset()
+        self._runs: list[Run] = []
+        self._turn = asyncio.Lock()
+        self._in_thread = threading.Lock()
+        self._tasks: set[asyncio.Task[list[PutAside]]] = set()
+        self._watching: asyncio.Task[None] | None = None
+
+    async def restore(self) -> list[PutAside]:
+        """Look at what a command did that ran when the last server ended without an orderly stop."""
+        return await self._in_turn(self._restore)
+
+    async def begin(self) -> Run:
+        """Look before a command starts; `end` or `watch` has to follow.
+
+        Raises:
+            ToolError: `workspace_too_large`, `cannot_start`.
+        """
+        async with self._turn:
+            if self._runs:
+                await self._judge()
+                hold = self._known.hold.in_place(self._roots)
+            else:
+                try:
+                    await asyncio.to_thread(self._adopt)
+                except TooLargeError as exc:
+                    raise _too_large() from exc
+                except OSError as exc:
+                    message = f"The workspace could not be looked at: {exc}; see to that, and try again."
+                    raise ToolError("cannot_start", message, reason=str(exc)) from exc
+                hold = self._known.hold
+            run = Run(hold)
+            self._runs.append(run)
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch_on(), name="shell_tools:look")
+        return run
+
+    async def end(self, run: Run) -> list[PutAside]:
+        """Look after a command has ended; gives what was put aside since it began."""
+        async with self._turn:
+            await self._judge()
+            self._runs.remove(run)
+            if not self._runs:
+                await asyncio.to_thread(self._keep, is_running=False)
+        return run.put_aside
+
+    def watch(self, run: Run, process: SupervisedProcess) -> "asyncio.Task[list[PutAside]]":
+        """Look as soon as nothing of a command is left, whoever waits for it."""
+
+        async def look() -> list[PutAside]:
+            await process.wait()
+            return await self.end(run)
+
+        task = asyncio.create_task(look(), name="shell_tools:look_at_end")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """Wait for the last looks; the commands have ended. Safe to call twice."""
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks))
+        if self._watching is not None:
+            self._watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watching
+            self._watching = None
+
+    async def _watch_on(self) -> None:
+        """Look now and then while commands run."""
+        loop = asyncio.get_running_loop()
+        pause_s = LOOK_SECONDS
+        while True:
+            await asyncio.sleep(pause_s)
+            if self._runs:
+                began = loop.time()
+                async with self._turn:
+                    await self._judge()
+                pause_s = max(LOOK_SECONDS, _SHARE * (loop.time() - began))
+
+    async def _in_turn(self, work: Callable[[], list[PutAside]]) -> list[PutAside]:
+        async with self._turn:
+            found = await asyncio.to_thread(work)
+        if found:
+            self._tell(found)
+        return found
+
+    async def _judge(self) -> list[PutAside]:
+        try:
+            found = await asyncio.to_thread(self._judge_in_thread)
+        except TooLargeError:
+            root = str(self._workspace.roots[0])
+            found = [PutAside(root, "", f"more than {FOLDERS_LOOKED_AT} folders, not all of which were looked at")]
+        except OSError as exc:
+            found = [PutAside(str(self._workspace.roots[0]), "", f"it could not be looked at: {exc}")]
+        for run in self._runs:
+            run.put_aside += found
+        if found:
+            self._tell(found)
+        return found
+
+    # -- in a thread -------------------------------------------------------------------------------------------
+
+    def _look(self) -> tuple[Found, dict[str, Entry]]:
+        """Find and read all control files, those that git's configuration leads to as well."""
+        while True:
+            found = self._tree.look(self._hooks, self._spared)
+            entries = read_entries(found.controls, self._known.entries.get)
+            hooks = frozenset(self._led_to(entries))
+            if hooks <= self._hooks:
+                return found, entries
+            self._hooks |= hooks
+
+    def _led_to(self, entries: dict[str, Entry]) -> list[str]:
+        led = []
+        for path, entry in entries.items():
+            if entry.kind == "config" and (config := read_config(entry, "/")) is not None:
+                folder = os.path.dirname(path)  # noqa: PTH120
+                above = os.path.dirname(folder) if folder.endswith("/.git") else folder  # noqa: PTH120
+                for name in config.led_to():
+                    led += [os.path.normpath(os.path.join(base, name)) for base in (above, folder)]  # noqa: PTH118
+        return [path for path in led if any(path.startswith(f"{root}/") for root in self._roots)]
+
+    def _adopt(self) -> None:
+        with self._in_thread:
+            self._hooks = frozenset()
+            found, entries = self._look()
+            self._take(found, entries)
+            hold = plan_hold(found, entries, self._roots, self._known.is_made)
+            self._known.hold = hold
+            self._keep(is_running=True)
+
+    def _take(self, found: Found, entries: dict[str, Entry]) -> None:
+        self._known.folders, self._known.entries = found.folders, entries
+
+    def _judge_in_thread(self) -> list[PutAside]:
+        with self._in_thread:
+            return self._put_aside()
+
+    def _put_aside(self) -> list[PutAside]:
+        put_aside: list[PutAside] = []
+        for _ in range(_ROUNDS):
+            found, entries = self._look()
+            self._known.follow(found)
+            verdicts = Judge(self._known, found, entries, self._distrusted).verdicts()
+            if not verdicts:
+                self._take(found, entries)
+                break
+            for verdict in verdicts:
+                moved = self._mover.put_aside(verdict.path, verdict.why, verdict.instead, verdict.said)
+                log.warning("control_file_put_aside", path=moved.path, aside=moved.aside, why=moved.why)
+                put_aside.append(moved)
+        return put_aside
+
+    def _restore(self) -> list[PutAside]:
+        try:
+            kept = _Kept.model_validate_json(self._state.read_bytes())
+        except FileNotFoundError:
+            return []
+        except (OSError, ValidationError):
+            log.warning("shell_state_unreadable", path=str(self._state))
+            return []
+        with self._in_thread:
+            self._known.made, self._known.kept = set(kept.made), set(kept.kept)
+            if kept.entries is None:
+                return []
+            found, _ = self._look()
+            self._known.folders = found.folders
+            self._known.entries = {path: Entry(kind, digest) for path, (kind, digest) in kept.entries.items()}
+            put_aside = self._put_aside()
+            self._keep(is_running=False)
+        return put_aside
+
+    def _keep(self, *, is_running: bool) -> None:
+        """Remember for the next server: while a command runs, what the control files were before."""
+        known = self._known
+        entries = {path: (entry.kind, entry.digest) for path, entry in known.entries.items()} if is_running else None
+        said = {"made": sorted(known.made), "kept": sorted(known.kept), "entries": entries}
+        self._state.parent.mkdir(parents=True, exist_ok=True)
+        waiting = self._state.with_suffix(".new")
+        waiting.write_text(json.dumps(said), encoding="utf-8", errors="surrogateescape")
+        waiting.replace(self._state)
+
+
+def _too_large() -> ToolError:
+    message = (
+        f"The workspace has more than {FOLDERS_LOOKED_AT} folders, too many to see what a command changes; "
+        "choose smaller `workspace.roots`, or turn the setting `sandbox` of shell_tools off."
+    )
+    return ToolError("workspace_too_large", message, limit=FOLDERS_LOOKED_AT)

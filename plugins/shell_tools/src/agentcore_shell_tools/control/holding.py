@@ -1,0 +1,100 @@
+"""`Hold`: what the kernel keeps a command from changing and from moving away."""
+
+import os
+from collections.abc import Callable, Collection, Container, Iterator
+from dataclasses import dataclass
+
+from agentcore_shell_tools.control.entry import Entry
+from agentcore_shell_tools.control.tree import Found
+from agentcore_shell_tools.limits import HELD_PATHS
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Mounts for the sandbox.
+
+    Args:
+        pinned: Folders that cannot be renamed or removed, their content can be changed: what is below stays in place.
+        fixed: Files and folders that can be neither changed nor replaced, each with its inode.
+    """
+
+    pinned: frozenset[str]
+    fixed: dict[str, int]
+
+    def mounts(self) -> Iterator[tuple[str, bool]]:
+        """Each path that is mounted on itself, and whether it can be written; outer ones first."""
+        for path in sorted(self.pinned | self.fixed.keys(), key=lambda path: path.split("/")):
+            yield path, path not in self.fixed
+
+    def is_fixed(self, path: str) -> bool:
+        """Whether a path cannot be changed."""
+        return is_below(path, self.fixed)
+
+    def covers(self, path: str, entry: Entry, found: Found) -> bool:
+        """Whether a file was out of reach of the sandbox: what changed it came from outside."""
+        held = next((above for above in upwards(path) if above in self.fixed), None)
+        if held is None or entry.links != 1:
+            return False
+        return self.fixed[held] == (entry.inode if held == path else found.inode(held))
+
+    def in_place(self, roots: Collection[str]) -> "Hold":
+        """What of it no command can move away or replace by a link meanwhile, while others run."""
+        steady = self.pinned | set(roots)
+        fixed = {path: inode for path, inode in self.fixed.items() if os.path.dirname(path) in steady}  # noqa: PTH120
+        return Hold(self.pinned, fixed)
+
+
+NOTHING = Hold(frozenset(), {})
+
+
+def plan_hold(found: Found, entries: dict[str, Entry], roots: Collection[str], is_made: Callable[[str], bool]) -> Hold:
+    """Plan what to hold.
+
+    Args:
+        found: What there is.
+        entries: The control files.
+        roots: The workspace roots.
+        is_made: Whether a path lies in a folder that commands have made, which they may move and remove.
+    """
+    pinned: set[str] = set()
+    fixed: dict[str, int] = {}
+    for path in sorted(found.guarded | entries.keys()):
+        target = _real_target(path, entries.get(path), roots)
+        if target is None or is_made(path) or is_below(target, fixed):
+            continue
+        above = os.path.dirname(target)  # noqa: PTH120
+        pins = set(_between(above, roots)) if above in found.git else set()
+        if len(pinned | pins) + len(fixed) >= HELD_PATHS:
+            break
+        pinned |= pins
+        fixed[target] = os.lstat(target).st_ino
+    return Hold(frozenset(pinned), fixed)
+
+
+def is_below(path: str, folders: Container[str]) -> bool:
+    """Whether a path is one of these, or lies below one."""
+    return any(above in folders for above in upwards(path))
+
+
+def upwards(path: str) -> Iterator[str]:
+    """A path, and each folder above it."""
+    while len(path) > 1:
+        yield path
+        path = os.path.dirname(path)  # noqa: PTH120
+
+
+def _real_target(path: str, entry: Entry | None, roots: Collection[str]) -> str | None:
+    """What is to be mounted for a control file: itself, or what a link inside the roots leads to."""
+    if entry is not None and entry.digest.startswith("link:"):
+        path = os.path.realpath(path)
+        if not is_below(path, roots):
+            return None
+    return path if os.path.lexists(path) and path not in roots else None
+
+
+def _between(path: str, roots: Collection[str]) -> Iterator[str]:
+    """The folders below a root down to this one."""
+    for above in upwards(path):
+        if above in roots:
+            return
+        yield above

@@ -1,0 +1,173 @@
+"""`Judge`: whether a control file that is new or changed may stay as it is."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agentcore.api import Workspace
+from agentcore_shell_tools.control.entry import Entry
+from agentcore_shell_tools.control.git_config import GitConfig
+from agentcore_shell_tools.control.holding import NOTHING, Hold, is_below, upwards
+from agentcore_shell_tools.control.tree import Found, Listed
+
+_KEYS_SHOWN = 3
+_CHARS_SHOWN = 80
+
+
+@dataclass(slots=True)
+class Known:
+    """All that is trusted: how the control files were before, and what stood where.
+
+    Args:
+        folders: Each folder, by its path.
+        entries: The control files.
+        hold: What the kernel keeps from commands.
+        made: Folders that commands have made.
+        kept: Folders that commands have moved, which stay what they were wherever they are.
+    """
+
+    folders: dict[str, Listed] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    hold: Hold = NOTHING
+    made: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)
+
+    def is_made(self, path: str) -> bool:
+        """Whether a path lies in a folder that commands have made."""
+        if not self.made:
+            return False
+        return next((above in self.made for above in upwards(path) if above in self.made or above in self.kept), False)
+
+    def follow(self, found: Found) -> None:
+        """Take note of which folders commands have made and moved."""
+        before = self.folders
+        other = {path: listed for path, listed in found.folders.items() if before.get(path) is not listed}
+        moved = {path: each for path, each in other.items() if path not in before or before[path].inode != each.inode}
+        if moved:
+            inodes = {listed.inode for path, listed in before.items() if not self.is_made(path)}
+            self.kept |= {path for path, listed in moved.items() if listed.inode in inodes}
+        for path in sorted(path for path, listed in moved.items() if listed.role == "plain" and path not in before):
+            above, name = os.path.split(path)
+            # configuration lies in hidden ones
+            if above in self.folders and path not in self.kept and not name.startswith(".") and not self.is_made(path):
+                self.made.add(path)
+        self.made &= found.folders.keys()
+        self.kept &= found.folders.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What has to go.
+
+    Args:
+        path: The file, or the folder that it came in.
+        why: What would have come of it.
+        instead: What takes its place; None: nothing.
+        said: What that is, in words.
+    """
+
+    path: str
+    why: str
+    instead: bytes | None = None
+    said: str = ""
+
+
+class Judge:
+    """Holds what there is against what was.
+
+    Args:
+        known: What was.
+        found: What there is.
+        entries: The control files that there are.
+        distrusted: Folders outside of the roots that commands write.
+    """
+
+    def __init__(self, known: Known, found: Found, entries: dict[str, Entry], distrusted: Sequence[str]) -> None:
+        self._known, self._found, self._entries, self._distrusted = known, found, entries, distrusted
+        self._by_kind = {
+            "hook": self._hook,
+            "config": self._config,
+            "redirect": self._redirect,
+            "named": self._named,
+        }
+        self._trusted = {
+            (entry.kind, os.path.basename(path), entry.digest): entry  # noqa: PTH119
+            for path, entry in known.entries.items()
+            if entry.kind != "named" or not known.is_made(path)
+        }
+
+    def verdicts(self) -> list[Verdict]:
+        """All that has to go, each folder and file once."""
+        found: dict[str, Verdict] = {}
+        for path, entry in sorted(self._entries.items()):
+            if self._is_trusted(path, entry):
+                continue
+            verdict = self._by_kind[entry.kind](path, entry)
+            if verdict is not None and not is_below(verdict.path, found):
+                found[verdict.path] = verdict
+        return list(found.values())
+
+    def _is_trusted(self, path: str, entry: Entry) -> bool:
+        before = self._known.entries.get(path)
+        if before is not None and (before.kind, before.digest) == (entry.kind, entry.digest):
+            return True
+        if entry.kind != "redirect" and (entry.kind, os.path.basename(path), entry.digest) in self._trusted:  # noqa: PTH119
+            return True  # it stood elsewhere: a folder was renamed or copied
+        return self._known.hold.covers(path, entry, self._found)
+
+    def _hook(self, path: str, entry: Entry) -> Verdict | None:
+        return self._back(path, "git would run it")
+
+    def _named(self, path: str, entry: Entry) -> Verdict | None:
+        if self._known.is_made(path):
+            return None
+        while self._came_new(above := os.path.dirname(path)):  # noqa: PTH120
+            path = above
+        return self._back(path, "editors, shells, agents or this server obey it")
+
+    def _came_new(self, folder: str) -> bool:
+        """Whether a folder of nothing but control files is new, and nothing in it is trusted."""
+        if folder not in self._found.guarded or folder in self._known.folders:
+            return False
+        inside = ((path, entry) for path, entry in self._entries.items() if path.startswith(f"{folder}/"))
+        return not any(self._is_trusted(path, entry) for path, entry in inside)
+
+    def _redirect(self, path: str, entry: Entry) -> Verdict | None:
+        folder = os.path.dirname(path)  # noqa: PTH120
+        if entry.digest.startswith("link:"):
+            target = entry.digest.removeprefix("link:")
+        else:
+            target = (entry.content or b"").decode("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
+        real = os.path.realpath(os.path.join(folder, target))  # noqa: PTH118
+        if target and real in self._found.git:
+            return None
+        return self._back(path, "it leads git to a place that is not looked at")
+
+    def _config(self, path: str, entry: Entry) -> Verdict | None:
+        folder = os.path.dirname(os.path.dirname(path))  # noqa: PTH120
+        before = self._known.entries.get(path)
+        trusted = read_config(before, folder, self._distrusted)
+        config = read_config(entry, folder, self._distrusted)
+        if config is None or not config.is_plain:
+            return self._back(path, "git's configuration, in a form that is not understood")
+        harmful = config.harmful(trusted)
+        if not harmful:
+            return None
+        lines = (line[:_CHARS_SHOWN].encode("utf-8", "surrogateescape") for line in harmful[:_KEYS_SHOWN])
+        shown = ", ".join(Workspace.show_name(line) for line in lines)
+        instead = config.without_harm(trusted).encode("utf-8", "surrogateescape")
+        return Verdict(path, f"git's configuration with {shown}", instead, "the same without that")
+
+    def _back(self, path: str, why: str) -> Verdict:
+        """Put a file away that is new, and back to what it was one that is not."""
+        before = self._known.entries.get(path)
+        if before is not None and before.content is not None:
+            return Verdict(path, why, before.content, "what was there before")
+        return Verdict(path, why)
+
+
+def read_config(entry: Entry | None, folder: str, distrusted: Sequence[str] = ()) -> GitConfig | None:
+    """A configuration of git's; None: there is none, or it cannot be read."""
+    if entry is None or entry.content is None:
+        return None
+    return GitConfig(entry.content.decode("utf-8", "surrogateescape"), folder, distrusted)

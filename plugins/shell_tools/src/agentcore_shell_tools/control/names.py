@@ -1,0 +1,19 @@
+"""What the files and folders that count are called."""
+
+import re
+from collections.abc import Container
+
+ASIDE = re.compile(r"\.agentcore-aside(-\d+)?$")
+"""What the name of something that was put aside ends with: no program looks for such a name."""
+
+
+def aside_name(name: str, number: int) -> str:
+    """The name under which something is put aside, at the `number`th attempt, from 1."""
+    return f"{name}.agentcore-aside" + (f"-{number}" if number > 1 else "")
+
+
+def is_git_folder(path: str, names: Container[str]) -> bool:
+    """Whether git takes a folder for a repository (setup.c: `is_git_directory`), or would with little more."""
+    if path.endswith("/.git"):
+        return True
+    return ("objects" in names and ("HEAD" in names or "refs" in names)) or ("HEAD" in names and "commondir" in names)

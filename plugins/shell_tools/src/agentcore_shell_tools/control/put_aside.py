@@ -1,0 +1,96 @@
+"""`PutAside`: a control file that a command made or changed, and where it is now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentcore.api import ToolError, Workspace
+from agentcore_shell_tools.control.names import aside_name
+
+_ATTEMPTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PutAside:
+    """One file or folder that was taken out of effect.
+
+    Args:
+        path: Where it was.
+        aside: Where it is now, or a copy of it; empty: it could not be moved.
+        why: What would have come of it.
+        instead: What is in its place now.
+    """
+
+    path: str
+    aside: str
+    why: str
+    instead: str = "nothing"
+
+    def to_json(self) -> dict[str, Any]:
+        """It for programs."""
+        return {"path": self.path, "aside": self.aside, "why": self.why, "instead": self.instead}
+
+    def __str__(self) -> str:
+        if not self.aside:
+            return f"{self.path} ({self.why}) could not be put aside: remove it by hand."
+        return f"{self.path} ({self.why}) was put aside as {self.aside}; in its place is {self.instead}."
+
+
+def describe(put_aside: Sequence[PutAside]) -> str:
+    """What a model, and whoever looks over its shoulder, is told; empty: nothing was put aside."""
+    if not put_aside:
+        return ""
+    listed = "\n".join(f"- {each}" for each in put_aside)
+    return (
+        "[This command made or changed files that decide what runs outside of the sandbox. They have no effect:\n"
+        f"{listed}\n"
+        "If a person wants one, it can be moved back when no command runs; file_move asks them.]"
+    )
+
+
+class Mover:
+    """Puts files aside, by descriptors beneath the workspace roots: a command that goes on cannot lead it elsewhere."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def put_aside(self, path: str, why: str, instead: bytes | None, said: str = "") -> PutAside:
+        """Take a file or folder out of effect.
+
+        Args:
+            path: Where it is.
+            why: What would have come of it.
+            instead: What it is replaced by; None: nothing.
+            said: What that is, in words.
+        """
+        try:
+            aside = self._rename(path)
+        except (ToolError, OSError):
+            return PutAside(self._show(path), "", why)
+        if instead is not None:
+            try:
+                self._workspace.write_file(self._workspace.locate(_spelled(path)), instead, overwrite=False)
+            except ToolError:
+                return PutAside(self._show(path), aside, why)
+        return PutAside(self._show(path), aside, why, said or "nothing")
+
+    def _rename(self, path: str) -> str:
+        place = self._workspace.locate(_spelled(path))
+        folder, place = self._workspace.open_parent(place)
+        with folder:
+            name = place.name.decode("utf-8", "surrogateescape")
+            for number in range(1, _ATTEMPTS + 1):
+                aside = aside_name(name, number)
+                try:
+                    folder.rename(place.name, folder, aside.encode("utf-8", "surrogateescape"), overwrite=False)
+                except FileExistsError:
+                    continue
+                return self._show(f"{path.rpartition('/')[0]}/{aside}")
+        raise FileExistsError(path)
+
+    def _show(self, path: str) -> str:
+        return self._workspace.show(self._workspace.locate(_spelled(path)))
+
+
+def _spelled(path: str) -> str:
+    return Workspace.show_name(path.encode("utf-8", "surrogateescape"))

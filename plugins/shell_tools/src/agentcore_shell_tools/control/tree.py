@@ -1,0 +1,231 @@
+"""`Tree`: finds the control files below folders, quickly also in large trees that have hardly changed."""
+
+import os
+import stat
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agentcore.api import Workspace
+from agentcore_shell_tools.control.names import ASIDE, is_git_folder
+
+Kind = Literal["hook", "config", "redirect", "named"]
+"""`hook`: git runs it. `config`: git's, whose keys count. `redirect`: leads git elsewhere. `named`: by its name."""
+
+_UNCERTAIN_NS = 2_500_000_000
+"""A folder that changed so short a time before it was listed may have changed again at the same time stamp; the
+coarsest file systems count in steps of two seconds."""
+_DEPENDENCIES = frozenset(("node_modules", "site-packages"))
+"""Folders of packages: nobody opens them in an editor, and packages bring files of such names."""
+_IN_GIT = ("hooks", "modules", "worktrees")
+_GIT_FILES: tuple[tuple[str, Kind], ...] = (
+    ("config", "config"), ("config.worktree", "config"), ("commondir", "redirect"),
+)  # fmt: skip
+
+
+class TooLargeError(Exception):
+    """The tree has more folders than are looked at."""
+
+
+class Listed:
+    """A folder as it was listed; the same object for as long as it has not changed.
+
+    Attributes:
+        role: `plain`: it holds what people work on; else what kind of control files it holds.
+        inode: Its inode.
+        ctime_ns: When it last changed; 0: too short a time before it was listed to rely on that.
+        folders: The folders in it that are looked at, and their roles.
+        controls: The control files in it.
+        is_git: Whether git takes it for a repository.
+    """
+
+    __slots__ = ("controls", "ctime_ns", "folders", "inode", "is_git", "role")
+
+    def __init__(self, role: str, inode: int, ctime_ns: int) -> None:
+        self.role, self.inode, self.ctime_ns = role, inode, ctime_ns
+        self.folders: list[tuple[str, str]] = []
+        self.controls: list[tuple[str, Kind]] = []
+        self.is_git = False
+
+
+@dataclass(slots=True)
+class Found:
+    """What lies below the roots at one moment.
+
+    Args:
+        folders: Each folder, by its path.
+        controls: Each control file's path, and what it is.
+        guarded: Paths of folders of which all that lies in them is a control file.
+        git: Paths of all repositories' folders (`.git`, bare ones, those of submodules and worktrees).
+        closed: Folders that could not be listed.
+    """
+
+    folders: dict[str, Listed] = field(default_factory=dict)
+    controls: dict[str, Kind] = field(default_factory=dict)
+    guarded: set[str] = field(default_factory=set)
+    git: set[str] = field(default_factory=set)
+    closed: list[str] = field(default_factory=list)
+
+    def inode(self, path: str) -> int | None:
+        """The inode of a folder, if it is there."""
+        listed = self.folders.get(path)
+        return None if listed is None else listed.inode
+
+
+class Tree:
+    """The folders below the roots, listed again only where they have changed (their ctime says so, which nothing in a
+    sandbox can set).
+
+    Args:
+        workspace: Says which names are protected.
+        limit: Folders that are looked at, at most.
+    """
+
+    def __init__(self, workspace: Workspace, limit: int) -> None:
+        self._workspace, self._limit = workspace, limit
+        self._listed: dict[str, Listed] = {}
+        self._by_role = {
+            "plain": self._list_plain,
+            "git": self._list_git,
+            "git_holding": self._list_git_holding,
+            "hooks": self._list_hooks,
+            "named": self._list_named,
+        }
+
+    def look(self, hooks: Collection[str], spared: Collection[str]) -> Found:
+        """Find all control files.
+
+        Args:
+            hooks: Further folders and files that git runs, by their paths.
+            spared: Paths that are left out, with all below them.
+        Raises:
+            TooLargeError: There are more folders than the limit.
+        """
+        found = Found()
+        for root in self._roots():
+            self._walk(root, hooks, spared, found)
+        self._listed = found.folders
+        for path in hooks:
+            if path not in found.folders and os.path.lexists(path):
+                found.controls[path] = "hook"
+        for path in spared:
+            found.controls.pop(path, None)
+        return found
+
+    def _walk(self, root: str, hooks: Collection[str], spared: Collection[str], found: Found) -> None:
+        """What a look at a large tree takes."""
+        folders, known, limit = found.folders, self._listed, self._limit
+        ahead = [(root, "plain")]
+        while ahead:
+            path, role = ahead.pop()
+            if path in hooks:
+                role = "hooks"
+            listed = None if path in spared else self._list(path, role, root, known.get(path), found.closed)
+            if listed is None:
+                continue
+            folders[path] = listed
+            if len(folders) > limit:
+                raise TooLargeError
+            if listed.folders:
+                ahead += listed.folders
+            if listed.controls or listed.is_git or role != "plain":
+                _take(path, listed, found)
+
+    def _roots(self) -> Iterator[str]:
+        roots = [str(root) for root in self._workspace.roots]
+        yield from (root for root in roots if not any(root.startswith(f"{other}/") for other in roots))
+
+    def _list(self, path: str, role: str, root: str, known: Listed | None, closed: list[str]) -> Listed | None:
+        now = time.time_ns()
+        try:
+            status = os.lstat(path)
+            inode, ctime_ns = status.st_ino, status.st_ctime_ns
+            if known is not None and known.ctime_ns == ctime_ns and known.inode == inode and known.role == role:
+                return known
+            if not stat.S_ISDIR(status.st_mode):
+                return None
+            with os.scandir(path) as entries:
+                kinds = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        except FileNotFoundError:
+            return None
+        except OSError:
+            closed.append(path)
+            return None
+        listed = Listed(role, inode, ctime_ns if ctime_ns + _UNCERTAIN_NS < now else 0)
+        self._by_role[role](path, kinds, root, listed)
+        return listed
+
+    def _list_plain(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+        """A folder of the workspace."""
+        listed.is_git = is_git_folder(path, kinds)
+        if listed.is_git:
+            self._list_git_files(path, kinds, listed)
+        parts = path[len(root) + 1 :].split("/") if path != root else []
+        named = set() if not _DEPENDENCIES.isdisjoint(parts) else self._protected(parts, kinds)
+        for name, is_folder in kinds.items():
+            below = f"{path}/{name}"
+            if name == ".git":
+                if is_folder:
+                    listed.folders.append((below, "git"))
+                else:
+                    listed.controls.append((below, "redirect"))
+            elif listed.is_git and name == "hooks":
+                _add(below, "hook", is_folder, "hooks", listed)
+            elif name in named and not ASIDE.search(name):
+                _add(below, "named", is_folder, "named", listed)
+            elif is_folder:
+                listed.folders.append((below, "plain"))
+
+    def _protected(self, parts: Sequence[str], kinds: dict[str, bool]) -> set[str]:
+        return set(self._workspace.protected_among(parts, kinds))
+
+    def _list_git(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+        """A folder `.git`, or one below its `modules` and `worktrees`: only what git runs or obeys."""
+        listed.is_git = is_git_folder(path, kinds)
+        self._list_git_files(path, kinds, listed)
+        for name in _IN_GIT:
+            if name == "hooks" and name in kinds:
+                _add(f"{path}/{name}", "hook", kinds[name], "hooks", listed)
+            elif kinds.get(name):
+                listed.folders.append((f"{path}/{name}", "git_holding"))
+
+    def _list_git_holding(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+        """`modules` or `worktrees`, whose names may have slashes in them."""
+        listed.is_git = is_git_folder(path, kinds)
+        if listed.is_git:
+            self._list_git(path, kinds, root, listed)
+        else:
+            listed.folders += [(f"{path}/{name}", "git_holding") for name, is_folder in kinds.items() if is_folder]
+
+    def _list_hooks(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+        """A folder that git runs programs of."""
+        for name, is_folder in kinds.items():
+            if not name.endswith(".sample") and not ASIDE.search(name):
+                _add(f"{path}/{name}", "hook", is_folder, "hooks", listed)
+
+    def _list_named(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
+        """A folder that is protected with all in it."""
+        for name, is_folder in kinds.items():
+            if not ASIDE.search(name):
+                _add(f"{path}/{name}", "named", is_folder, "named", listed)
+
+    @staticmethod
+    def _list_git_files(path: str, kinds: dict[str, bool], listed: Listed) -> None:
+        listed.controls += [(f"{path}/{name}", kind) for name, kind in _GIT_FILES if kinds.get(name) is False]
+
+
+def _take(path: str, listed: Listed, found: Found) -> None:
+    """Add what is special about a folder to what was found."""
+    if listed.role in ("hooks", "named"):
+        found.guarded.add(path)
+    if listed.is_git:
+        found.git.add(path)
+    found.controls.update(listed.controls)
+
+
+def _add(path: str, kind: Kind, is_folder: bool, role: str, listed: Listed) -> None:
+    if is_folder:
+        listed.folders.append((path, role))
+    else:
+        listed.controls.append((path, kind))

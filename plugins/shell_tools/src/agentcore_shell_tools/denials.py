@@ -1,0 +1,46 @@
+"""Telling that the sandbox may be why a command failed, and what to do about it."""
+
+import re
+
+_TAIL_CHARS = 16_000
+_READ_ONLY = re.compile(r"read-only file system|\bEROFS\b|os error 30\b|\[Errno 30\]|只读文件系统", re.IGNORECASE)
+_HELD = re.compile(r"device or resource busy|\bEBUSY\b|could not lock config file|设备或资源忙", re.IGNORECASE)
+_NO_NETWORK = re.compile(
+    r"network is unreachable|could ?n.t resolve|could not resolve|temporary failure in name resolution|"
+    r"name or service not known|getaddrinfo|\bENETUNREACH\b|\bEAI_AGAIN\b|failed to connect to|no route to host",
+    re.IGNORECASE,
+)
+_NAMESPACES = re.compile(
+    r"unshare failed|creating new namespace|no usable sandbox|clone: .*not permitted|user namespaces?", re.IGNORECASE
+)
+_HIDDEN = re.compile(r"permission denied \(publickey|could not read (?:username|password)|identity file", re.IGNORECASE)
+
+
+def why_sandbox(output: str, exit_code: int | None, *, network: bool) -> str:
+    """One sentence on how to allow what the sandbox has probably refused; empty: nothing looks like it.
+
+    Args:
+        output: What the command wrote.
+        exit_code: How it ended; None: by a signal.
+        network: Whether commands reach the network.
+    """
+    tail = output[-_TAIL_CHARS:]
+    if _READ_ONLY.search(tail) or _HELD.search(tail):
+        reason = (
+            "commands can write only the workspace, its protected files (such as git's hooks and configuration) "
+            "excepted; a person can list further paths in the setting `writable` of shell_tools"
+        )
+    elif exit_code == 0:
+        return ""
+    elif not network and _NO_NETWORK.search(tail):
+        reason = "commands have no network; the setting `network` of shell_tools gives it to them"
+    elif _HIDDEN.search(tail):
+        reason = (
+            "keys and passwords in the home folder are not there for commands; a person runs this themselves, or turns "
+            "the setting `sandbox` of shell_tools off"
+        )
+    elif _NAMESPACES.search(tail):
+        reason = "programs cannot make sandboxes of their own in it; start them without theirs (such as `--no-sandbox`)"
+    else:
+        return ""
+    return f"[The sandbox may be why: {reason}.]"

@@ -1,0 +1,89 @@
+"""What a command in the sandbox sees of the system, apart from the workspace."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+# where programs keep what opens other doors; a sandbox that shows them would keep nothing from whoever has the network
+_CREDENTIALS = (
+    ".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".config/gh", ".config/glab-cli", ".config/op", ".config/hub",
+    ".config/rclone", ".config/containers/auth.json", ".config/doctl", ".config/sops", ".kube", ".docker", ".netrc",
+    ".pypirc", ".git-credentials", ".config/git/credentials", ".cargo/credentials", ".cargo/credentials.toml",
+    ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties", ".terraform.d", ".terraformrc", ".vault-token",
+    ".password-store", ".pgpass", ".my.cnf", ".s3cfg", ".boto", ".yarnrc.yml", ".composer/auth.json",
+    ".local/share/keyrings", ".local/share/kwalletd", ".Xauthority", ".ICEauthority", ".thunderbird", ".mozilla",
+    ".config/chromium", ".config/google-chrome", ".config/microsoft-edge", ".config/BraveSoftware", ".config/vivaldi",
+    ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot",
+    ".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history",
+)  # fmt: skip
+_ENVIRONMENT_CREDENTIALS = ("XAUTHORITY", "ICEAUTHORITY", "KUBECONFIG", "NETRC")
+# sockets of other programs lie here, through which a command could have things done outside
+_SOCKETS = ("/run", "/var/run")
+_RESOLVER = "/run/systemd/resolve"
+# read by nobody but debuggers, and more than a command has to know; runc and podman hide the same
+_KERNEL_SECRETS = ("kcore", "keys", "latency_stats", "timer_list", "timer_stats", "sched_debug")
+
+
+def system(kernel: Sequence[str]) -> Iterator[str]:
+    """The whole system to read, with a `/tmp` of the command's own.
+
+    Args:
+        kernel: What `kernel` gave.
+    """
+    yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *kernel)
+    yield from ("--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/dev/shm")  # noqa: S108
+    for sockets in _SOCKETS:
+        if os.path.isdir(sockets) and not os.path.islink(sockets):  # noqa: PTH112, PTH114
+            yield from ("--tmpfs", sockets)
+    yield from ("--ro-bind-try", _RESOLVER, _RESOLVER)
+
+
+def hidden(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) -> Iterator[str]:
+    """Nothing where keys and records are.
+
+    Args:
+        private: Folders that no command sees.
+        roots: The workspace roots.
+        holds_root: Those that a root lies in, which is mounted afterwards; else all others, whatever mounts came
+            before: they are hidden also where they lie in a root.
+    """
+    home = os.path.expanduser("~")  # noqa: PTH111  (a Path for each of them would take longer than the rest)
+    named = (os.environ.get(name, "").partition(os.pathsep)[0] for name in _ENVIRONMENT_CREDENTIALS)
+    paths = (*map(str, private), *(f"{home}/{name}" for name in _CREDENTIALS), *filter(None, named))
+    above = {str(parent) for root in roots for parent in root.parents}.union(map(str, roots))
+    for path in dict.fromkeys(os.path.realpath(path) for path in paths if os.path.exists(path)):  # noqa: PTH110
+        if (path in above) is holds_root:
+            is_folder = os.path.isdir(path)  # noqa: PTH112
+            yield from ("--tmpfs", path) if is_folder else ("--ro-bind", os.devnull, path)
+
+
+def kernel() -> tuple[str, ...]:
+    """The kernel's own files, to read at most; looked for once, for that takes a while.
+
+    Root in the sandbox has no capabilities, and yet owns the files below /proc/sys, and may write them unless they are
+    mounted read-only. `/sys` is so with the rest of the system.
+    """
+    options: list[str] = []
+    for path in sorted(Path("/proc").iterdir()):
+        if path.name.isdigit() or path.is_symlink():
+            continue
+        if path.name in _KERNEL_SECRETS:
+            options += ("--ro-bind", os.devnull, str(path))
+        elif _can_be_written(str(path)):
+            options += ("--ro-bind-try", str(path), str(path))
+    return tuple(options)
+
+
+def _can_be_written(path: str) -> bool:
+    """Whether we own a file there that can be written, or anybody may."""
+    for above, _, names in os.walk(path) if os.path.isdir(path) else [("/", [], [path])]:  # noqa: PTH112
+        for name in names:
+            try:
+                status = os.lstat(os.path.join(above, name))  # noqa: PTH118
+            except OSError:
+                continue  # it has gone
+            writable = 0o222 if status.st_uid == os.geteuid() else 0o022
+            if stat.S_ISREG(status.st_mode) and status.st_mode & writable:
+                return True
+    return False

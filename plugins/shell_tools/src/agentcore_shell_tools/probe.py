@@ -1,0 +1,107 @@
+"""Trying the sandbox: whether it can be made here, and whether it holds."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+
+from agentcore_shell_tools.limits import PROBE_SECONDS
+
+_SHOWN = 5
+# opened for writing and closed, without a byte: what a command could do to the kernel, tried on each file there is
+_TRY_ALL = f"""
+import os
+open_flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+tried, writable = 0, []
+ahead = ["/sys", *("/proc/" + name for name in os.listdir("/proc") if not name.isdigit())]
+while ahead:
+    path = ahead.pop()
+    try:
+        if os.path.islink(path):
+            continue
+        if os.path.isdir(path):
+            ahead += [path + "/" + name for name in os.listdir(path)]
+            continue
+        if not os.stat(path).st_mode & 0o222:
+            continue
+        tried += 1
+        os.close(os.open(path, open_flags))
+        writable.append(path)
+    except OSError:
+        pass
+with open("/proc/self/status") as status:
+    capabilities = [line.split()[1] for line in status if line.startswith("CapEff")]
+if int(capabilities[0], 16):
+    writable.append("with the capabilities " + capabilities[0])
+print(len(writable), tried, *writable[:{_SHOWN}], sep="\\n")
+"""
+_results: dict[tuple[str, ...], str] = {}
+"""What trying found, for each way to make a sandbox; it stays so for as long as this process lives."""
+
+
+async def why_not(program: str, options: Sequence[str]) -> str:
+    """Why bubblewrap cannot make this sandbox here; empty: it can."""
+    code, _, errors = await _run([program, *options, "--", shutil.which("true") or "/bin/true"])
+    return "" if code == 0 else errors or f"{program} ended with {code}"
+
+
+async def can_disable_namespaces(program: str) -> bool:
+    """Whether this bubblewrap can keep commands from making user namespaces (0.8 and later)."""
+    _, said, errors = await _run([program, "--help"])
+    return "--disable-userns" in said + errors
+
+
+async def what_leaks(program: str, options: Sequence[str], *, is_confined: bool) -> str:
+    """What a command in this sandbox could do to the kernel; empty: nothing was found.
+
+    Each file below /proc and /sys that looks as if it could be written is opened for it. Asked once for each kind of
+    sandbox.
+
+    Args:
+        program: bubblewrap.
+        options: The sandbox.
+        is_confined: Whether commands are kept from making user namespaces.
+    """
+    key = (program, *options)
+    if key not in _results:
+        _results[key] = await _try_all(program, options, is_confined=is_confined)
+    return _results[key]
+
+
+async def _try_all(program: str, options: Sequence[str], *, is_confined: bool) -> str:
+    if os.geteuid() == 0 and not is_confined:
+        return "the server runs as root, and bubblewrap is older than 0.8: commands could make namespaces of their own"
+    base = sys.base_prefix
+    seen = ("--ro-bind", base, base) if base != "/usr" else ()
+    python = await asyncio.to_thread(os.path.realpath, getattr(sys, "_base_executable", sys.executable))
+    code, said, errors = await _run([program, *options, *seen, "--", python, "-I", "-S", "-c", _TRY_ALL])
+    lines = said.split("\n")
+    if code != 0 or not lines[0].isdigit():
+        return f"trying it failed: {errors or said or f'exit code {code}'}"
+    if lines[0] == "0":
+        return ""
+    more = "" if int(lines[0]) <= _SHOWN else ", …"
+    return f"commands in it could write {lines[0]} of the kernel's files: {', '.join(filter(None, lines[2:]))}{more}"
+
+
+async def _run(command: Sequence[str]) -> tuple[int, str, str]:
+    """Run a program to its end; gives its exit code and what it said."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={"PATH": os.defpath, "LANG": "C"},
+        cwd="/",
+    )
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            said, errors = await process.communicate()
+    except TimeoutError:
+        return 1, "", f"{command[0]} did not answer within {PROBE_SECONDS:g} s"
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return process.returncode or 0, said.decode(errors="replace").strip(), errors.decode(errors="replace").strip()
