@@ -26,7 +26,7 @@ LETS_MORE_BE_DONE = {
         *("allow_private", "allowed_hosts", "blocked_hosts"),
     ),
     "fs_tools": ("writable",),
-    "shell_tools": ("sandbox", "network", "environment"),
+    "shell_tools": ("sandbox", "network", "writable", "environment"),
     "web_tools": ("allow_private", "allowed_hosts", "blocked_hosts", "search_url", "search_key"),
 }
 """Settings that let somebody do what the person did not allow: no mark makes them harmless."""
