@@ -26,7 +26,7 @@ from agentcore.host import Host
 from agentcore.host.approval_request import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver
 from agentcore.host.events import Event
-from agentcore.host.policy import authorise, owner_of
+from agentcore.host.policy import Action, authorise, owner_of
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
 
 log = structlog.get_logger(__name__)
@@ -134,15 +134,8 @@ class Chat:
             ToolError: `forbidden`: it is another credential's, or another user's.
         """
         session = await self._chats.find(body.session_id)
-        if principal.kind == "client" and body.role == "function":
-            authorise(principal, "approve", "" if session is None else session.owner)
-            if session is None:
-                message = f"there is no session {body.session_id!r}"
-                raise ToolError("session_not_found", message, session_id=body.session_id)
-            if session.owner != owner_of(principal) and (body.browser_tools or body.current_page_info or body.model):
-                message = "whoever only answers calls of a session brings it neither tools nor a page nor a model"
-                raise ToolError("forbidden", message, session_id=body.session_id)
-            return session
+        if principal.kind == "client":
+            return self._session_for_client(session, body, principal)
         authorise(principal, "converse")
         if session is None:
             session = await self._chats.create(
@@ -154,6 +147,28 @@ class Chat:
             )
         if (session.owner, session.user_id) != (owner_of(principal), body.user_id):
             raise ToolError("forbidden", f"session {body.session_id!r} is somebody else's; use one of your own")
+        return session
+
+    def _session_for_client(
+        self, session: ChatSessionRow | None, body: ChatBody, principal: Principal
+    ) -> ChatSessionRow:
+        """The session that a paired client talks in, or whose call it answers.
+
+        Raises:
+            ToolError: `session_not_found`, `forbidden`.
+        """
+        is_answer = body.role == "function"
+        action: Action = "approve" if is_answer else "converse"
+        authorise(principal, action)
+        if session is None:
+            # not made here: a name of the client's choice could be one under which calls of others run
+            message = f"there is no session {body.session_id!r}; a client makes one with POST /api/sessions"
+            raise ToolError("session_not_found", message, session_id=body.session_id)
+        authorise(principal, action, session.owner)
+        is_own = session.owner == owner_of(principal)
+        if not is_own and (body.browser_tools or body.current_page_info or body.model):
+            message = "whoever only answers calls of a session brings it neither tools nor a page nor a model"
+            raise ToolError("forbidden", message, session_id=body.session_id)
         return session
 
     def _inner_call(self, session_id: str, tool_id: str) -> ApprovalRequest | None:

@@ -26,7 +26,10 @@ class Client:
         ):
             return response.status, await response.json()
 
-    async def chat(self, message, session_id="c1", **body):
+    async def begin(self):
+        return (await self.ask("POST", "/api/sessions"))[1]["sessionId"]
+
+    async def chat(self, message, session_id, **body):
         document = {"message": message, "session_id": session_id, "user_id": "u1", **body}
         async with (
             asyncio.timeout(LIMIT_S),
@@ -48,7 +51,7 @@ async def test_client_makes_a_session_talks_follows_and_decides_its_calls(open_t
     provider.say("Added.")
     async with open_talk(notes) as talk:
         client = await paired(talk)
-        session_id = (await client.ask("POST", "/api/sessions"))[1]["sessionId"]
+        session_id = await client.begin()
         path = f"/api/events?session_id={session_id}"
         async with talk.client.get(path, headers=client.headers) as response:
             events = Events(response)
@@ -74,9 +77,10 @@ async def test_client_talks_and_decides_over_the_chat_s_wire(open_talk, provider
     provider.say("Added.")
     async with open_talk(notes) as talk:
         client = await paired(talk)
-        (call,) = calls_of(await client.chat("add milk"))
+        session_id = await client.begin()
+        (call,) = calls_of(await client.chat("add milk", session_id))
         answer = json.dumps({"toolId": call["toolId"], "approved": True})
-        events = await client.chat(answer, role="function")
+        events = await client.chat(answer, session_id, role="function")
     assert text_of(events) == "Added."
     assert notes.added == ["milk"]
 
@@ -87,7 +91,7 @@ async def test_client_reaches_no_session_that_it_did_not_make(open_talk, provide
     async with open_talk(notes, **TOKEN) as talk:
         client = await paired(talk)
         other = Client(talk, await talk.host.store.client_keys.add("other", ["chat"]))
-        theirs = (await other.ask("POST", "/api/sessions"))[1]["sessionId"]
+        theirs = await other.begin()
         (call,) = calls_of(await talk.post("add milk"))
         (waiting,) = (await talk.ask("GET", "/api/approvals"))["calls"]
         answer = json.dumps({"toolId": call["toolId"], "approved": True})
@@ -124,15 +128,26 @@ async def test_client_reaches_no_session_that_it_did_not_make(open_talk, provide
     assert (seen, listed, notes.added) == ([], [], [])
 
 
+@pytest.mark.parametrize("name", ["token", "cli", "new"])
+async def test_client_makes_no_session_under_a_name_of_its_choice(open_talk, provider, name):
+    """It could be one under which calls of others run, with what these have open."""
+    async with open_talk(Notes()) as talk:
+        client = await paired(talk)
+        events = await client.chat("hello", name)
+        assert await talk.host.store.chats.find(name) is None
+        status, _ = await client.ask("GET", f"/api/events?session_id={name}")
+    assert (events[0]["error"]["type"], status) == ("session_not_found", 403)
+
+
 async def test_client_gets_no_looser_mode_and_changes_nothing_for_other_sessions(open_talk, provider):
     provider.say("", ("a", "note_add", '{"text": "milk"}'))
     async with open_talk(Notes()) as talk:
         client = await paired(talk)
         loose = await client.ask("POST", "/api/sessions", {"mode": "allow"})
-        session_id = (await client.ask("POST", "/api/sessions"))[1]["sessionId"]
+        session_id = await client.begin()
         changed = await client.ask("PATCH", f"/api/sessions/{session_id}", {"mode": "allow"})
         command = await client.ask("POST", f"/api/sessions/{session_id}/command", {"tool": "note_nothing"})
-        await client.chat("add milk")
+        await client.chat("add milk", session_id)
         (call,) = (await client.ask("GET", "/api/approvals"))[1]["calls"]
         always = [offer["scope"] for offer in call["offers"]].index("always")
         word = {"approved": True, "digest": call["digest"], "offer": always}
@@ -149,7 +164,8 @@ async def test_what_goes_on_for_a_client_ends_when_it_is_revoked(open_talk, prov
     provider.say("Once upon a time", gate=gate)
     async with open_talk() as talk:
         client = await paired(talk)
-        talking = asyncio.create_task(client.chat("tell me", "c1"))
+        session_id = await client.begin()
+        talking = asyncio.create_task(client.chat("tell me", session_id))
         async with asyncio.timeout(LIMIT_S):
             await provider.asked.wait()
         ended = asyncio.Event()
@@ -160,9 +176,9 @@ async def test_what_goes_on_for_a_client_ends_when_it_is_revoked(open_talk, prov
                 await talking
             await ended.wait()
         again = await paired(talk)
-        refused = await again.chat("go on", "c1")
-        status, _ = await again.ask("GET", "/api/sessions/c1")
-        session = await talk.ask("GET", "/api/sessions/c1")
+        refused = await again.chat("go on", session_id)
+        status, _ = await again.ask("GET", f"/api/sessions/{session_id}")
+        session = await talk.ask("GET", f"/api/sessions/{session_id}")
     assert (refused[0]["error"]["type"], status) == ("forbidden", 403)
     assert session["isRunning"] is False
 

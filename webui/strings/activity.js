@@ -82,6 +82,8 @@ export const activity = {
     'by.mcp': 'MCP client',
     'by.host': 'Connected host',
     'by.module': 'Module',
+    'by.client': 'Paired client',
+    'by.approver': 'Approval view',
 
     back: 'Back to activity',
     closeCall: 'Close',
@@ -210,6 +212,8 @@ export const activity = {
     'by.mcp': 'MCP 客户端',
     'by.host': '已连接的主机',
     'by.module': '模块',
+    'by.client': '已配对的客户端',
+    'by.approver': '审批视图',
 
     back: '返回活动',
     closeCall: '关闭',
