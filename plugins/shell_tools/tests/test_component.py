@@ -190,3 +190,16 @@ async def problems(page):
     result = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     serious = [found for found in result["violations"] if found["impact"] in ("serious", "critical")]
     return [f"{found['id']}: {[node['html'][:150] for node in found['nodes'][:3]]}" for found in serious]
+
+
+@in_chromium
+@pytest.mark.usefixtures("needs_sandbox")
+@pytest.mark.spec("S2")
+async def test_list_tells_what_was_put_aside(ui):
+    await ui.show()
+    await expect(ui.page.get_by_text("sandboxed", exact=True)).to_be_visible()
+    await ui.call("bash", command="echo x > .envrc; git init -q p; echo x > p/.git/hooks/post-commit")
+    section = ui.page.get_by_role("region", name="Put aside")
+    await expect(section).to_contain_text("p/.git/hooks/post-commit.agentcore-aside")
+    await expect(section).to_contain_text(".envrc.agentcore-aside")
+    assert ui.errors == []

@@ -256,3 +256,41 @@ async def test_tree_that_is_too_large_is_refused_before_a_command_runs(start, ro
     assert error.type == "workspace_too_large"
     assert "workspace.roots" in error.message
     assert len(list(root.iterdir())) == 4
+
+
+async def test_what_could_not_be_put_aside_lets_no_other_command_begin(host, bash, root, monkeypatch):
+    """A person's program may hold a name, or the disk be full: the file is not taken for trusted later."""
+
+    def refuse(*_, **__):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as full:
+        full.setattr("agentcore_shell_tools.control.put_aside.Mover._rename", refuse)
+        data = await bash("echo x > .envrc")
+        assert data["put_aside"][0]["aside"] == ""
+        outcome = await host.outcome("bash", {"command": "touch made"})
+    assert outcome.error.type == "cannot_start"
+    assert not (root / "made").exists()
+    assert (await bash("ls -A"))["output"] == f".envrc{_ASIDE}\n"
+
+
+async def test_folder_that_was_closed_for_a_while_is_not_taken_for_a_new_one(bash, root, monkeypatch):
+    (root / "mine/sub").mkdir(parents=True)
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("/mine"):
+            raise PermissionError(13, "closed")
+        return scandir(path)
+
+    with monkeypatch.context() as closed:  # as `chmod 000 mine` does, but for root
+        closed.setattr(os, "scandir", refuse)
+        await bash("true")
+    data = await bash("echo x > mine/AGENTS.md; echo x > mine/sub/AGENTS.md")
+    assert put_aside(data) == ["mine/AGENTS.md", "mine/sub/AGENTS.md"]
+
+
+async def test_background_command_that_the_sandbox_kept_from_something_says_so(host, text):
+    started = await host.call("bash", command="echo x > /etc/agentcore-test", background=True)
+    result = await host.call("bash_output", process_id=started.data["process_id"], block=True)
+    assert "`writable`" in text(result)

@@ -7,11 +7,9 @@ from typing import Any
 
 from agentcore.api import ArtifactLink, SupervisedProcess, Text, ToolContext, ToolError, ToolResult
 from agentcore_shell_tools.control import PutAside, describe
-from agentcore_shell_tools.denials import why_sandbox
 from agentcore_shell_tools.limits import DATA_BYTES, GRACE_S, PUT_ASIDE_SHOWN, SETTLE_S, TEXT_BYTES
 from agentcore_shell_tools.output import Output
-from agentcore_shell_tools.sandbox import Sandbox
-from agentcore_shell_tools.shell import Shell, Wish
+from agentcore_shell_tools.shell import Shell, Started, Wish
 from agentcore_shell_tools.text import decode, shorten, tail
 
 _TELL_SECONDS = 0.5
@@ -44,7 +42,7 @@ async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms:
         raise
     await settle(process)
     duration_ms = round((time.monotonic() - began) * 1000)
-    ran = _Ran(shell.sandbox, started.status, duration_ms, output, await started.put_aside())
+    ran = _Ran(started, duration_ms, await started.put_aside())
     if is_late:
         raise ran.too_late(limit_s)
     return await ran.result(ctx)
@@ -81,18 +79,14 @@ async def settle(process: SupervisedProcess) -> None:
 class _Ran:
     """A command that has ended."""
 
-    def __init__(
-        self, sandbox: Sandbox, status: int | None, duration_ms: int, output: Output, put_aside: list[PutAside]
-    ) -> None:
+    def __init__(self, started: Started, duration_ms: int, put_aside: list[PutAside]) -> None:
         self._duration_ms, self._put_aside = duration_ms, put_aside[:PUT_ASIDE_SHOWN]
-        self._excerpt = output.stdout.since()
+        self._excerpt = started.output.stdout.since()
         self._text = decode(self._excerpt, is_complete=True)[0]
-        status = -signal.SIGKILL if status is None else status
+        status = -signal.SIGKILL if started.status is None else started.status
         self._exit_code = status if status >= 0 else None
         self._signal = signal_name(-status) if status < 0 else None
-        network = sandbox.wanted.network
-        refused = why_sandbox(self._text, self._exit_code, network=network) if sandbox.is_on else ""
-        self._remarks = [remark for remark in (refused, describe(self._put_aside)) if remark]
+        self._remarks = [each for each in (started.remark(self._text), describe(self._put_aside)) if each]
 
     async def result(self, ctx: ToolContext) -> ToolResult:
         shown, cut = shorten(self._text, TEXT_BYTES)

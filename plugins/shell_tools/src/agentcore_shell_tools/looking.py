@@ -133,7 +133,8 @@ async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_
     shown, cut = shorten(said, TEXT_BYTES)
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     ending = f"{'' if not shown or shown.endswith(chr(10)) else chr(10)}[{_state(process, is_running=is_running)}]"
-    remark = f"\n{describe(process.put_aside)}" if process.put_aside else ""
+    refused = process.remark(said) if not is_running else ""
+    remark = "".join(f"\n{each}" for each in (refused, describe(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
     if cut:
         blocks.append(await ctx.artifacts.save(said.encode(), mime="text/plain", name="output.txt"))

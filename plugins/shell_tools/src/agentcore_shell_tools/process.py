@@ -122,6 +122,10 @@ class Process:
             finally:
                 os.close(typing)
 
+    def remark(self, output: str) -> str:
+        """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
+        return self._started.remark(output)
+
     def _take_put_aside(self, looking: "asyncio.Task[list[PutAside]]") -> None:
         if not looking.cancelled() and looking.exception() is None:
             self.put_aside = looking.result()[:PUT_ASIDE_SHOWN]

@@ -14,6 +14,7 @@ from typing import Self
 
 from agentcore.api import SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
 from agentcore_shell_tools.control import Guard, PutAside
+from agentcore_shell_tools.denials import why_sandbox
 from agentcore_shell_tools.limits import COMMAND_BYTES
 from agentcore_shell_tools.output import Output
 from agentcore_shell_tools.sandbox import Sandbox
@@ -45,11 +46,13 @@ class Started:
     Args:
         process: It, under the supervisor.
         output: What it writes.
+        sandbox: What it runs in.
         looking: Gives what was put aside of its doing, once it has ended; None: it is not in the sandbox.
     """
 
     process: SupervisedProcess
     output: Output
+    sandbox: Sandbox
     looking: "asyncio.Task[list[PutAside]] | None"
 
     @property
@@ -58,6 +61,12 @@ class Started:
         code = self.process.exit_code
         # bubblewrap says of a signal what a shell does; codes that programs use by themselves are left alone
         return 128 - code if self.looking is not None and code is not None and code - 128 in _FATAL else code
+
+    def remark(self, output: str) -> str:
+        """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
+        if self.looking is None:
+            return ""
+        return why_sandbox(output, self.status, network=self.sandbox.wanted.network)
 
     async def put_aside(self) -> list[PutAside]:
         """What was put aside of its doing; waits for its end."""
@@ -157,7 +166,7 @@ class Shell:
                 message = f"bash could not be started: {exc}; try again, or end some processes first."
                 raise ToolError("cannot_start", message, retryable=True, reason=str(exc)) from exc
         output.follow(process)
-        return Started(process, output, None if run is None else self.guard.watch(run, process))
+        return Started(process, output, self.sandbox, None if run is None else self.guard.watch(run, process))
 
 
 def set_size(terminal: int, columns: int, rows: int) -> None:

@@ -5,6 +5,8 @@ import {oneLine, stateOf} from './process-state.js';
 import './terminal.js';
 import {word} from './words.js';
 
+/** @typedef {{path: string, aside: string, why: string, instead: string}} PutAside */
+
 /** All commands in the background, and a way to start one. */
 export class ShellToolsPanel extends LitElement {
   static properties = {
@@ -29,6 +31,10 @@ export class ShellToolsPanel extends LitElement {
       padding: var(--ac-space-3) var(--ac-space-4); margin-bottom: var(--ac-space-4); border-radius: var(--ac-radius-m);
       background: var(--ac-danger-soft); color: var(--ac-danger);
     }
+    .aside { padding: var(--ac-space-4); margin-bottom: var(--ac-space-4); overflow-wrap: anywhere; }
+    .aside h2 { margin: 0; }
+    .aside dl { display: grid; gap: var(--ac-space-2); margin: var(--ac-space-3) 0 0; }
+    .aside dd { margin: 0; }
     @media (max-width: 40rem) { li { grid-template-columns: minmax(0, 1fr) auto; } .what { grid-column: 1 / -1; } }
   `];
 
@@ -38,7 +44,8 @@ export class ShellToolsPanel extends LitElement {
     this.client = null;
     /** @type {import('./process-state.js').Process[] | null} */
     this._processes = null;
-    this._sandbox = {isSandboxed: false, sandboxReason: ''};
+    /** @type {{isSandboxed: boolean, sandboxReason: string, putAside: PutAside[]}} */
+    this._sandbox = {isSandboxed: false, sandboxReason: '', putAside: []};
     this._error = '';
     this._isBusy = false;
   }
@@ -46,6 +53,7 @@ export class ShellToolsPanel extends LitElement {
   connectedCallback() {
     super.connectedCallback();
     this.client.on('resource.stateChanged', (/** @type {any} */ {resourceType}) => { if (resourceType === 'terminal') void this._load(); });
+    this.client.on(`${this.client.name}.put_aside`, () => void this._load());
     this.client.on('connection', (/** @type {string} */ connection) => { if (connection === 'open') void this._load(); });
     this.client.on('locale', () => this.requestUpdate());
     void this._load();
@@ -64,6 +72,7 @@ export class ShellToolsPanel extends LitElement {
         <button type="button" ?disabled=${this._isBusy} @click=${() => this._start('exec bash', true)}>${word(locale, 'newTerminal')}</button>
       </form>
       ${this._error ? html`<p class="problem" role="alert">${this._error}</p>` : nothing}
+      ${this._putAside(locale)}
       ${this._list(locale)}`;
   }
 
@@ -72,6 +81,21 @@ export class ShellToolsPanel extends LitElement {
     const {isSandboxed, sandboxReason} = this._sandbox;
     if (isSandboxed) return html`<span class="badge ok">${word(locale, 'sandboxed')}</span>`;
     return sandboxReason ? html`<span class="badge warn">${word(locale, 'unconfined', {reason: sandboxReason})}</span>` : nothing;
+  }
+
+  /** @param {string} locale */
+  _putAside(locale) {
+    const {putAside} = this._sandbox;
+    if (!putAside.length) return nothing;
+    return html`
+      <section class="card aside" aria-labelledby="aside">
+        <h2 id="aside">${word(locale, 'putAside')}</h2>
+        <p class="muted">${word(locale, 'putAsideText')}</p>
+        <dl>${putAside.toReversed().map(({path, aside, why}) => html`
+          <div><dt><code>${path}</code></dt>
+            <dd><span class="muted">${why}</span><br>${aside ? html`→ <code>${aside}</code>` : word(locale, 'notPutAside')}</dd></div>`)}
+        </dl>
+      </section>`;
   }
 
   /** @param {string} locale */

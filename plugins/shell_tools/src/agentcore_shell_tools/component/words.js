@@ -10,6 +10,8 @@ const WORDS = {
     listFailed: 'The list could not be loaded', sandboxed: 'sandboxed', unconfined: 'not sandboxed: {reason}',
     terminal: 'Terminal of {command}. F6 leaves it.', connecting: 'Connecting …', lost: 'The connection is lost; connecting again …',
     gone: 'This process is not there any more.', skipped: '{size} kB of output came too fast to be shown', leave: 'F6 leaves the terminal',
+    putAside: 'Put aside', notPutAside: 'could not be moved: remove it by hand',
+    putAsideText: 'Commands made or changed these files, which decide what runs outside of the sandbox. To use one, move it back while no command runs.',
     processes: 'Processes', waits: 'The call waits for your approval', type: 'Type here', askFailed: 'You could not be asked',
   },
   zh: {
@@ -21,6 +23,8 @@ const WORDS = {
     listFailed: '无法加载列表', sandboxed: '沙箱中', unconfined: '未使用沙箱：{reason}',
     terminal: '{command} 的终端。按 F6 离开。', connecting: '正在连接…', lost: '连接已断开，正在重新连接…',
     gone: '此进程已不存在。', skipped: '输出过快，有 {size} kB 未显示', leave: '按 F6 离开终端',
+    putAside: '已搁置', notPutAside: '无法移动，请手动删除',
+    putAsideText: '命令创建或更改了这些文件，它们决定沙箱之外运行什么。若要使用，请在没有命令运行时将其移回原处。',
     processes: '进程', waits: '此调用正在等待您的批准', type: '在此输入', askFailed: '无法发起请求',
   },
 };

@@ -81,6 +81,7 @@ class Guard:
         self._runs: list[Run] = []
         self._turn = asyncio.Lock()
         self._in_thread = threading.Lock()
+        self._is_settled = True
         self._tasks: set[asyncio.Task[list[PutAside]]] = set()
         self._watching: asyncio.Task[None] | None = None
 
@@ -99,6 +100,8 @@ class Guard:
                 await self._judge()
                 hold = self._known.hold.in_place(self._roots)
             else:
+                if not self._is_settled:
+                    await self._judge()
                 try:
                     await asyncio.to_thread(self._adopt)
                 except TooLargeError as exc:
@@ -201,11 +204,14 @@ class Guard:
 
     def _adopt(self) -> None:
         with self._in_thread:
+            if not self._is_settled:
+                self._look()  # says so if the tree is still too large
+                raise OSError("what a command made of protected files could not be put aside; remove it by hand")
             self._hooks = frozenset()
             found, entries = self._look()
             self._take(found, entries)
-            hold = plan_hold(found, entries, self._roots, self._known.is_made)
-            self._known.hold = hold
+            self._known.closed.update(found.closed)
+            self._known.hold = plan_hold(found, entries, self._roots, self._known.is_made)
             self._keep(is_running=True)
 
     def _take(self, found: Found, entries: dict[str, Entry]) -> None:
@@ -217,12 +223,14 @@ class Guard:
 
     def _put_aside(self) -> list[PutAside]:
         put_aside: list[PutAside] = []
+        self._is_settled = False  # until a look finds nothing more
         for _ in range(_ROUNDS):
             found, entries = self._look()
             self._known.follow(found)
             verdicts = Judge(self._known, found, entries, self._distrusted).verdicts()
             if not verdicts:
                 self._take(found, entries)
+                self._is_settled = True
                 break
             for verdict in verdicts:
                 moved = self._mover.put_aside(verdict.path, verdict.why, verdict.instead, verdict.said)

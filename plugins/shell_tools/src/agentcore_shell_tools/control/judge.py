@@ -24,6 +24,7 @@ class Known:
         hold: What the kernel keeps from commands.
         made: Folders that commands have made.
         kept: Folders that commands have moved, which stay what they were wherever they are.
+        closed: Folders that could not be listed at some time: what is in them may have been there before.
     """
 
     folders: dict[str, Listed] = field(default_factory=dict)
@@ -31,6 +32,7 @@ class Known:
     hold: Hold = NOTHING
     made: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
+    closed: set[str] = field(default_factory=set)
 
     def is_made(self, path: str) -> bool:
         """Whether a path lies in a folder that commands have made."""
@@ -40,6 +42,7 @@ class Known:
 
     def follow(self, found: Found) -> None:
         """Take note of which folders commands have made and moved."""
+        self.closed.update(found.closed)
         before = self.folders
         other = {path: listed for path, listed in found.folders.items() if before.get(path) is not listed}
         moved = {path: each for path, each in other.items() if path not in before or before[path].inode != each.inode}
@@ -49,10 +52,11 @@ class Known:
         for path in sorted(path for path, listed in moved.items() if listed.role == "plain" and path not in before):
             above, name = os.path.split(path)
             # configuration lies in hidden ones
-            if above in self.folders and path not in self.kept and not name.startswith(".") and not self.is_made(path):
+            is_new = above in before and path not in self.kept and not is_below(path, self.closed)
+            if is_new and not name.startswith(".") and not self.is_made(path):
                 self.made.add(path)
-        self.made &= found.folders.keys()
-        self.kept &= found.folders.keys()
+        for noted in (self.made, self.kept, self.closed):
+            noted.intersection_update(found.folders)
 
 
 @dataclass(frozen=True, slots=True)

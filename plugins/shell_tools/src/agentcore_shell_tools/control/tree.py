@@ -140,7 +140,10 @@ class Tree:
         now = time.time_ns()
         try:
             status = os.lstat(path)
-            inode, ctime_ns = status.st_ino, status.st_ctime_ns
+        except OSError:
+            return None  # it has gone, or the folder above is closed
+        inode, ctime_ns = status.st_ino, status.st_ctime_ns
+        try:
             if known is not None and known.ctime_ns == ctime_ns and known.inode == inode and known.role == role:
                 return known
             if not stat.S_ISDIR(status.st_mode):
@@ -151,7 +154,7 @@ class Tree:
             return None
         except OSError:
             closed.append(path)
-            return None
+            kinds, ctime_ns = {}, 0
         listed = Listed(role, inode, ctime_ns if ctime_ns + _UNCERTAIN_NS < now else 0)
         self._by_role[role](path, kinds, root, listed)
         return listed
