@@ -23,6 +23,7 @@ _COMMANDS = {
     "config": LazyCommand("agentcore.cli.config:config", "Show the configuration, or its JSON Schema."),
     "approvals": LazyCommand("agentcore.cli.approvals:approvals", "Tell why a call is asked about; try rules."),
     "audit": LazyCommand("agentcore.cli.audit:audit", "Verify the record of calls."),
+    "logs": LazyCommand("agentcore.cli.logs:logs", "Show the log of the server."),
     "doctor": LazyCommand("agentcore.cli.doctor:doctor", "Look for what is missing or wrong."),
     "stop": LazyCommand("agentcore.cli.stop:stop", "Emergency stop: end all calls of the running server."),
     "completion": LazyCommand("agentcore.cli.completion:completion", "Print a shell's completion script."),

@@ -73,7 +73,7 @@ def serve(
         from agentcore.host.config import load_config
         from agentcore.host.config_workspace import prepare_roots
         from agentcore.host.secrecy import keep_secrets
-        from agentcore.server.logging import configure_logging
+        from agentcore.server.logging import configure_logging, keep_log
         from agentcore.server.serve import log
         from agentcore.server.serve import serve as run_server
         from agentcore.store.state_dir import StateDir
@@ -86,7 +86,7 @@ def serve(
     roots = prepare_roots(config)
     if approver_code_file is not None:
         _refuse_readable(approver_code_file, roots)
-    with StateDir.open(config.file, roots) as state:
+    with StateDir.open(config.file, roots) as state, keep_log(state.path):
         asyncio.run(
             run_server(
                 config,

@@ -26,7 +26,7 @@ from agentcore.host.containment import Contained
 from agentcore.host.encoding import to_json
 from agentcore.host.inspection import facts_of, preview_call, touched
 from agentcore.host.limits import CALL_NESTING
-from agentcore.host.ownership import OWNER
+from agentcore.host.ownership import CALL, OWNER
 from agentcore.host.parts import Parts
 from agentcore.host.permission import Permission, refused
 from agentcore.host.policy import PERSONS, authorise
@@ -365,6 +365,7 @@ class Calls:
         values = {"ctx": context, "tool_name": name, "args": call.arguments}
         arguments = [values[key] for key in impl.argnames]
         OWNER.set(module.name)
+        CALL.set(call.id)
         try:
             if module.executes_async:
                 result, encoded = to_result(await impl.function(*arguments))

@@ -10,8 +10,10 @@ import builtins
 import linecache
 import os
 import stat
+import sysconfig
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any
 from weakref import WeakSet
@@ -34,6 +36,9 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made at run time, not part of the in
 
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+_HOST = str(Path(__file__).resolve().parent.parent)
+_NOT_THEIRS = (_HOST, sysconfig.get_path("stdlib"), "<frozen ")
 
 _mro = vars(type)["__mro__"].__get__
 _namespace = vars(type)["__dict__"].__get__
@@ -102,13 +107,21 @@ def traceback_of(exc: BaseException, begins_in: IsShown | None = None) -> str:
 def log_failure(log: Any, event: str, exc: BaseException, **fields: object) -> None:
     """Log what a module raised, with its traceback as text, so that no renderer of log lines asks the exception.
 
+    The traceback begins where the module's own code does.
+
     Args:
         log: The logger of the caller's file.
         event: The name of the event.
         exc: What was raised.
         fields: Further fields of the line.
     """
-    log.error(event, **fields, traceback=traceback_of(exc))
+    log.error(event, **fields, traceback=traceback_of(exc, is_of_module))
+
+
+def is_of_module(filename: str) -> bool:
+    """Whether a file of code is neither the host's nor of the standard library."""
+    # installed packages lie below the standard library, and may be the module's own
+    return not filename.startswith(_NOT_THEIRS) or "site-packages" in filename.removeprefix(_HOST)
 
 
 def attributes_of(exc: BaseException) -> dict[str, Any]:

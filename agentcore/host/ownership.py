@@ -15,6 +15,9 @@ from weakref import WeakKeyDictionary
 OWNER: ContextVar[str] = ContextVar("agentcore_module", default="")
 """The module whose code runs; empty: the host's own."""
 
+CALL: ContextVar[str] = ContextVar("agentcore_call", default="")
+"""The call in which that code runs; empty: in none."""
+
 _threads: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
 _children: dict[int, str] = {}
 _start_thread = threading.Thread.start

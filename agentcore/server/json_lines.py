@@ -10,7 +10,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -18,13 +18,19 @@ import structlog
 
 from agentcore.host.encoding import to_json
 from agentcore.host.foreign_error import traceback_of
+from agentcore.host.ownership import CALL, current_owner
 from agentcore.server.secret_keys import MASK, is_secret_key
+from agentcore.store.log_file import LogFile
 
 _WAIT_S = 0.02
 
 
 class LineWriter:
-    """Writes lines of bytes to one stream; a broken pipe ends no call."""
+    """Writes lines of bytes to one stream; a broken pipe ends no call.
+
+    Attributes:
+        file: Gets the same lines, once there is one.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         buffer = getattr(stream, "buffer", None)
@@ -33,6 +39,7 @@ class LineWriter:
         )
         self._flush: Callable[[], object] = (buffer or stream).flush
         self._waiting: list[bytes] = []
+        self.file: LogFile | None = None
         self._lock = threading.Lock()
         atexit.register(self.flush)
 
@@ -50,11 +57,14 @@ class LineWriter:
     def flush(self) -> None:
         """Write what waits; may be called at any time, from any thread."""
         with self._lock:
-            lines, self._waiting = self._waiting, []
-            if not lines:
+            waiting, self._waiting = self._waiting, []
+            if not waiting:
                 return
+            lines = b"".join(waiting)
+            if self.file is not None:
+                self.file.write(lines)
             try:
-                self._write(b"".join(lines))
+                self._write(lines)
                 self._flush()
             except (OSError, ValueError):
                 pass  # nobody reads the log (any more); the record of calls is kept elsewhere
@@ -98,16 +108,33 @@ def _log(self: Any, level: int, event: str = "", **fields: Any) -> None:
         getattr(self, logging.getLevelName(min(level, logging.CRITICAL)).lower())(event, **fields)
 
 
+def whose(line: MutableMapping[str, Any]) -> None:
+    """Say of a line whose code wrote it, and in which call, where it does not say so itself."""
+    if "module" not in line and (module := current_owner()):
+        line["module"] = module
+    if "call_id" not in line and (call_id := CALL.get()):
+        line["call_id"] = call_id
+
+
 def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dict[str, Any]) -> bytes:
     line = {"time": _now(), "level": level, "event": event}
     line |= structlog.contextvars.get_contextvars()
     line |= logger._context  # noqa: SLF001 - structlog's way to add methods is a subclass, and its context is protected
     line |= fields
+    whose(line)
     if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
         line["exception"] = traceback_of(exc)
     for key in line:
         if is_secret_key(key):
             line[key] = MASK
+    return to_json(line) + b"\n"
+
+
+def line_of(event: Mapping[str, Any]) -> bytes:
+    """An event of structlog's processors, complete and masked, as a line."""
+    line = {"time": _now(), "level": event.get("level", ""), **event}
+    if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
+        line["exception"] = traceback_of(exc)
     return to_json(line) + b"\n"
 
 

@@ -5,21 +5,26 @@ not on that way.
 """
 
 import logging
+import re
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
 import structlog
 
 from agentcore.host.foreign_error import traceback_of
-from agentcore.server.json_lines import LineWriter, exception_in, line_logger
+from agentcore.server.json_lines import LineWriter, exception_in, line_logger, line_of, whose
 from agentcore.server.secret_keys import MASK, is_secret_key
+from agentcore.store.log_file import LogFile
 
 EventDict = MutableMapping[str, Any]
 
 LEVELS: Mapping[str, int] = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 """Names of levels that a person may ask for."""
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _QUIET = {
     "httpx": logging.WARNING,
     "httpx2": logging.WARNING,
@@ -27,6 +32,38 @@ _QUIET = {
     "aiosqlite": logging.WARNING,
     "asyncio": logging.WARNING,
 }
+
+
+class _Kept:
+    """Where lines go besides the stream: one server keeps its log in one state folder."""
+
+    def __init__(self) -> None:
+        self.writer: LineWriter | None = None
+        self.file: LogFile | None = None
+
+
+_kept = _Kept()
+
+
+@contextmanager
+def keep_log(state: Path) -> Iterator[None]:
+    """Write the lines of this process into the log of a state folder, too, which it holds.
+
+    Raises:
+        StateDirError: The log cannot be kept there.
+    """
+    file = LogFile(state)
+    _kept.file = file
+    if _kept.writer is not None:
+        _kept.writer.file = file
+    try:
+        yield
+    finally:
+        if _kept.writer is not None:
+            _kept.writer.flush()
+            _kept.writer.file = None
+        _kept.file = None
+        file.close()
 
 
 def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None = None, level: str = "info") -> None:
@@ -40,13 +77,14 @@ def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None 
     target = stream or sys.stderr
     if target.isatty() if is_terminal is None else is_terminal:
         structlog.configure(
-            processors=[structlog.contextvars.merge_contextvars, mask_secret_keys, *_for_person(target)],
+            processors=[structlog.contextvars.merge_contextvars, _say_whose, mask_secret_keys, *_for_person(target)],
             wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
             logger_factory=structlog.WriteLoggerFactory(target),
             cache_logger_on_first_use=True,
         )
     else:
-        writer = LineWriter(target)
+        writer = _kept.writer = LineWriter(target)
+        writer.file = _kept.file
         structlog.configure(
             processors=[],
             wrapper_class=line_logger(LEVELS[level]),
@@ -69,7 +107,27 @@ def _for_person(stream: TextIO) -> list[Any]:
     renderer = structlog.dev.ConsoleRenderer(
         colors=stream.isatty(), exception_formatter=_write_traceback, pad_event_to=24
     )
-    return [structlog.stdlib.add_log_level, structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False), renderer]
+    stamp = structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False)
+    return [structlog.stdlib.add_log_level, _keep_line, _show_traceback, stamp, renderer]
+
+
+def _say_whose(_logger: object, _method: str, event: EventDict) -> EventDict:
+    whose(event)
+    return event
+
+
+def _keep_line(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """Write the line into the log of the state folder, as a program would get it."""
+    if _kept.file is not None:
+        _kept.file.write(line_of(event))
+    return event
+
+
+def _show_traceback(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """Have a traceback stand below its line as it is, and not in it with escapes for its line ends."""
+    if "traceback" in event:
+        event["exception"] = _CONTROLS.sub(lambda found: f"<U+{ord(found[0]):04X}>", str(event.pop("traceback")))
+    return event
 
 
 def _write_traceback(stream: TextIO, exc_info: Any) -> None:
