@@ -76,6 +76,17 @@ PROTECTED = (
 )
 """The patterns that always hold; a host adds its own."""
 
+REPOSITORY_MARKS = frozenset((b"HEAD", b"objects", b"refs", b"commondir"))
+"""What makes a folder a repository of git's, whatever it is called (setup.c: `is_git_directory`)."""
+
+REPOSITORY_OBEYED = frozenset((b"config", b"config.worktree", b"hooks"))
+"""What git runs or obeys in such a folder."""
+
+
+def is_repository(marks: Collection[bytes]) -> bool:
+    """Whether a folder with these of the marks is one."""
+    return b"HEAD" in marks and (b"commondir" in marks or (b"objects" in marks and b"refs" in marks))
+
 
 class Protection:
     """Patterns of protected files, in the manner of `.gitignore`; capitals and small letters are the same.

@@ -14,7 +14,14 @@ from agentcore.api.errors import ToolError
 from agentcore.api.file_errors import file_error, file_errors
 from agentcore.api.file_names import read_name, show_name
 from agentcore.api.place import Root, components, split_absolute
-from agentcore.api.protection import CONTROL_FILE, MODULES_FOLDER, Protection
+from agentcore.api.protection import (
+    CONTROL_FILE,
+    MODULES_FOLDER,
+    REPOSITORY_MARKS,
+    REPOSITORY_OBEYED,
+    Protection,
+    is_repository,
+)
 from agentcore.api.resolver import Resolver
 
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
@@ -299,7 +306,21 @@ class Workspace:
             return False
         root, parts = inside
         texts = [show_name(part) for part in parts]
-        return self._protection.covers(texts) or self._is_modules_folder(root, parts, texts)
+        return (
+            self._protection.covers(texts)
+            or self._is_modules_folder(root, parts, texts)
+            or self._is_of_repository(root, parts)
+        )
+
+    def _is_of_repository(self, root: Root, parts: tuple[bytes, ...]) -> bool:
+        """Whether a path is what git runs or obeys in a repository by any name, or would make a folder one."""
+        for depth, name in enumerate(parts):
+            if name in REPOSITORY_OBEYED or name in REPOSITORY_MARKS:
+                above = place.Place(root, parts[:depth])
+                marks = {mark for mark in REPOSITORY_MARKS if mark != name and self._resolver.exists(above.child(mark))}
+                if is_repository(marks | ({name} & REPOSITORY_MARKS)):
+                    return True
+        return False
 
     def _is_modules_folder(self, root: Root, parts: tuple[bytes, ...], texts: Sequence[str]) -> bool:
         for depth, text in enumerate(texts):

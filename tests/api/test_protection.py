@@ -74,6 +74,24 @@ def test_patterns_of_the_host_hold_too(root: Path) -> None:
     assert not is_protected(root, "src/keys")
 
 
+@pytest.mark.spec("S2")
+def test_repository_by_any_name_is_protected_and_so_is_what_would_make_one(root: Path) -> None:
+    bare = root / "docs"
+    for path in ("config", "hooks/post-commit", "HEAD", "objects/x"):
+        assert not is_protected(root, f"docs/{path}")
+    (bare / "objects").mkdir(parents=True)
+    (bare / "refs").mkdir()
+    assert not is_protected(root, "docs/config")
+    assert is_protected(root, "docs/HEAD")
+    (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    assert is_protected(root, "docs/config")
+    assert is_protected(root, "docs/hooks/post-commit")
+    assert not is_protected(root, "docs/description")
+    (root / "tree").mkdir()
+    (root / "tree/HEAD").write_text("ref: refs/heads/main\n")
+    assert is_protected(root, "tree/commondir")
+
+
 def test_modules_folder_is_protected_beside_a_control_file_only(root: Path) -> None:
     assert not is_protected(root, "modules/x.json")
     (root / "app.json").write_text("{}")
