@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ThinkingPartDelta,
 )
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
 from agentcore.api.errors import ToolError
@@ -95,11 +95,14 @@ class Engine:
                         on_thinking(thought.add(piece))
             on_thinking(thought.rest())
             on_text(text.rest())
-            response = valid_response(stream.get())
+            received = stream.get()
+            response = valid_response(received)
         except Exception as exc:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
             error = tell_failure(exc, choice, has_begun=has_begun or stream is not None)
-            raise BrokenAnswerError(error, valid_response(stream.get()) if stream is not None else None) from exc
+            raise BrokenAnswerError(error, _received(stream)) from exc
+        if len(response.parts) < len(received.parts):
+            raise BrokenAnswerError(_unreadable(choice), response)
         if not (response.provider_details or {}).get("finish_reason"):
             # the connection ended in order, and the answer did not; the adapter takes that for an end
             raise BrokenAnswerError(_broke_off(choice), response)
@@ -156,6 +159,19 @@ def _cut_short(response: ModelResponse, choice: ModelChoice) -> ToolError | None
         message = "the answer has reached the longest that the model gives; tell it to go on"
         return ToolError("answer_cut", message, model=model)
     return None
+
+
+def _received(stream: StreamedResponse | None) -> ModelResponse | None:
+    """What has come of an answer that failed; None: nothing that can be kept."""
+    try:
+        return None if stream is None else valid_response(stream.get())
+    except (TypeError, ValueError, AttributeError):  # pieces of types that it does not expect, often why it failed
+        return None
+
+
+def _unreadable(choice: ModelChoice) -> ToolError:
+    message = "the provider's answer is not of the form that its protocol says; look at base_url, or try again"
+    return ToolError("provider_failed", message, retryable=True, model=f"{choice.provider}:{choice.model}")
 
 
 def _broke_off(choice: ModelChoice) -> ToolError:

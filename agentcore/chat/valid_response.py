@@ -1,9 +1,18 @@
 """What a provider sent, as it can be stored, counted and sent back: text that is valid, numbers that are counts."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from pydantic_ai.messages import ModelResponse
+from pydantic_ai.messages import (
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
+from pydantic_ai.usage import RequestUsage
 
 from agentcore.valid_text import valid_text
 
@@ -12,12 +21,52 @@ _MOST_TOKENS = 2**40
 
 
 def valid_response(response: ModelResponse) -> ModelResponse:
-    """An answer with all of its texts made valid; counts of tokens that are none become 0."""
-    usage = response.usage
-    counted = dataclasses.replace(
-        usage, input_tokens=_count(usage.input_tokens), output_tokens=_count(usage.output_tokens), details={}
+    """An answer with all of its texts made valid, and without parts that are not what they should be.
+
+    The adapters build it of whatever the provider sent, without a look at its types.
+    """
+    usage = RequestUsage(
+        input_tokens=_count(response.usage.input_tokens), output_tokens=_count(response.usage.output_tokens)
     )
-    return dataclasses.replace(_valid(response), usage=counted)
+    parts = [part for part in response.parts if _is_readable(part)]
+    valid = _valid(dataclasses.replace(response, parts=parts, usage=RequestUsage()))
+    return dataclasses.replace(valid if _can_be_kept(valid) else _bare(valid), usage=usage)
+
+
+def _is_readable(part: ModelResponsePart) -> bool:
+    match part:
+        case TextPart() | ThinkingPart():
+            return isinstance(part.content, str)
+        case ToolCallPart():
+            given: tuple[object, object] = part.tool_name, part.args
+            return isinstance(given[0], str) and isinstance(given[1], str | dict | None)
+    return False
+
+
+def _can_be_kept(response: ModelResponse) -> bool:
+    """Whether it comes back from the store as it went in."""
+    try:
+        stored = ModelMessagesTypeAdapter.dump_json([response], warnings="error")
+        ModelMessagesTypeAdapter.validate_json(stored)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
+def _bare(response: ModelResponse) -> ModelResponse:
+    """Only what is said, thought and wanted."""
+    reason = (response.provider_details or {}).get("finish_reason")
+    details = {"finish_reason": reason} if isinstance(reason, str) else None
+    return ModelResponse(parts=list(_bare_parts(response)), provider_details=details)
+
+
+def _bare_parts(response: ModelResponse) -> Iterator[ModelResponsePart]:
+    for part in response.parts:
+        match part:
+            case TextPart():
+                yield TextPart(part.content)
+            case ToolCallPart():
+                yield ToolCallPart(part.tool_name, part.args if isinstance(part.args, str) else None)
 
 
 def _valid(value: T) -> T:

@@ -33,6 +33,7 @@ class Reply:
         ends_early: Whether the stream ends in order, and the answer does not.
         gate: Waited for in the middle of the answer.
         reason: Why the answer ends, in the provider's word; empty: in order.
+        raw: The bytes of the whole stream, in place of all that.
     """
 
     text: str = ""
@@ -44,6 +45,7 @@ class Reply:
     ends_early: bool = False
     gate: asyncio.Event | None = None
     reason: str = ""
+    raw: bytes | None = None
 
 
 @dataclass
@@ -89,6 +91,9 @@ class Provider:
             return web.json_response(reply.error, status=reply.status)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        if reply.raw is not None:
+            await write(response, reply.raw, 512)
+            return response
         played = events(reply)
         middle = len(played) // 2
         await write(response, b"".join(played[:middle]), reply.split)
