@@ -54,6 +54,9 @@ HELD_PATHS = 400
 LOOK_SECONDS = 2.0
 """Between two looks while a command runs."""
 
+LAST_LOOK_S = 5.0
+"""How long the module waits for the looks at its last commands when it stops."""
+
 PROBE_SECONDS = 60.0
 """What trying the sandbox may take on a busy machine."""
 

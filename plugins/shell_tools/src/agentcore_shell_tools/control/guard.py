@@ -18,7 +18,7 @@ from agentcore_shell_tools.control.holding import Hold, plan_hold
 from agentcore_shell_tools.control.judge import Judge, Known, read_config
 from agentcore_shell_tools.control.put_aside import Mover, PutAside
 from agentcore_shell_tools.control.tree import Found, Kind, TooLargeError, Tree
-from agentcore_shell_tools.limits import FOLDERS_LOOKED_AT, LOOK_SECONDS
+from agentcore_shell_tools.limits import FOLDERS_LOOKED_AT, LAST_LOOK_S, LOOK_SECONDS
 
 log = structlog.get_logger(__name__)
 
@@ -138,9 +138,14 @@ class Guard:
         return task
 
     async def close(self) -> None:
-        """Wait for the last looks; the commands have ended. Safe to call twice."""
+        """Wait for the last looks; the commands have ended. Safe to call twice.
+
+        What takes too long is left to the next server's first look.
+        """
         if self._tasks:
-            await asyncio.wait(tuple(self._tasks))
+            _, late = await asyncio.wait(tuple(self._tasks), timeout=LAST_LOOK_S)
+            for task in late:
+                task.cancel()
         if self._watching is not None:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):
