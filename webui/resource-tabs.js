@@ -1,5 +1,5 @@
 /** The strip of tabs: entries that the server keeps, each for a living resource that a module has a view for. */
-import {client} from './client.js';
+import {ApiError, client} from './client.js';
 import {t} from './i18n.js';
 import {moduleList} from './module-list.js';
 import {Store} from './store.js';
@@ -16,8 +16,13 @@ import {Store} from './store.js';
  * @property {string | null} icon  changes with the picture at `/api/resources/{id}/icon`
  * @property {boolean} keepRunning
  */
-/** @typedef {{tabId: string, resourceId: string, title: string | null, pinned: boolean, lastActiveAt: number}} Tab */
-/** @typedef {{tab: Tab, resource: Resource, module: import('./module-list.js').Module}} ShownTab */
+/**
+ * What stays of a resource that ended with the server, and the call that opens another one in its place.
+ * @typedef {{resourceType: string, chatSessionId: string, index: number, title: string | null, lastUrl: string | null,
+ *   icon: string | null, tool: string, arguments: Record<string, unknown>}} Closed
+ */
+/** @typedef {{tabId: string, resourceId: string, title: string | null, pinned: boolean, lastActiveAt: number, closed: Closed | null}} Tab */
+/** A tab with its resource, one that is closed with how that was. @typedef {{tab: Tab, resource: Resource, module: import('./module-list.js').Module}} ShownTab */
 
 class ResourceTabs extends Store {
   constructor() {
@@ -30,6 +35,8 @@ class ResourceTabs extends Store {
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
+    /** Closed tabs that are being opened again: `working`, or `waiting` for a person. @type {Map<string, 'working' | 'waiting'>} */
+    this._opening = new Map();
     client.on('resource.stateChanged', (resource) => this._put(resource));
     client.on('tabs.changed', () => void this.load());
     client.on('events.reset', () => void this.load());
@@ -40,7 +47,7 @@ class ResourceTabs extends Store {
   /** Tabs whose resources can be shown, from left to right. @returns {ShownTab[]} */
   get tabs() {
     return this._tabs.flatMap((tab) => {
-      const resource = this._resources.get(tab.resourceId);
+      const resource = this._resources.get(tab.resourceId) ?? closedOf(tab);
       const module = resource && viewerOf(resource);
       return module ? [{tab, resource, module}] : [];
     });
@@ -57,6 +64,36 @@ class ResourceTabs extends Store {
     this._isStale = true;
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
     return this._loading;
+  }
+
+  /** The tab of a resource that ended with the server. @param {string} resourceId @returns {ShownTab | undefined} */
+  closed(resourceId) {
+    return this.tabs.find(({tab, resource}) => tab.resourceId === resourceId && resource.status === 'closed');
+  }
+
+  /** How far a closed tab is that is being opened again. @param {string} tabId */
+  opening(tabId) {
+    return this._opening.get(tabId);
+  }
+
+  /**
+   * Open another resource in the place of a closed one, as any caller does: where that is confirmed first, it waits for it.
+   * @param {Tab} tab  closed
+   * @returns {Promise<string>} the new resource's id; empty: it is being opened already
+   */
+  async reopen({tabId, closed}) {
+    if (!closed || this._opening.has(tabId)) return '';
+    this._setOpening(tabId, 'working');
+    try {
+      const options = {sessionId: closed.chatSessionId, onApproval: () => this._setOpening(tabId, 'waiting')};
+      const {ok, resourceId = '', error} = await client.call(closed.tool, closed.arguments, options);
+      if (!ok) throw new ApiError(error ?? {});
+      await client.post('/api/tabs', {resourceId, tabId});
+      return resourceId;
+    } finally {
+      this._setOpening(tabId, null);
+      await this.load();
+    }
   }
 
   /** Bring a resource's tab to the front; it gets one if it has none. @param {string} resourceId */
@@ -89,6 +126,13 @@ class ResourceTabs extends Store {
     const answer = await client.del(`/api/tabs/${encodeURIComponent(tabId)}`);
     await this.load();
     return answer;
+  }
+
+  /** @param {string} tabId @param {'working' | 'waiting' | null} state */
+  _setOpening(tabId, state) {
+    if (state) this._opening.set(tabId, state);
+    else this._opening.delete(tabId);
+    this.tell();
   }
 
   async _loadAll() {
@@ -132,6 +176,11 @@ export function nameOf({tab, resource}) {
   if (resource.lastUrl && resource.lastUrl !== 'about:blank') return resource.lastUrl;
   const type = resource.resourceType.replaceAll('_', ' ');
   return t('tabs.unnamed', {type: `${type.charAt(0).toUpperCase()}${type.slice(1)}`, n: resource.index + 1});
+}
+
+/** A resource that ended with the server, as it was. @param {Tab} tab @returns {Resource | undefined} */
+function closedOf({resourceId, closed}) {
+  return closed ? {...closed, resourceId, status: 'closed', keepRunning: false} : undefined;
 }
 
 /** @param {Resource} resource */

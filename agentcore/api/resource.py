@@ -6,6 +6,10 @@ from typing import Any, Literal, Protocol
 
 from agentcore.api.result import Image
 
+ResourceEvent = Literal["log", "progress", "screenshot", "error"]
+Reopening = tuple[str, Mapping[str, Any]]
+"""A tool and its arguments: the call that opens a resource again which ended with the server."""
+
 ResourceStatus = Literal["starting", "ready", "busy", "failed", "closed"]
 
 
@@ -27,6 +31,7 @@ class Resource:
         keep_running: Closing its tab does not end it.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
+        reopening: The call that opens another one in its place, once it has ended with the server; None: nothing does.
         keys: Other names for it, such as `{"tabId": "t3"}`, for tools whose `ResourceUse` has a `key`.
     """
 
@@ -44,6 +49,7 @@ class Resource:
     title: str | None = None
     icon: Image | None = None
     icon_id: str = ""
+    reopening: Reopening | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The resource on the wire."""
@@ -112,21 +118,24 @@ class Resources(Protocol):
         icon: Image | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
+        reopening: Reopening | None = None,
     ) -> Resource:
         """Change what is given and publish `resource.stateChanged`.
 
         Args:
+            reopening: A tool and its arguments (16 KiB of JSON at most): the call by which a person opens another one
+                in its place, once it has ended with the server. Its tab comes back as closed then, and one click makes
+                the call, whose result names the new resource (`ToolResult.resource_id`, or the one that it acts on).
+                An empty name takes it away.
             icon: An image file of at most 128 KiB; one without data takes the icon away.
         Raises:
             ToolError: `resource_not_found`.
-            ValueError: The icon is too large, or no image.
+            ValueError: The icon is too large, or no image; the arguments are too large.
         """
         ...
 
-    def emit(
-        self, resource_id: str, event: Literal["log", "progress", "screenshot", "error"], data: Mapping[str, Any]
-    ) -> None:
-        """Publish `resource.<event>` for one resource."""
+    def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
+        """Publish `resource.<event>` for one resource; of calls on it, the host tells log, progress and pictures."""
         ...
 
     async def release(self, resource_id: str) -> None:

@@ -77,12 +77,14 @@ class ToolResult:
         truncated: Whether something was left out; the content says what and how to get it.
         untrusted: Whether the content comes from the open world (a web page, a download), so that what it
             says must not be taken for the person's wish.
+        resource_id: The resource that the call made, where it is not the one that it was given.
     """
 
     content: Sequence[ContentBlock] | str = ()
     data: Any = None
     truncated: bool = False
     untrusted: bool = False
+    resource_id: str | None = None
 
     def blocks(self) -> list[ContentBlock]:
         """The content as blocks, whichever way it was given."""

@@ -99,7 +99,10 @@ class Runtime(Protocol):
         ...
 
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
-        """Publish the event `NAME.event` to pages and to whoever subscribed; never waits."""
+        """Publish the event `NAME.event` to pages and to whoever subscribed; never waits.
+
+        `id`, `type`, `time` and `sessionId` are the event's own: fields of `data` that are called so are left out.
+        """
         ...
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:

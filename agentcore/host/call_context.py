@@ -15,11 +15,11 @@ from agentcore.api.result import ArtifactLink, ToolResult
 from agentcore.api.workspace import Workspace
 from agentcore.host.call import Call
 from agentcore.host.conversation import no_session
-from agentcore.host.events import EventBus
 from agentcore.host.foreign_error import type_name
 from agentcore.host.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.host.parts import Parts
 from agentcore.host.plain import plain_text
+from agentcore.host.resource_events import tell_progress
 from agentcore.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
@@ -164,7 +164,7 @@ class CallContext:
 
     def _tell(self, fraction: float | None, message: str) -> None:
         if self._progress is None:
-            self._progress = _Progress(self._call, self._parts.events, self._loop)
+            self._progress = _Progress(self._call, self._parts, self._loop)
         self._progress.tell(fraction, message)
 
 
@@ -187,8 +187,8 @@ def _message(message: Any) -> str:
 class _Progress:
     """Passes on the newest progress, at most every so often."""
 
-    def __init__(self, call: Call, events: EventBus, loop: asyncio.AbstractEventLoop) -> None:
-        self._call, self._events, self._loop = call, events, loop
+    def __init__(self, call: Call, parts: Parts, loop: asyncio.AbstractEventLoop) -> None:
+        self._call, self._parts, self._loop = call, parts, loop
         self._next_at = 0.0
         self._held: dict[str, Any] | None = None
 
@@ -208,6 +208,7 @@ class _Progress:
         if told is None:
             return
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
-        self._events.publish("call.progress", told, session_id=self._call.session_id)
+        self._parts.events.publish("call.progress", told, session_id=self._call.session_id)
+        tell_progress(self._call, told, self._parts.resources)
         if self._call.notify is not None:
             self._call.notify("progress", told)

@@ -32,6 +32,7 @@ from agentcore.host.permission import Permission, refused
 from agentcore.host.policy import PERSONS, authorise
 from agentcore.host.registry import RegisteredTool
 from agentcore.host.resolving import resolve
+from agentcore.host.resource_events import resource_of, tell_end
 from agentcore.host.results import cap, fits, to_result
 from agentcore.host.url_pattern import host_of
 from agentcore.store import CallRow
@@ -82,8 +83,7 @@ class Calls:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             outcome = CallOutcome(call.id, error=defect(call, exc))
-        if call.resource is not None:
-            outcome.resource_id = call.resource.resource_id
+        outcome.resource_id = resource_of(call, outcome, self._parts.resources)
         outcome.edited_arguments = call.edited_arguments
         if call.is_decided and call.is_kept and call.row is None:
             await self._parts.approvals.forget(call.id)
@@ -395,8 +395,7 @@ class Calls:
         if self.in_flight.get(call.id) is call:
             del self.in_flight[call.id]
         tool = call.tool
-        if tool is not None:
-            tool.module.calls.pop(call.id, None)
+        has_run = tool is not None and tool.module.calls.pop(call.id, None) is not None
         if call.resource is not None:
             self._parts.resources.settle(call.resource, is_used=outcome.ok)
         while self._watchers:
@@ -404,6 +403,8 @@ class Calls:
         said = "ok" if outcome.error is None else outcome.error.type
         self.counts[said] = self.counts.get(said, 0) + 1
         duration_ms = round((time.perf_counter() - call.started) * 1000, 3)
+        if has_run:
+            tell_end(call, outcome, duration_ms, self._parts.resources)
         row = (call.row or _row(call, said))._replace(outcome=said, duration_ms=duration_ms)
         self._parts.store.record.append(row)
         self._parts.events.publish(

@@ -33,7 +33,10 @@ class Event:
         if self.session_id is not None:
             envelope["sessionId"] = self.session_id
         # a module's own data cannot make its event look like another
-        return {**envelope, **self.data, **envelope}
+        told = {**envelope, **self.data, **envelope}
+        if self.session_id is None:
+            told.pop("sessionId", None)
+        return told
 
     def encoded(self) -> bytes:
         """The JSON text as UTF-8."""

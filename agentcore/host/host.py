@@ -134,7 +134,7 @@ class Host:
         if not names:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
         await self.modules.start(names)
-        await self.tabs.drop_dead()
+        await self.tabs.close_dead()
         await self.approvals.restore(self._definition_of)
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:

@@ -21,6 +21,12 @@ RESOURCE_QUEUE = 100
 RESOURCES_PER_SESSION = 100
 """Living resources of one session and type."""
 
+REOPENING_BYTES = 16 * 1024
+"""The arguments of the call that opens a closed resource again, as JSON."""
+
+CLOSED_TABS = 20
+"""Tabs of resources that ended with an earlier server; those that were looked at last are kept."""
+
 ICON_BYTES = 128 * 1024
 """The icon of one resource."""
 

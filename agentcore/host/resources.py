@@ -2,22 +2,24 @@
 
 import asyncio
 import hashlib
+import json
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import structlog
 
 from agentcore.api.errors import ToolError
-from agentcore.api.resource import Resource, ResourceStatus
+from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
 from agentcore.api.result import Image
 from agentcore.host.containment import run_contained
+from agentcore.host.encoding import to_json
 from agentcore.host.events import EventBus
 from agentcore.host.foreign_error import log_failure
-from agentcore.host.limits import HOOK_SECONDS, ICON_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
+from agentcore.host.limits import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
@@ -131,6 +133,11 @@ class ResourceRegistry:
         """
         return self._find(resource_id, owner).resource
 
+    def skip(self, resource_type: str, session_id: str, index: int) -> None:
+        """Give no id with this index any more: one that ended with an earlier server had it."""
+        place = (session_id, resource_type)
+        self._next_index[place] = max(self._next_index.get(place, 0), index + 1)
+
     def list(
         self, *, owner: str | None = None, session_id: str | None = None, resource_type: str | None = None
     ) -> list[Resource]:
@@ -165,14 +172,17 @@ class ResourceRegistry:
         icon: Image | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
+        reopening: Reopening | None = None,
     ) -> Resource:
         """Change what is given, and tell.
 
         Raises:
             ToolError: `resource_not_found`.
-            ValueError: The icon is too large, or no image.
+            ValueError: The icon is too large, or no image; the arguments for opening it again are too large.
         """
         resource = self._find(resource_id, owner).resource
+        if reopening is not None:
+            _set_reopening(resource, reopening)
         resource.status = status or resource.status
         resource.last_url = valid_text(last_url) if last_url is not None else resource.last_url
         resource.title = valid_text(title) if title is not None else resource.title
@@ -186,19 +196,22 @@ class ResourceRegistry:
     def emit(
         self,
         resource_id: str,
-        event: Literal["log", "progress", "screenshot", "error"],
+        event: ResourceEvent,
         data: Mapping[str, Any],
         *,
         owner: str | None = None,
     ) -> None:
-        """Publish `resource.<event>`; pictures are not kept for those who resume."""
-        resource = self._find(resource_id, owner).resource
-        self._events.publish(
-            f"resource.{event}",
-            {"resourceId": resource_id, **data},
-            session_id=resource.session_id,
-            kept=event != "screenshot",
-        )
+        """Publish `resource.<event>`.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        self.tell(self._find(resource_id, owner).resource, event, data)
+
+    def tell(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
+        """The same of a resource that may have gone; pictures are not kept for those who resume."""
+        told = {**data, "resourceId": resource.resource_id}
+        self._events.publish(f"resource.{event}", told, session_id=resource.session_id, kept=event != "screenshot")
 
     @asynccontextmanager
     async def turn(self, resource_id: str) -> AsyncIterator[Resource]:
@@ -316,6 +329,7 @@ class ModuleResources:
         icon: Image | None = None,
         keep_running: bool | None = None,
         keys: Mapping[str, str] | None = None,
+        reopening: Reopening | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
         return self._registry.update(
@@ -327,11 +341,10 @@ class ModuleResources:
             icon=icon,
             keep_running=keep_running,
             keys=keys,
+            reopening=reopening,
         )
 
-    def emit(
-        self, resource_id: str, event: Literal["log", "progress", "screenshot", "error"], data: Mapping[str, Any]
-    ) -> None:
+    def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
         """See `agentcore.api.resource.Resources`."""
         self._registry.emit(resource_id, event, data, owner=self._owner)
 
@@ -369,6 +382,14 @@ def _set_icon(resource: Resource, icon: Image) -> None:
         raise ValueError(f"an icon is an image of at most {ICON_BYTES} bytes, not {len(icon.data)} of {icon.mime!r}")
     resource.icon = icon if icon.data else None
     resource.icon_id = hashlib.sha256(icon.data).hexdigest()[:16] if icon.data else ""
+
+
+def _set_reopening(resource: Resource, reopening: Reopening) -> None:
+    tool, arguments = reopening
+    encoded = to_json(dict(arguments))
+    if len(encoded) > REOPENING_BYTES:
+        raise ValueError(f"the arguments of {tool!r} have {len(encoded)} bytes, and {REOPENING_BYTES} are the bound")
+    resource.reopening = (tool, json.loads(encoded)) if tool else None
 
 
 def _leave(held: _Held) -> None:

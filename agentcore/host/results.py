@@ -39,7 +39,8 @@ def to_result(returned: Any) -> tuple[ToolResult, bytes]:
     if issubclass(kind, ToolResult):
         data, encoded = _encode(returned.data)
         truncated, untrusted = bool(returned.truncated), bool(returned.untrusted)
-        return ToolResult(_blocks(returned.content), data, truncated, untrusted), encoded
+        resource_id = None if returned.resource_id is None else _word(returned.resource_id, "resource_id")
+        return ToolResult(_blocks(returned.content), data, truncated, untrusted, resource_id), encoded
     if issubclass(kind, _BLOCKS):
         return ToolResult((_block(returned),)), b"null"
     data, encoded = _encode(returned)
@@ -71,7 +72,7 @@ def _block(block: Any) -> ContentBlock:
 
 def _word(value: Any, name: str) -> str:
     if not issubclass(type(value), str):
-        raise TypeError(f"{name} of a content block must be text, not {type_name(value)}")
+        raise TypeError(f"{name} of a result must be text, not {type_name(value)}")
     return plain_text(value)
 
 

@@ -261,6 +261,12 @@ _KEY_SCOPES = (
     """,
 )
 
+_CLOSED_TABS = (
+    # JSON: what a resource showed last and how another is opened in its place; null where nothing opens one
+    "ALTER TABLE tabs ADD COLUMN last_seen TEXT",
+    "CREATE TABLE tab_icons (icon_id TEXT PRIMARY KEY, mime TEXT NOT NULL, data BLOB NOT NULL) STRICT, WITHOUT ROWID",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -270,5 +276,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _TABS,
     _MODULE_SOURCES,
     _KEY_SCOPES,
+    _CLOSED_TABS,
 )
 """The statements of each step, in order."""

@@ -1,7 +1,7 @@
-"""The tabs of the page, in their order."""
+"""The tabs of the page, in their order, with what stays of resources that end with the server."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -9,7 +9,11 @@ from agentcore.store.database import Database
 
 
 class TabRow(NamedTuple):
-    """One tab as it is kept; `title` is the name that a person gave it, empty where nobody did."""
+    """One tab as it is kept.
+
+    `title` is the name that a person gave it, empty where nobody did. `last_seen` is JSON: what its resource showed
+    last and how another is opened in its place; None where nothing opens one.
+    """
 
     tab_id: str
     workspace_id: str
@@ -18,30 +22,44 @@ class TabRow(NamedTuple):
     is_pinned: bool
     created_at_ms: int
     last_active_at_ms: int
+    last_seen: str | None = None
+
+
+class IconRow(NamedTuple):
+    """The icon of a resource, by what it is."""
+
+    icon_id: str
+    mime: str
+    data: bytes
 
 
 class TabStore:
-    """The table of the tabs."""
+    """The tables of the tabs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def load(self) -> list[TabRow]:
-        """The tabs in their order."""
+    async def load(self) -> tuple[list[TabRow], list[IconRow]]:
+        """The tabs in their order, and the icons that they had."""
         return await self._database.read(_load)
 
-    async def save(self, rows: Sequence[TabRow]) -> None:
-        """Keep these tabs, in this order, and no others."""
-        await self._database.write(partial(_save, tuple(rows)))
+    async def save(self, rows: Sequence[TabRow], icons: Mapping[str, IconRow]) -> None:
+        """Keep these tabs, in this order, with these icons, and no others."""
+        await self._database.write(partial(_save, tuple(rows), dict(icons)))
 
 
-def _load(connection: sqlite3.Connection) -> list[TabRow]:
+def _load(connection: sqlite3.Connection) -> tuple[list[TabRow], list[IconRow]]:
     found = connection.execute(f"SELECT {', '.join(TabRow._fields)} FROM tabs ORDER BY place")  # noqa: S608 - names
-    return [TabRow(*row)._replace(is_pinned=bool(row[4])) for row in found]
+    tabs = [TabRow(*row)._replace(is_pinned=bool(row[4])) for row in found]
+    return tabs, [IconRow(*row) for row in connection.execute("SELECT icon_id, mime, data FROM tab_icons")]
 
 
-def _save(rows: Sequence[TabRow], connection: sqlite3.Connection) -> None:
+def _save(rows: Sequence[TabRow], icons: Mapping[str, IconRow], connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM tabs")
     connection.executemany(
-        "INSERT INTO tabs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(place, *row) for place, row in enumerate(rows)]
+        "INSERT INTO tabs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(place, *row) for place, row in enumerate(rows)]
     )
+    kept = {icon_id for (icon_id,) in connection.execute("SELECT icon_id FROM tab_icons")}
+    connection.executemany("DELETE FROM tab_icons WHERE icon_id = ?", [(icon_id,) for icon_id in kept - icons.keys()])
+    new = [icons[icon_id] for icon_id in icons.keys() - kept]
+    connection.executemany("INSERT INTO tab_icons VALUES (?, ?, ?)", new)

@@ -8,7 +8,7 @@ const loaded = new Map();
 
 /** The icon of a resource, such as that of the site it shows; else that of its module. It is decoration. */
 export class AcResourceIcon extends LitElement {
-  static properties = {resource: {attribute: false}, module: {attribute: false}, _url: {state: true}};
+  static properties = {resource: {attribute: false}, module: {attribute: false}, from: {}, _url: {state: true}};
 
   static styles = css`
     :host { display: inline-flex; flex: none; width: 1.125em; height: 1.125em; }
@@ -21,6 +21,8 @@ export class AcResourceIcon extends LitElement {
     this.resource = null;
     /** @type {import('../module-list.js').Module | null} */
     this.module = null;
+    /** Whose icon it is, where that is not the living resource's: `/api/tabs/ID`. */
+    this.from = '';
     this._url = '';
     this._icon = '';
   }
@@ -46,7 +48,7 @@ export class AcResourceIcon extends LitElement {
   /** @param {string} icon */
   async _load(icon) {
     try {
-      const url = await urlOf(/** @type {import('../resource-tabs.js').Resource} */ (this.resource).resourceId, icon);
+      const url = await urlOf(this.from || `/api/resources/${encodeURIComponent(/** @type {import('../resource-tabs.js').Resource} */ (this.resource).resourceId)}`, icon);
       if (icon === this._icon) this._url = url;
     } catch {
       loaded.delete(icon); // it changed meanwhile, or the server is away: the module's own stands for it
@@ -54,9 +56,9 @@ export class AcResourceIcon extends LitElement {
   }
 }
 
-/** @param {string} resourceId @param {string} icon @returns {Promise<string>} */
-function urlOf(resourceId, icon) {
-  const known = loaded.get(icon) ?? load(resourceId, icon);
+/** @param {string} from @param {string} icon @returns {Promise<string>} */
+function urlOf(from, icon) {
+  const known = loaded.get(icon) ?? load(from, icon);
   loaded.delete(icon);
   loaded.set(icon, known); // the last used are kept
   const [oldest] = loaded.keys();
@@ -64,9 +66,9 @@ function urlOf(resourceId, icon) {
   return known;
 }
 
-/** @param {string} resourceId @param {string} icon */
-async function load(resourceId, icon) {
-  const response = await client.fetch(`/api/resources/${encodeURIComponent(resourceId)}/icon?v=${icon}`);
+/** @param {string} from @param {string} icon */
+async function load(from, icon) {
+  const response = await client.fetch(`${from}/icon?v=${icon}`);
   return URL.createObjectURL(await response.blob());
 }
 

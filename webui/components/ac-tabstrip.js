@@ -4,6 +4,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {confirm} from '../confirm.js';
 import {Localized, t} from '../i18n.js';
 import {Listening} from '../listening.js';
+import {openAgain} from '../open-again.js';
 import {nameOf, resourceTabs} from '../resource-tabs.js';
 import {href, navigate, onRoute, route} from '../router.js';
 import {base, buttons, fields} from '../styles.js';
@@ -50,6 +51,8 @@ export class AcTabstrip extends Localized(LitElement) {
       background: var(--ac-accent); border: 1px solid var(--ac-surface-sunken);
     }
     .failed .sign { color: var(--ac-danger); }
+    .closed .sign { opacity: 0.55; }
+    .closed .name { font-style: italic; }
     .pin { flex: none; width: 0.75rem; height: 0.75rem; color: var(--ac-text-muted); }
     .tools { display: none; flex: none; padding-inline-end: var(--ac-space-1); }
     .tools button { min-height: 1.5rem; width: 1.5rem; color: var(--ac-text-muted); }
@@ -115,16 +118,17 @@ export class AcTabstrip extends Localized(LitElement) {
     const {tabId, pinned} = tab;
     const classes = {pinned, current: isCurrent(shown), [resource.status]: true, ...this._drag.classes(shown)};
     const name = nameOf(shown);
-    const state = ['starting', 'busy', 'failed'].includes(resource.status) ? t(`tabs.state.${resource.status}`) : '';
+    const opening = resourceTabs.opening(tabId);
+    const state = opening ? t(`tabs.opening.${opening}`) : ['starting', 'busy', 'failed', 'closed'].includes(resource.status) ? t(`tabs.state.${resource.status}`) : '';
     return html`
       <li class=${classMap(classes)} data-tab=${tabId} draggable=${this._renamed === tabId ? 'false' : 'true'} @dragstart=${(/** @type {DragEvent} */ event) => this._drag.begin(event, shown)}
         @dragover=${(/** @type {DragEvent} */ event) => this._drag.over(event, shown)}>
         ${this._renamed === tabId ? this._form(shown, name) : html`
           <a href=${pathOf(shown)} draggable="false" aria-current=${isCurrent(shown) ? 'page' : nothing} aria-describedby="help" tabindex=${isReached ? 0 : -1}
-            title=${resource.lastUrl ? `${name}\n${resource.lastUrl}` : name} @focus=${() => { this._focused = tabId; }}
+            title=${[name, resource.lastUrl, resource.status === 'closed' ? t('tabs.openAgainTitle') : ''].filter(Boolean).join('\n')} @click=${() => { if (tab.closed) void openAgain(shown); }} @focus=${() => { this._focused = tabId; }}
             @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, shown)} @dblclick=${() => this._rename(shown)}
             @contextmenu=${(/** @type {Event} */ event) => this._onContextMenu(event, shown)} @auxclick=${(/** @type {MouseEvent} */ event) => this._onAuxClick(event, shown)}>
-            <span class="sign">${resource.status === 'starting' ? html`<ac-icon name="loader-circle"></ac-icon>` : html`<ac-resource-icon .resource=${resource} .module=${module}></ac-resource-icon>`}</span>
+            <span class="sign">${resource.status === 'starting' || opening ? html`<ac-icon name="loader-circle"></ac-icon>` : html`<ac-resource-icon .resource=${resource} .module=${module} .from=${tab.closed ? `/api/tabs/${tabId}` : ''}></ac-resource-icon>`}</span>
             <span class="name">${name}</span>${state ? html`<span class="visually-hidden">(${state})</span>` : nothing}
             ${pinned ? html`<ac-icon class="pin" name="pin"></ac-icon>` : nothing}
           </a>
@@ -165,7 +169,8 @@ export class AcTabstrip extends Localized(LitElement) {
       {label: t('tabs.rename'), icon: 'pencil', run: () => this._rename(shown)},
       {label: t('tabs.moveLeft'), icon: 'arrow-left', isOff: at === 0, run: () => this._step(shown, -1)},
       {label: t('tabs.moveRight'), icon: 'arrow-right', isOff: at === kin.length - 1, run: () => this._step(shown, 1)},
-      {label: t('tabs.keepRunning'), isChecked: keeps, isApart: true, run: () => this._try(() => resourceTabs.keepRunning(resource.resourceId, !keeps))},
+      ...(tab.closed ? [{label: t('tabs.openAgain'), icon: 'refresh-cw', isApart: true, run: () => openAgain(shown)}] : []),
+      ...(tab.closed ? [] : [{label: t('tabs.keepRunning'), isChecked: keeps, isApart: true, run: () => this._try(() => resourceTabs.keepRunning(resource.resourceId, !keeps))}]),
       {label: t('tabs.close'), icon: 'x', run: () => this._close(shown)},
     ], this._link(tab.tabId), t('tabs.menu', {name: nameOf(shown)}));
   }
@@ -200,8 +205,8 @@ export class AcTabstrip extends Localized(LitElement) {
   async _close(shown) {
     const {tab, resource} = shown;
     const name = nameOf(shown);
-    const goesOn = tab.pinned || resource.keepRunning;
-    if (!goesOn && !(await confirm({heading: t('tabs.closeHeading', {name}), text: t('tabs.closeText'), action: t('tabs.close')}))) return;
+    const goesOn = !tab.closed && (tab.pinned || resource.keepRunning);
+    if (!goesOn && !tab.closed && !(await confirm({heading: t('tabs.closeHeading', {name}), text: t('tabs.closeText'), action: t('tabs.close')}))) return;
     const [wasCurrent, hadFocus, place] = [isCurrent(shown), Boolean(this.shadowRoot?.activeElement), resourceTabs.tabs.findIndex((other) => other.tab.tabId === tab.tabId)];
     await this._try(async () => {
       const {released} = await resourceTabs.close(tab.tabId);

@@ -2,7 +2,8 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../i18n.js';
 import {Listening} from '../listening.js';
 import {componentTitle, moduleList} from '../module-list.js';
-import {resourceTabs} from '../resource-tabs.js';
+import {openAgain} from '../open-again.js';
+import {nameOf, resourceTabs} from '../resource-tabs.js';
 import {href} from '../router.js';
 import {base, buttons} from '../styles.js';
 import '../components/ac-empty.js';
@@ -12,7 +13,11 @@ import '../components/ac-module-frame.js';
 export class AcViewPage extends Localized(LitElement) {
   static properties = {path: {attribute: false}, query: {attribute: false}};
 
-  static styles = [base, buttons, css`:host, ac-module-frame { height: 100%; }`];
+  static styles = [base, buttons, css`
+    :host, ac-module-frame { height: 100%; }
+    .url { overflow-wrap: anywhere; }
+    button[slot='actions'] { margin-top: var(--ac-space-4); }
+  `];
 
   constructor() {
     super();
@@ -29,6 +34,8 @@ export class AcViewPage extends Localized(LitElement) {
     if (!module) return moduleList.isLoaded ? this._away(name, t('modules.unknown', {name})) : nothing;
     if (module.state !== 'ready') return this._away(name, t('modules.pageAway', {name: module.title}));
     const tag = resourceId ? resourceTabs.tagOf(resourceId) : module.component?.tag;
+    const closed = resourceId && !tag ? resourceTabs.closed(resourceId) : undefined;
+    if (closed) return this._closed(closed);
     if (!tag && resourceId) return this._ended(module);
     if (!tag) return this._away(name, t('modules.noPage', {name: module.title}));
     return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} aria-label=${componentTitle(module)}></ac-module-frame>`;
@@ -41,6 +48,19 @@ export class AcViewPage extends Localized(LitElement) {
     this._shown = shown;
     // without it the strip only does not know which tab was at the front last
     if (shown) resourceTabs.show(shown).catch(() => {});
+  }
+
+  /** A resource that ended with the server: where it was, and one click to open another one there. @param {import('../resource-tabs.js').ShownTab} shown */
+  _closed(shown) {
+    const {tab, resource} = shown;
+    const opening = resourceTabs.opening(tab.tabId);
+    return html`
+      <ac-empty icon="circle-stop" heading=${nameOf(shown)}>
+        <p role="status">${t(opening === 'waiting' ? 'tabs.endedWaiting' : opening ? 'tabs.opening.working' : 'tabs.endedWithServer')}</p>
+        ${resource.lastUrl ? html`<p class="url mono">${resource.lastUrl}</p>` : html`<p>${t('tabs.endedWithServerText')}</p>`}
+        <button slot="actions" class="primary" ?disabled=${Boolean(opening)} @click=${() => openAgain(shown)}>${t('tabs.openAgain')}</button>
+        <button slot="actions" @click=${() => resourceTabs.close(tab.tabId)}>${t('tabs.close')}</button>
+      </ac-empty>`;
   }
 
   /** A resource that is no more: what there is else of its kind stands in the module's own page. @param {import('../module-list.js').Module} module */

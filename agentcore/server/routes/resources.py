@@ -12,7 +12,8 @@ from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
 from agentcore.server.route_table import ServerRoute
 
-_FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}
+FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}
+"""Headers of what stands behind an address that changes with it."""
 
 
 class ResourcesQuery(BaseModel, defer_build=True):
@@ -44,7 +45,7 @@ async def send_icon(exchange: Exchange) -> Answer:
     resource = exchange.host.resources.get(exchange.path_values["id"])
     if resource.icon is None:
         raise ToolError("icon_not_found", f"the resource {resource.resource_id!r} has no icon")
-    return Answer(resource.icon.data, HTTPStatus.OK, resource.icon.mime, _FOR_GOOD)
+    return Answer(resource.icon.data, HTTPStatus.OK, resource.icon.mime, FOR_GOOD)
 
 
 async def change_resource(exchange: Exchange) -> Answer:

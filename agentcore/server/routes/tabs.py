@@ -1,14 +1,17 @@
 """The strip of tabs: what stands in it, in which order, and what becomes of a resource whose tab is closed."""
 
+from http import HTTPStatus
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.host.encoding import to_json
+from agentcore.host.last_seen import LastSeen
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.routes.resources import FOR_GOOD
 
 _TITLE_CHARS = 80
 
@@ -23,6 +26,9 @@ class ShownResource(_Model):
     """The resource that is looked at."""
 
     resource_id: Annotated[str, Field(max_length=200)]
+    tab_id: Annotated[
+        str | None, Field(max_length=64, description="A closed tab that becomes the resource's, in its place.")
+    ] = None
 
 
 class TabChange(_Model):
@@ -47,6 +53,9 @@ class TabView(_Model):
     pinned: bool
     created_at: int
     last_active_at: int
+    closed: Annotated[
+        LastSeen | None, Field(description="Its resource ended with an earlier server: how it was, and how to open it.")
+    ]
 
 
 class TabsView(_Model):
@@ -70,7 +79,13 @@ async def list_tabs(exchange: Exchange) -> Answer:
 async def show_tab(exchange: Exchange) -> Answer:
     """Bring a resource's tab to the front; one is made if there is none."""
     shown: ShownResource = exchange.body
-    return Answer(to_json((await exchange.host.tabs.show(shown.resource_id)).to_json()))
+    return Answer(to_json((await exchange.host.tabs.show(shown.resource_id, in_place_of=shown.tab_id)).to_json()))
+
+
+async def send_icon(exchange: Exchange) -> Answer:
+    """Send the icon that the resource of a closed tab had; its address carries the `icon` of `closed` as `v`."""
+    icon = exchange.host.tabs.icon(exchange.path_values["id"])
+    return Answer(icon.data, HTTPStatus.OK, icon.mime, FOR_GOOD)
 
 
 async def change_tab(exchange: Exchange) -> Answer:
@@ -99,6 +114,13 @@ ROUTES = (
         action="call",
         body=ShownResource,
         answer=TabView,
+    ),
+    ServerRoute(
+        "GET",
+        f"{_ONE}/icon",
+        send_icon,
+        "The picture by which the resource of a closed tab was known.",
+        content_type="image/*",
     ),
     ServerRoute("PATCH", _ONE, change_tab, "Pin, move or rename a tab.", action="call", body=TabChange, answer=TabView),
     ServerRoute(

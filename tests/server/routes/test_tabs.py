@@ -5,10 +5,13 @@ import json
 
 import pytest
 
-from agentcore.api import Image, Module, ResourceUse, ToolContext, tool
+from agentcore.api import Image, Module, ResourceUse, ToolContext, ToolResult, tool
+from agentcore.api.errors import ToolError
 from agentcore.host import Host, load_config
-from agentcore.host.limits import ICON_BYTES
+from agentcore.host.call import CallRequest
+from agentcore.host.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.store import StateDir
+from agentcore.testing.hosting import PERSON
 
 pytestmark = pytest.mark.spec("R2", "R4")
 
@@ -18,19 +21,28 @@ class Stations(Module):
 
     name = "stations"
 
-    def __init__(self, living: tuple[str, ...] = ()) -> None:
-        self.living, self.released = living, []
+    def __init__(self, living: tuple[str, ...] = (), *, opens_again: bool = False) -> None:
+        self.living, self.opens_again, self.released = living, opens_again, []
 
     async def init(self, runtime) -> None:
         """Open those that were there before."""
         for session in self.living:
-            runtime.resources.create("station", session, on_release=self._on_release)
+            self._make(session)
 
     @tool
-    async def open_station(self, ctx: ToolContext) -> str:
+    async def open_station(self, ctx: ToolContext, url: str = "") -> ToolResult:
         """Open one."""
-        made = self.runtime.resources.create("station", ctx.session_id, on_release=self._on_release)
-        return made.resource_id
+        made = self._make(ctx.session_id, url)
+        return ToolResult("open", resource_id=made.resource_id)
+
+    def _make(self, session_id: str, url: str = ""):
+        made = self.runtime.resources.create("station", session_id, on_release=self._on_release)
+        if self.opens_again:
+            again = ("open_station", {"url": url})
+            update = self.runtime.resources.update
+            update(made.resource_id, last_url=url, title=f"At {url}", icon=Image(b"<svg/>", "image/svg+xml"))
+            update(made.resource_id, reopening=again)
+        return made
 
     @tool(resource=ResourceUse("station"))
     async def hold_station(self, ctx: ToolContext) -> None:
@@ -83,7 +95,13 @@ async def test_resource_gets_a_tab_that_says_which_it_is_and_how_it_shows(server
     assert "s1" not in tab["tabId"]
     assert tab["createdAt"] == tab["lastActiveAt"] > 0
     del tab["tabId"], tab["createdAt"], tab["lastActiveAt"]
-    assert tab == {"workspaceId": "default", "resourceId": "station_s1_0", "title": None, "pinned": False}
+    assert tab == {
+        "workspaceId": "default",
+        "resourceId": "station_s1_0",
+        "title": None,
+        "pinned": False,
+        "closed": None,
+    }
 
 
 async def test_tabs_are_moved_before_others_and_to_the_end(server):
@@ -214,16 +232,102 @@ async def test_changes_are_told(server):
     assert len(told) == 3
 
 
-async def test_order_pins_and_names_outlive_the_server_for_what_is_there_again(tmp_path):
+@pytest.fixture
+def run(tmp_path):
+    """Run a host in one folder, with a module, for as long as some work takes."""
     (tmp_path / "app.json").write_text(json.dumps({"modules": []}))
     environ = {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
     config = load_config(tmp_path / "app.json", environ)
 
-    async def run(module, work):
+    async def run_one(module, work):
         with StateDir.open(config.file, environ=environ) as state:
             async with Host.open(config, state, [module]) as host:
                 return await work(host)
 
+    return run_one
+
+
+def strip(host):
+    return [tab.to_json() for tab in host.tabs.in_order()]
+
+
+async def open_at(host, *urls, session_id="s1"):
+    for url in urls:
+        await host.call(CallRequest("open_station", {"url": url}, PERSON, session_id=session_id))
+    return strip(host)
+
+
+async def test_resource_that_ended_with_the_server_comes_back_closed_with_all_that_opens_it_again(run):
+    async def begin(host):
+        await open_at(host, "https://a.example/", "https://b.example/")
+        await host.tabs.change(host.tabs.in_order()[1].tab_id, is_pinned=True, title="Mine")
+        return strip(host)
+
+    async def look(host):
+        tab = host.tabs.in_order()[1]
+        assert host.tabs.icon(tab.tab_id) == Image(b"<svg/>", "image/svg+xml")
+        return strip(host)
+
+    async def open_again(host):
+        first, second = strip(host)
+        closed = second["closed"]
+        request = CallRequest(closed["tool"], closed["arguments"], PERSON, session_id=closed["chatSessionId"])
+        made = (await host.call(request)).resource_id
+        assert made == "station_s1_2"  # ids are not given twice: the first two are closed still
+        await host.tabs.show(made, in_place_of=second["tabId"])
+        with pytest.raises(ToolError) as caught:
+            await host.tabs.show(made, in_place_of=second["tabId"])
+        assert caught.value.type == "tab_not_closed"
+        return first, strip(host)
+
+    before = await run(Stations(opens_again=True), begin)
+    closed = await run(Stations(opens_again=True), look)
+    assert [tab.pop("closed") for tab in before] == [None, None]
+    states = [tab.pop("closed") for tab in closed]
+    assert closed == before  # order, pin and name
+    assert [state["lastUrl"] for state in states] == ["https://b.example/", "https://a.example/"]
+    assert states[0]["icon"]
+    assert (states[1]["tool"], states[1]["arguments"]) == ("open_station", {"url": "https://a.example/"})
+
+    first, after = await run(Stations(opens_again=True), open_again)
+    assert [tab["closed"] is None for tab in after] == [False, True]
+    assert after[0] == first
+    assert (after[1]["tabId"], after[1]["resourceId"]) == (before[1]["tabId"], "station_s1_2")
+
+
+async def test_closed_tabs_are_bounded_closed_for_good_and_go_with_their_session(run):
+    async def begin(host):
+        return await open_at(host, *(f"https://{n}.example/" for n in range(CLOSED_TABS + 3)))
+
+    async def close_one(host):
+        tabs = host.tabs.in_order()
+        assert len(tabs) == CLOSED_TABS
+        assert await host.tabs.close(tabs[0].tab_id)
+        assert len(host.tabs.in_order()) == CLOSED_TABS - 1
+
+    async def forget(host):
+        assert len(host.tabs.in_order()) == CLOSED_TABS - 1
+        await host.tabs.end_session("s1")
+        return strip(host)
+
+    await run(Stations(opens_again=True), begin)
+    await run(Stations(opens_again=True), close_one)
+    assert await run(Stations(opens_again=True), forget) == []
+    assert await run(Stations(opens_again=True), open_at) == []
+
+
+async def test_call_that_opens_a_resource_again_is_bounded_json_and_can_be_taken_away(server):
+    await open_stations(server, 1)
+    update = server.host.resources.update
+    with pytest.raises(ValueError, match="are the bound"):
+        update("station_s1_0", reopening=("open_station", {"url": "x" * REOPENING_BYTES}))
+    update("station_s1_0", reopening=("open_station", {"url": "x"}))
+    assert server.host.resources.get("station_s1_0").reopening == ("open_station", {"url": "x"})
+    update("station_s1_0", reopening=("", {}))
+    assert server.host.resources.get("station_s1_0").reopening is None
+
+
+async def test_order_pins_and_names_outlive_the_server_for_what_is_there_again(run):
     async def arrange(host):
         a, _, c, d = host.tabs.in_order()
         await host.tabs.change(d.tab_id, is_pinned=True)

@@ -40,6 +40,7 @@ async def answer(ctx: ToolContext, tab: Tab, told: Told | DialogOpened, ids: dic
         {**ids, **told.fields, **fields},
         truncated=told.is_cut,
         untrusted=True,
+        resource_id=tab.resource_id,
     )
 
 

@@ -60,13 +60,21 @@ class Browser(ExtraTools):
         limit = super().limit_ms(tool_name, args)
         return typing_ms(args["text"], args["delay"]) if limit is None and "delay" in args else limit
 
-    @tool(effects=("egress",), destructive=False, idempotent=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
+    async def _preview_launch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        url = arguments.get("url")
+        return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
+
+    @tool(
+        effects=("egress",), destructive=False, idempotent=True, open_world=True, timeout_s=LONGEST_S,
+        preview=_preview_launch, resource=PAGE,
+    )  # fmt: skip
     async def browser_launch(
         self,
         ctx: ToolContext,
         headless: Annotated[bool | None, Field(description="Without a window; left out, as the settings say.")] = None,
         viewport: Annotated[Viewport | None, Field(description="Size of the page, 1280 by 720 if left out.")] = None,
         new_page: Annotated[bool, Field(description="Open a further page, with a resourceId of its own.")] = False,
+        url: Annotated[Url | None, Field(description="Go there at once.")] = None,
         resourceId: PageId = None,
     ) -> ToolResult:
         """Start the session's browser. When it runs already, it says so and starts nothing, unless new_page is set."""
@@ -78,9 +86,15 @@ class Browser(ExtraTools):
                 self.resource_type, resource.session_id, on_release=self.release_tab
             )
         tab = await self.adapter.tab(resource.resource_id)
+        if url is not None:
+            return await self.told(ctx, tab, self._opened_at(tab, url))
         started = not is_running or new_page
         said = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
         return await self.told(ctx, tab, _ready(Told(said, {"started": started, "url": tab.page.url})))
+
+    async def _opened_at(self, tab: Tab, url: str) -> Told:
+        arrived = await self.adapter.arrive(str(tab.resource_id), url, "load", DEFAULT_MS)
+        return Told(f"Page {tab.resource_id} is open: {arrived}", {"started": True, **arrived.to_json()})
 
     async def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self.policy.check(with_scheme(arguments["url"])),))

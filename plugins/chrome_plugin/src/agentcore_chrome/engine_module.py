@@ -143,13 +143,19 @@ class EngineModule(Module):
         """See `agentcore_chrome.engine.Listener`."""
         if tab.owner == self.runtime.name and tab.resource_id is not None:
             try:
-                self.runtime.resources.update(tab.resource_id, last_url=tab.page.url, title=tab.title)
+                self.runtime.resources.update(
+                    tab.resource_id, last_url=tab.page.url, title=tab.title, reopening=self.reopening(tab)
+                )
             except ToolError:
                 log.debug("resource_gone", resource_id=tab.resource_id)
             else:
                 if self._favicons is not None:
                     self._favicons.look_soon(tab)
         self.browsers_changed()
+
+    def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
+        """The call that opens another page in the place of a tab's, when it has ended with the server."""
+        return None
 
     def icon_found(self, tab: Tab, icon: Image) -> None:
         """The icon of the site that a tab shows; one without data: it has none."""

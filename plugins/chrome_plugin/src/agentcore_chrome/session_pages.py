@@ -31,6 +31,7 @@ from agentcore_chrome.tree_lines import changes, is_other_page, read_lines
 
 _SNAPSHOT_SECONDS = 10.0
 _CHANGED_LINES = 120
+_REOPENED_CHARS = 4096
 
 
 @dataclass(slots=True)
@@ -169,7 +170,9 @@ class SessionPages(EngineModule):
         if tab.owner == self.runtime.name and tab.resource_id is not None:
             try:
                 self.runtime.resources.adopt(tab.resource_id, self.release_tab)
-                self.runtime.resources.update(tab.resource_id, status="ready", keys={"tabId": tab.tab_id})
+                self.runtime.resources.update(
+                    tab.resource_id, status="ready", keys={"tabId": tab.tab_id}, reopening=self.reopening(tab)
+                )
             except ToolError:
                 self.own(tab.close())  # it was closed before its page was there
             else:
@@ -178,6 +181,12 @@ class SessionPages(EngineModule):
                 )
         super().tab_added(tab)
 
+    def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
+        """See `EngineModule.reopening`: a further page of the session, at the last address."""
+        url = tab.page.url
+        at = {"url": url} if url.startswith(("http://", "https://")) and len(url) <= _REOPENED_CHARS else {}
+        return "browser_launch", {"new_page": True, **at}
+
     def tab_removed(self, tab: Tab) -> None:
         """A page that crashed stays as a resource, to be opened anew; one that was closed goes."""
         self._last_lines.pop(tab.tab_id, None)
@@ -185,7 +194,7 @@ class SessionPages(EngineModule):
         if tab.owner == self.runtime.name and tab.resource_id is not None and has_crashed:
             try:
                 self.runtime.resources.update(tab.resource_id, status="failed")
-                self.runtime.resources.emit(tab.resource_id, "error", tab.gone.result().to_json())
+                self.runtime.resources.emit(tab.resource_id, "error", {"error": tab.gone.result().to_json()})
             except ToolError:
                 pass  # it was released at the same moment
             self.own(tab.process.end_session(tab.session_id))

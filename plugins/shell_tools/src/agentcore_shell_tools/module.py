@@ -181,7 +181,7 @@ class ShellTools(Module):
             return await run_foreground(ctx, self._running_shell, wish, timeoutMs)
         process = await self._table.start(ctx, wish, has_terminal=terminal)
         text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
-        return ToolResult(text, {"process_id": process.process_id})
+        return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
     @tool(read_only=True, open_world=True, timeout_s=_LIMIT_S, resource=_TERMINAL)
     async def bash_output(

@@ -81,7 +81,14 @@ class Processes:
         running = started, typing
         process = Process(resource.resource_id, session_id, wish.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
-        self._runtime.resources.update(process.process_id, status="busy", title=_title(wish.command))
+        # what ran is not run again by itself: a shell in its folder is opened
+        again = {"command": "exec bash", "background": True, "terminal": True}
+        self._runtime.resources.update(
+            process.process_id,
+            status="busy",
+            title=_title(wish.command),
+            reopening=("bash", again if wish.folder is None else {**again, "cwd": wish.folder}),
+        )
         supervised.on_over(lambda: self._finish(process))
         return process
 
@@ -109,7 +116,9 @@ class Processes:
         if process.process_id in self._table:
             with suppress(ToolError):  # its resource is being released at this moment
                 is_well = process.exit_code == 0 or process.is_killed
-                self._runtime.resources.update(process.process_id, status="ready" if is_well else "failed")
+                self._runtime.resources.update(
+                    process.process_id, status="ready" if is_well else "failed", reopening=("", {})
+                )
         self._has_finished.set()
 
     async def _forget(self) -> None:

@@ -1,0 +1,40 @@
+"""What stays of a resource in its tab: how it looked last, and the call that opens another one in its place."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.resource import Resource
+
+
+class LastSeen(BaseModel):
+    """A resource as it was when it was last heard of, as it is stored and sent."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
+
+    resource_type: str
+    chat_session_id: str
+    index: int
+    title: str | None = None
+    last_url: str | None = None
+    icon: Annotated[str | None, Field(description="Changes with the picture at `/api/tabs/{id}/icon`.")] = None
+    tool: Annotated[str, Field(description="The tool that opens another one in its place …")]
+    arguments: Annotated[dict[str, Any], Field(description="… with these arguments, in its session.")]
+
+    @classmethod
+    def of(cls, resource: Resource) -> Self | None:
+        """What stays of a resource; None: nothing opens another one."""
+        if resource.reopening is None:
+            return None
+        tool, arguments = resource.reopening
+        return cls(
+            resource_type=resource.resource_type,
+            chat_session_id=resource.session_id,
+            index=resource.index,
+            title=resource.title,
+            last_url=resource.last_url,
+            icon=resource.icon_id or None,
+            tool=tool,
+            arguments=dict(arguments),
+        )
