@@ -37,9 +37,14 @@ class RawSettings:
     origins: Origins = field(repr=False)
 
 
+def settings_folder(config: AppConfig) -> Path:
+    """The folder beside app.json whose files override settings of modules, whether it exists or not."""
+    return config.folder / "modules"
+
+
 def settings_file(config: AppConfig, key: str) -> Path:
     """The file beside app.json that overrides a module's settings, whether it exists or not."""
-    return config.folder / "modules" / f"{key}.json"
+    return settings_folder(config) / f"{key}.json"
 
 
 def module_settings(

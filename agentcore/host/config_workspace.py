@@ -1,11 +1,14 @@
 """The folders that tools may touch, from `workspace.roots` of app.json to folders that exist."""
 
+import glob
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
 from agentcore.host.config import AppConfig
 from agentcore.host.config_error import ConfigError, ConfigProblem
 from agentcore.host.config_model import WorkspaceConfig, beside
+from agentcore.host.config_settings import settings_folder
 from agentcore.host.json_source import JsonPath
 
 _ROOTS: JsonPath = ("workspace", "roots")
@@ -20,7 +23,8 @@ def prepare_roots(config: AppConfig, state_dir: Path | None = None) -> tuple[Pat
     Returns:
         Absolute folders without links in their paths, in the order of app.json; none lies in another.
     Raises:
-        ConfigError: A root does not exist, is no folder, cannot be made, or two overlap.
+        ConfigError: A root does not exist, is no folder, cannot be made, holds nothing but code of modules, or two
+            overlap.
     """
     if config.workspace.roots == WorkspaceConfig().roots:
         _make_default(config)
@@ -29,9 +33,24 @@ def prepare_roots(config: AppConfig, state_dir: Path | None = None) -> tuple[Pat
         if _overlap(first, second):
             raise _problem(config, index, f"{second} overlaps another root, {first}; list the outer one only")
     for index, root in enumerate(roots):
+        if any(root.is_relative_to(folder.resolve()) for folder in (config.modules_folder, settings_folder(config))):
+            raise _problem(config, index, f"{root} lies in a folder of modules, whose files run here; choose another")
         if state_dir is not None and _overlap(root, state_dir.resolve()):
             raise _problem(config, index, f"{root} overlaps the server's state folder {state_dir}; choose another")
     return tuple(roots)
+
+
+def control_patterns(config: AppConfig, roots: Sequence[Path]) -> tuple[str, ...]:
+    """Patterns of what decides what runs and is allowed here, where it lies inside of roots, whatever it is called.
+
+    Args:
+        config: app.json as it counts: its file, the settings beside it, and the folder of local modules.
+        roots: As `prepare_roots` gives them.
+    """
+    paths = (config.file, settings_folder(config), config.modules_folder)
+    places = {place for path in paths for place in (path, path.parent.resolve() / path.name, path.resolve())}
+    inside = {f"/{place.relative_to(root)}" for place in places for root in roots if place.is_relative_to(root)}
+    return tuple(sorted(glob.escape(each) for each in inside))
 
 
 def _make_default(config: AppConfig) -> None:

@@ -20,7 +20,7 @@ from agentcore.host.call_review import CallReview
 from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_model import ApprovalsConfig
-from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.config_workspace import control_patterns, prepare_roots
 from agentcore.host.containment import report_loop_error
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
@@ -55,7 +55,9 @@ class Host:
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
         self.config, self.state, self.store = config, state, store
         self.started_at = time.time()
-        self.workspace = Workspace(prepare_roots(config, state.path), protected=config.workspace.protected)
+        folders = prepare_roots(config, state.path)
+        protected = (*config.workspace.protected, *control_patterns(config, folders))
+        self.workspace = Workspace(folders, protected=protected)
         self.events = EventBus()
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)

@@ -64,7 +64,7 @@ def diff_of(before: SettingsDocument, after: SettingsDocument) -> list[tuple[Con
             continue
         hides = _hides_in(before, is_app=old is before.app)
         lines = difflib.unified_diff(
-            _masked_lines(old.source if old.exists else JsonSource("{}"), hides, {}),
+            _masked_lines(old.source, hides, {}) if old.exists else [],
             _masked_lines(new.source, hides, _changed_secrets(old.source, new.source, hides)),
             fromfile=str(old.path) if old.exists else "/dev/null",
             tofile=str(new.path),

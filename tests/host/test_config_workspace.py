@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from agentcore.api.workspace import Workspace
 from agentcore.host.config import load_config
 from agentcore.host.config_error import ConfigError
-from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.config_workspace import control_patterns, prepare_roots
 
 
 def roots_of(folder: Path, roots: list[str] | None = None, state_dir: Path | None = None, **environ: str) -> list[Path]:
@@ -92,3 +93,30 @@ def test_root_that_cannot_be_used_is_named_with_its_place(tmp_path: Path, root: 
 def test_root_may_not_meet_the_state_folder(tmp_path: Path, root: str) -> None:
     (tmp_path / "state" / "inner").mkdir(parents=True)
     assert "overlaps the server's state folder" in refused(tmp_path, [root], tmp_path / "state").message
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.parametrize("name", ["app.json", "conf[1].json"])
+def test_what_decides_what_runs_is_protected_inside_of_a_root_whatever_it_is_called(tmp_path: Path, name: str) -> None:
+    """A model's `write_file` into the settings of a module, and a reload, would let it run anything."""
+    folder = tmp_path / "project"
+    (folder / "elsewhere").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("project")
+    (folder / name).write_text(json.dumps({"workspace": {"roots": ["."]}, "modules_dir": "local"}))
+    for way in (folder, tmp_path / "link"):
+        config = load_config(way / name, {})
+        roots = prepare_roots(config)
+        with Workspace(roots, control_patterns(config, roots)) as workspace:
+            for path in (name, "modules", "modules/chrome.json", "modules/new/x.py", "local/lamp.py", "LOCAL/lamp.py"):
+                assert workspace.is_protected(workspace.locate(path)), path
+            for path in ("conf1.json", "elsewhere/modules/x.json", "elsewhere/local/x.py", "notes.md"):
+                assert not workspace.is_protected(workspace.locate(path)), path
+
+
+@pytest.mark.spec("S2")
+@pytest.mark.parametrize("root", ["modules", "modules/lamp", "local"])
+def test_folder_of_modules_is_no_root(tmp_path: Path, root: str) -> None:
+    (tmp_path / root).mkdir(parents=True)
+    (tmp_path / "app.json").write_text(json.dumps({"modules_dir": "local", "workspace": {"roots": [root]}}))
+    with pytest.raises(ConfigError, match="lies in a folder of modules, whose files run here; choose another"):
+        prepare_roots(load_config(tmp_path / "app.json", {}))

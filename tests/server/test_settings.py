@@ -145,7 +145,7 @@ async def test_preview_shows_a_diff_and_writes_nothing(server):
     (diff,) = answer["diff"]
     assert diff["file"] == str(server.folder / "modules" / "weather.json")
     changed = [line for line in diff["text"].splitlines() if line[:1] in "+-"][2:]
-    assert changed == ["-{}", "+{", '+  "count": 7,', '+  "unit": "F"', "+}"]
+    assert changed == ["+{", '+  "count": 7,', '+  "unit": "F"', "+}"]
     assert not (server.folder / "modules" / "weather.json").exists()
     assert (server.folder / "app.json").read_text() == APP
 

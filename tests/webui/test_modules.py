@@ -108,17 +108,16 @@ async def confirm_what_waits(ui, page):
     return change.proposal
 
 
-async def test_module_is_disabled_and_enabled_once_confirmed_and_app_json_says_so(start_webui):
+async def test_module_is_disabled_and_enabled_once_that_is_confirmed_and_app_json_says_so(start_webui):
     ui = await start_webui(files={"clock": CLOCK})
     page = await ui.page("#/modules")
     await page.get_by_role("button", name="Disable Clock").click()
-    await expect(row(page, "Clock")).to_contain_text("Ready")
-    assert (await confirm_what_waits(ui, page)).kind == "module_disable"
     await expect(row(page, "Clock")).to_contain_text("Off")
     assert json.loads((ui.folder / "app.json").read_text())["modules"] == []
     await expect(page.get_by_text("No module is in use")).to_be_visible()
 
     await page.get_by_role("button", name="Enable Clock").click()
+    await expect(row(page, "Clock")).to_contain_text("Off")
     assert (await confirm_what_waits(ui, page)).kind == "module"
     await expect(row(page, "Clock")).to_contain_text("Ready")
     assert json.loads((ui.folder / "app.json").read_text())["modules"] == ["clock"]
@@ -153,7 +152,6 @@ async def test_calls_that_would_end_are_asked_about_before_a_module_is_disabled(
         assert not call.done()
         await page.get_by_role("button", name="Disable Waiting").click()
         await question.get_by_role("button", name="Disable").click()
-        await confirm_what_waits(ui, page)
         await expect(row(page, "Waiting")).to_contain_text("Off")
     assert call.result().error.type == "module_stopping"
 
@@ -194,13 +192,6 @@ class Keyed(Module):
 '''
 
 
-async def confirm_reload(ui, page):
-    ui.allowed_errors.append("403")
-    await expect(page.get_by_text("The reload waits for your confirmation")).to_be_visible()
-    (change,) = ui.host.policy_changes.waiting
-    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
-
-
 async def test_failing_module_is_mended_by_its_settings_where_its_reason_stands(start_webui):
     ui = await start_webui(files={"keyed": KEYED})
     page = await ui.page("#/modules/keyed")
@@ -208,11 +199,11 @@ async def test_failing_module_is_mended_by_its_settings_where_its_reason_stands(
     settings = page.get_by_role("region", name="Settings")
     await settings.get_by_role("textbox").first.fill("Bonn")
     await page.get_by_role("button", name="Review").click()
-    await page.get_by_role("button", name="Save and reload").click()
-    await confirm_reload(ui, page)
+    await page.get_by_role("button", name="Save and reload once confirmed").click()
+    assert (await confirm_what_waits(ui, page)).kind == "settings_reload"
     await expect(page.get_by_role("region", name="1 tool")).to_contain_text("keyed_look")
     await expect(page.get_by_role("alert")).to_be_hidden()
-    assert json.loads((ui.folder / "app.json").read_text())["config"]["keyed"]["station"] == "Bonn"
+    assert json.loads((ui.folder / "modules" / "keyed.json").read_text()) == {"station": "Bonn"}
 
 
 async def test_state_follows_what_others_do(start_webui):

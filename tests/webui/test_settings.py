@@ -116,7 +116,7 @@ async def test_what_is_not_harmless_waits_for_a_confirmation_and_goes_on_by_itse
     await expect(row(page, "locale")).not_to_contain_text("Counts once you confirm it")
     await row(page, "approvals.mode").get_by_role("radio", name="deny").check()
     unsaved = page.get_by_role("region", name="Changes that are not saved")
-    await expect(unsaved).to_contain_text("1 change to be confirmed in the approval view")
+    await expect(unsaved).to_contain_text("1 change to be confirmed")
     dialog = await review(page)
     await expect(dialog).to_contain_text("This waits until you confirm it in the approval view")
     await dialog.get_by_role("button", name="Save once confirmed").click()

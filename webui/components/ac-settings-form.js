@@ -185,7 +185,8 @@ export class AcSettingsForm extends Localized(LitElement) {
     await this._edit?.load();
     if (!this._edit?.decided(changeId, outcome)) return;
     const isApplied = outcome === 'applied';
-    toast(t(isApplied ? 'settings.saved' : 'settings.notApplied'), {detail: isApplied ? '' : t('settings.notAppliedText')});
+    if (isApplied) toast(t('settings.saved'));
+    else toast(t('settings.notApplied'), {kind: 'info', detail: t('settings.notAppliedText')});
   }
 
   /** The focus goes back to where it came from; after saving, that is not there any more. */
