@@ -156,7 +156,7 @@ async def test_calls_that_would_end_are_asked_about_before_a_module_is_disabled(
     assert call.result().error.type == "module_stopping"
 
 
-async def test_mended_module_starts_by_reload_and_one_that_breaks_says_why(start_webui):
+async def test_mended_module_starts_by_reload_and_one_that_breaks_runs_on_and_says_why(start_webui):
     ui = await start_webui(files={"clock": BROKEN.replace("Broken", "Clock")})
     page = await ui.page("#/modules/clock")
     await expect(page.get_by_role("alert")).to_be_visible()
@@ -169,7 +169,8 @@ async def test_mended_module_starts_by_reload_and_one_that_breaks_says_why(start
     ui.write("clock", "import nothing_of_this_name")
     await page.get_by_role("button", name="Reload Clock").click()
     await confirm_what_waits(ui, page)
-    await expect(page.get_by_role("alert")).to_contain_text("nothing_of_this_name")
+    await expect(page.get_by_text("the code on the disk was not loaded")).to_contain_text("nothing_of_this_name")
+    await expect(page.get_by_role("region", name="1 tool")).to_be_visible()
 
 
 KEYED = '''
