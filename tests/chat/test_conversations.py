@@ -386,6 +386,22 @@ async def test_mode_that_asks_less_counts_once_a_person_has_confirmed_it(open_ta
     )
     assert (before["mode"], after["mode"], after["ownMode"], stricter["mode"]) == ("ask", "allow", "allow", "deny")
     assert made["error"]["type"] == "confirmation_required"
+    assert "make the session without a mode and change it then" in made["error"]["message"]
+
+
+@pytest.mark.spec("K3")
+async def test_mode_that_was_confirmed_is_the_one_that_was_shown(open_talk):
+    """While it waits, another agent is chosen, whose own mode nobody was shown."""
+    agents = {"reader": {"mode": "ask_writes"}, "doer": {"mode": "allow"}}
+    async with open_talk(agents=agents) as talk:
+        made = await talk.ask("POST", "/api/sessions", {"agentId": "reader", "mode": "ask"}, status=201)
+        path = f"/api/sessions/{made['sessionId']}"
+        await talk.ask("PATCH", path, {"mode": None}, status=403)
+        await talk.ask("PATCH", path, {"agentId": "doer"})
+        (change,) = talk.host.policy_changes.waiting
+        assert "+mode: ask_writes" in change.proposal.diff[0][1]
+        await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+        assert (await talk.ask("GET", path))["mode"] == "ask_writes"
 
 
 async def test_without_a_model_a_message_is_refused_with_what_is_missing(open_talk):

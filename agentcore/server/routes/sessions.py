@@ -139,11 +139,27 @@ async def make_session(exchange: Exchange) -> Answer:
     body: NewSession = exchange.body
     if body.mode is not None:
         before = _conversations(exchange).mode_with(None, body.agent_id)
-        check_mode_change(exchange.principal, before, body.mode)
+        _check_first_mode(exchange, before, body.mode)
     made = await _conversations(exchange).create(
         exchange.principal, agent_id=body.agent_id, model=body.model, mode=body.mode, user_id=body.user_id
     )
     return _answer(made.to_json(), HTTPStatus.CREATED)
+
+
+def _check_first_mode(exchange: Exchange, before: ApprovalMode, mode: ApprovalMode) -> None:
+    """A session that is not there yet has nothing that could wait for a person: say how one comes to a looser mode."""
+    try:
+        check_mode_change(exchange.principal, before, mode)
+    except ToolError as exc:
+        if exc.type != "confirmation_required":
+            raise
+        raise ToolError(
+            exc.type,
+            f"mode {mode!r} asks less than {before!r}, which a person confirms, and nothing was made: make the session "
+            "without a mode and change it then, which waits in the approval view",
+            action="change_policy",
+            mode=mode,
+        ) from exc
 
 
 async def show_session(exchange: Exchange) -> Answer:
@@ -172,10 +188,12 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
     """Set the mode; one that asks less than the one that counts is for a person to confirm."""
     conversations = _conversations(exchange)
 
-    async def apply() -> None:
-        await conversations.change(session.session_id, {"mode": mode})
-
     after = conversations.mode_with(mode, session.agent_id)
+
+    async def apply_as_shown() -> None:
+        # not what the session's agent says by then, which may be another
+        await conversations.change(session.session_id, {"mode": after})
+
     try:
         check_mode_change(exchange.principal, session.mode, after)
     except ToolError:
@@ -183,9 +201,9 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
         proposal = Proposal(
             "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
         )
-        await change_policy(exchange, proposal, apply)
+        await change_policy(exchange, proposal, apply_as_shown)
     else:
-        await apply()
+        await conversations.change(session.session_id, {"mode": mode})
     return await conversations.show(session.session_id)
 
 
