@@ -1,6 +1,6 @@
 /** The modules of the server, kept up to date for whoever shows them. */
 import {client} from './client.js';
-import {locale} from './i18n.js';
+import {locale, t} from './i18n.js';
 import {Store} from './store.js';
 
 /**
@@ -12,6 +12,7 @@ import {Store} from './store.js';
  * @property {Record<string, string>} resourceViews  resource type to the tag that shows one
  * @property {string | null} pageScript
  */
+/** @typedef {{source: string, version: string, file: string, isRefused: boolean, command: string}} Source */
 /**
  * @typedef {object} Module
  * @property {string} name
@@ -19,11 +20,17 @@ import {Store} from './store.js';
  * @property {string} description
  * @property {'missing' | 'loading' | 'ready' | 'failed' | 'stopping' | 'stopped'} state
  * @property {string} reason
+ * @property {string} reloadError  why the code on the disk was not taken in place of the one that runs
  * @property {string} traceback
  * @property {boolean} listed
  * @property {string} distribution
  * @property {string} version
  * @property {string} file
+ * @property {string | null} versionOnDisk  what a reload would run; null: it is not installed any more
+ * @property {boolean} isChangedOnDisk
+ * @property {string} versionBefore
+ * @property {number | null} versionSince
+ * @property {Source[]} others  what else has the name, and was not chosen
  * @property {string[]} requires
  * @property {string[]} tools
  * @property {string[]} problems
@@ -46,6 +53,8 @@ class ModuleList extends Store {
     /** @type {unknown} */
     this.error = null;
     this.isLoaded = false;
+    /** How packages are installed for the server: the beginning of the command. */
+    this.installCommand = '';
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
@@ -91,9 +100,10 @@ class ModuleList extends Store {
     while (this._isStale) {
       this._isStale = false;
       try {
-        const {modules, pageVersion} = await client.get('/api/modules');
+        const {modules, pageVersion, installCommand} = await client.get('/api/modules');
         if (isOutdated(pageVersion)) return location.reload();
         this.modules = modules;
+        this.installCommand = installCommand;
         this.error = null;
         this.isLoaded = true;
       } catch (error) {
@@ -102,6 +112,17 @@ class ModuleList extends Store {
       this.tell();
     }
   }
+}
+
+/** Whether nothing but a person's word is missing for a module to start. @param {Module} module */
+export function waitsForPerson({state, others}) {
+  return state === 'failed' && others.length > 0;
+}
+
+/** What lies on the disk in place of the version that runs; '' where it is the same. @param {Module} module */
+export function onDisk({state, version, versionOnDisk}) {
+  if (state !== 'ready' || versionOnDisk === version) return '';
+  return versionOnDisk === null ? t('modules.goneOnDisk') : t('modules.onDisk', {version: versionOnDisk});
 }
 
 /** Scripts before ours, or another policy: only a new document can have these. @param {string} pageVersion */

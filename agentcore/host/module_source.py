@@ -117,6 +117,9 @@ class SourceChoice:
                 module=name,
             )
         await self._trust(name, shown.source, by)
+        for other in current:  # the person has seen these, and took another
+            if other.source != shown.source:
+                await self._refuse(name, other, by)
         if runs and self.use is not None:
             await self.use(name)
 
@@ -170,7 +173,7 @@ class SourceChoice:
                 self._propose(name, each)
 
     def _propose(self, name: str, found: Found) -> None:
-        apply, refuse = partial(self.choose, name, found, "person"), partial(self._refuse, name, found)
+        apply, refuse = partial(self.choose, name, found, "person"), partial(self._refuse, name, found, "person")
         try:
             change = self._changes.propose(self._proposal(name, found), _SERVER, apply, refuse)
         except ToolError as exc:  # too many wait: the module says what it waits for, and a reload asks again
@@ -182,10 +185,10 @@ class SourceChoice:
     def _proposal(self, name: str, found: Found) -> Proposal:
         return Proposal("module_source", name, (found.source,), self.difference(name, found), lasts=True)
 
-    async def _refuse(self, name: str, found: Found) -> None:
+    async def _refuse(self, name: str, found: Found, by: str) -> None:
         kept = self._kept(found.source)
         self._refused.add((name, kept))
-        await self._store.decide(name, kept, "refused", "person")
+        await self._store.decide(name, kept, "refused", by)
         log.warning("module_source_refused", module=name, source=kept)
 
     # -- spelling ----------------------------------------------------------------------------------------------

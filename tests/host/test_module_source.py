@@ -103,7 +103,11 @@ async def test_nothing_of_two_is_loaded_until_one_is_chosen(make_host, restart, 
     assert [path.name for path in site.path.glob("*.ran")] == ["other_clock.ran"]
     host = await restart()
     assert await who(host) == "other-clock"
-    assert set(waiting(host)) == {"acme-clock"}
+    assert host.policy_changes.waiting == []
+    proposal, found = await host.sources.proposal("clock", "acme-clock")
+    assert proposal.diff[0][1].startswith("- other-clock 1.0")
+    await host.sources.choose("clock", found, "test")
+    assert await who(host) == "acme-clock"
 
 
 async def test_distribution_that_is_installed_beside_the_chosen_one_waits_and_the_chosen_one_goes_on(make_host, site):

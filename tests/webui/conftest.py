@@ -2,7 +2,8 @@
 
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
@@ -18,6 +19,7 @@ from agentcore.host.host import Host
 from agentcore.server.app import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from agentcore.testing.serving import ServerClient, running_server
+from tests.host.installing import Site
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
@@ -241,3 +243,12 @@ def _write_modules(folder: Path, files: Mapping[str, str]) -> None:
         path = folder / (name if "/" in name else f"{name}.py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source, encoding="utf-8")
+
+
+@pytest.fixture
+def acme_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A folder of installed distributions, whose packages begin with `acme`, `evil` or `other`."""
+    monkeypatch.syspath_prepend(tmp_path)
+    yield Site(tmp_path)
+    for name in [name for name in sys.modules if name.startswith(("acme_", "evil_", "other_"))]:
+        del sys.modules[name]

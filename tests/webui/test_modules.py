@@ -82,7 +82,7 @@ async def test_failed_module_shows_reason_and_the_end_of_the_traceback(start_web
 async def test_conflict_names_both_modules(start_webui):
     ui = await start_webui(files={"clock": CLOCK, "second": SECOND_CLOCK})
     page = await ui.page("#/modules/second")
-    problem = page.get_by_role("region", name="Left out").get_by_role("listitem")
+    problem = page.get_by_role("region", name="Problems").get_by_role("listitem")
     await expect(problem).to_contain_text("clock_now")
     await expect(problem).to_contain_text("'clock'")
 
@@ -266,3 +266,61 @@ async def test_overview_shows_what_needs_attention_tools_and_last_calls(start_we
     await expect(page.get_by_role("region", name="Try a tool")).to_contain_text("clock_now")
     await ui.server.running.call("clock_now")
     await expect(page.get_by_role("region", name="Last calls").get_by_role("listitem")).to_contain_text("clock_now")
+
+
+async def test_other_distribution_waits_and_is_chosen_in_the_approval_view(start_webui, acme_site):
+    info = acme_site.install("acme-clock", {"clock": "acme_clock:Clock"}, {"acme_clock.py": CLOCK})
+    ui = await start_webui(config={"modules": ["clock"]})
+    acme_site.uninstall(info)
+    acme_site.install("evil-clock", {"clock": "evil_clock:Clock"}, {"evil_clock.py": CLOCK}, version="9.0")
+    await ui.host.modules.disable("clock")
+    await ui.host.modules.enable("clock")
+    page = await ui.page("#/modules")
+    await expect(row(page, "Clock")).to_contain_text("Waits for you")
+    await expect(row(page, "Clock")).to_contain_text("evil-clock")
+    await page.get_by_role("link", name="Clock", exact=True).click()
+    others = page.get_by_role("region", name="What has this name")
+    await expect(others).to_contain_text("evil_clock.py")
+    await others.get_by_role("button", name="Use evil-clock").click()
+    ui.allowed_errors.append("403")
+    messages = page.get_by_role("status", name="Messages")
+    await expect(messages.get_by_text("It waits for your confirmation")).to_be_visible()
+    change = ui.host.policy_changes.waiting[-1]
+    assert (change.proposal.kind, change.proposal.paths) == ("module_source", ("evil-clock",))
+    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await expect(page.get_by_text("Ready", exact=True)).to_be_visible()
+    assert ui.host.policy_changes.waiting == []
+
+
+async def test_card_of_what_stands_behind_a_name_shows_both_and_does_not_expire(start_webui, acme_site):
+    for name in ("acme-clock", "other-clock"):
+        package = name.replace("-", "_")
+        acme_site.install(name, {"clock": f"{package}:Clock"}, {f"{package}.py": CLOCK})
+    ui = await start_webui(config={"modules": ["clock"]})
+    page = await ui.page(is_logged_in=False)
+    await page.goto(f"{ui.server.approval_address}/#code={ui.host.store.approval_sessions.create_code()}")
+    cards = page.get_by_role("article", name="Use this as the module clock")
+    await expect(cards).to_have_count(2)
+    for name in ("acme-clock", "other-clock"):
+        await expect(cards.filter(has_text=f"+ {name} 1.0")).to_contain_text(f"{name.replace('-', '_')}.py")
+    await expect(cards.first.get_by_role("timer")).to_have_count(0)
+    await cards.filter(has_text="+ other-clock").get_by_role("button", name="Apply").click()
+    await expect(cards).to_have_count(0)
+    assert ui.host.modules.get("clock").origin["distribution"] == "other-clock"
+
+
+async def test_old_code_that_goes_on_is_told_with_the_version_on_the_disk_and_the_traceback(start_webui, acme_site):
+    info = acme_site.install("acme-clock", {"clock": "acme_clock:Clock"}, {"acme_clock.py": CLOCK})
+    ui = await start_webui(config={"modules": ["clock"]})
+    acme_site.uninstall(info)
+    broken = CLOCK + "\ndef load():\n    raise OSError('no such thing')\nload()\n"
+    acme_site.install("acme-clock", {"clock": "acme_clock:Clock"}, {"acme_clock.py": broken}, version="2.0")
+    await ui.host.modules.reload("clock")
+    page = await ui.page("#/modules")
+    await expect(row(page, "Clock")).to_contain_text("2.0 on disk")
+    await expect(row(page, "Clock")).to_contain_text("1 problem")
+    await page.get_by_role("link", name="Clock", exact=True).click()
+    card = page.get_by_role("alert")
+    await expect(card).to_contain_text("Clock runs its old code")
+    await expect(card).to_contain_text("no such thing; the code from before goes on")
+    await expect(card.get_by_role("region", name="Details")).to_contain_text("in load")

@@ -29,7 +29,7 @@ export class AcApprovalChange extends Localized(LitElement) {
     const heading = hasText(`approval.change.${change.kind}`) ? t(`approval.change.${change.kind}`, {name: visibleText(change.subject)}) : `${change.kind} ${visibleText(change.subject)}`;
     return html`
       <article class="grave" aria-labelledby="heading">
-        <div class="head"><h3 id="heading">${heading}</h3><ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown></div>
+        <div class="head"><h3 id="heading">${heading}</h3>${change.expiresAt === null ? nothing : html`<ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown>`}</div>
         <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.changeText')}</span></div>
         <dl class="facts">
           <div><dt>${t('approval.askedBy')}</dt><dd>${askerText(change.askedBy)}</dd></div>

@@ -37,7 +37,7 @@ import {startOver} from './attention.js';
  * @property {{file: string, text: string}[]} diff
  * @property {Asker} askedBy
  * @property {number} requestedAt
- * @property {number} expiresAt
+ * @property {number | null} expiresAt  null: it waits as long as the server runs
  *
  * @typedef {{pairingId: string, name: string, kind: string, origin: string, scopes: string[], expiresAt: number}} WaitingPairing
  */

@@ -1,7 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../i18n.js';
+import {onDisk, waitsForPerson} from '../module-list.js';
 import {href} from '../router.js';
-import {base} from '../styles.js';
+import {badges, base} from '../styles.js';
 import './ac-icon.js';
 import './ac-module-actions.js';
 import './ac-module-icon.js';
@@ -11,7 +12,7 @@ import './ac-module-state.js';
 export class AcModuleRow extends Localized(LitElement) {
   static properties = {module: {attribute: false}};
 
-  static styles = [base, css`
+  static styles = [badges, base, css`
     article {
       display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: var(--ac-space-1) var(--ac-space-4); align-items: start;
       padding: var(--ac-space-4); position: relative; transition: background var(--ac-motion);
@@ -39,7 +40,7 @@ export class AcModuleRow extends Localized(LitElement) {
       color: var(--ac-danger); overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical;
       -webkit-line-clamp: 3; overflow: hidden;
     }
-    .problems { color: var(--ac-warn); }
+    .problems, .waits { color: var(--ac-warn); }
     .facts { display: flex; flex-wrap: wrap; gap: 0 var(--ac-space-4); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .facts li { display: inline-flex; align-items: center; gap: var(--ac-space-1); }
     @media (max-width: 40rem) {
@@ -66,6 +67,8 @@ export class AcModuleRow extends Localized(LitElement) {
     if (!this.module) return nothing;
     const {name, state, reason, listed} = this.module;
     const {title, version, description} = this._shown(this.module);
+    const waits = waitsForPerson(this.module);
+    const disk = onDisk(this.module);
     const isBroken = state === 'failed' || state === 'missing';
     return html`
       <article class=${listed ? '' : 'off'}>
@@ -73,12 +76,13 @@ export class AcModuleRow extends Localized(LitElement) {
         <div class="name">
           <h3><a href=${href(['modules', name])}>${title}</a></h3>
           <code class="muted">${name}${version ? html` ${version}` : nothing}</code>
-          <ac-module-state .state=${state}></ac-module-state>
+          <ac-module-state .state=${waits ? 'waits' : state}></ac-module-state>
+          ${disk ? html`<span class="badge warn">${disk}</span>` : nothing}
         </div>
         <ac-module-actions compact .module=${this.module}></ac-module-actions>
         <div class="about">
           ${description ? html`<p class="description">${description}</p>` : nothing}
-          ${isBroken ? html`<p class="reason">${reason}</p>` : nothing}
+          ${isBroken ? html`<p class=${waits ? 'waits' : 'reason'}>${waits ? t('modules.waitsFor', {sources: this.module.others.map(({source}) => source).join(', ')}) : reason}</p>` : nothing}
           ${this._facts()}
         </div>
       </article>`;

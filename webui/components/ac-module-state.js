@@ -7,6 +7,7 @@ const LOOKS = /** @type {const} */ ({
   ready: {kind: 'ok', icon: 'check'},
   loading: {kind: 'accent', icon: 'loader-circle'},
   stopping: {kind: 'accent', icon: 'loader-circle'},
+  waits: {kind: 'warn', icon: 'shield-alert'},
   failed: {kind: 'danger', icon: 'circle-alert'},
   missing: {kind: 'danger', icon: 'circle-help'},
   stopped: {kind: '', icon: 'power'},
@@ -19,7 +20,7 @@ export class AcModuleState extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../module-list.js').Module['state']} */
+    /** @type {import('../module-list.js').Module['state'] | 'waits'} */
     this.state = 'stopped';
   }
 

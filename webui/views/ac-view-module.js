@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatDuration, formatTime, t} from '../i18n.js';
 import {Listening} from '../listening.js';
-import {componentTitle, moduleList} from '../module-list.js';
+import {componentTitle, moduleList, onDisk, waitsForPerson} from '../module-list.js';
 import {href} from '../router.js';
 import {SECTIONS} from '../sections.js';
 import {firstSentence} from '../sentences.js';
@@ -11,6 +11,7 @@ import '../components/ac-command.js';
 import '../components/ac-empty.js';
 import '../components/ac-error-card.js';
 import '../components/ac-module-actions.js';
+import '../components/ac-module-sources.js';
 import '../components/ac-module-state.js';
 
 /** @typedef {import('../module-list.js').Module} Module */
@@ -76,12 +77,13 @@ export class AcViewModule extends Localized(LitElement) {
       <header class="view-head">
         <div class="titles">
           <h1>${title}</h1>
-          <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-module-state .state=${state}></ac-module-state></p>
+          <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-module-state .state=${waitsForPerson(module) ? 'waits' : state}></ac-module-state>
+            ${onDisk(module) ? html`<span class="badge warn">${onDisk(module)}</span>` : nothing}</p>
           ${description ? html`<p class="description">${description}</p>` : nothing}
         </div>
         <ac-module-actions .module=${module}></ac-module-actions>
       </header>
-      ${this._reason(module)} ${this._problems(module)}
+      ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)}
       ${state === 'failed' ? this._settings(module) : nothing}
       ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
       ${state === 'failed' ? nothing : this._settings(module)}
@@ -89,13 +91,33 @@ export class AcViewModule extends Localized(LitElement) {
   }
 
   /** @param {Module} module */
-  _reason({state, reason, traceback, title}) {
-    if (state !== 'failed' && state !== 'missing') return nothing;
+  _reason(module) {
+    const {state, reason, traceback, title} = module;
+    if ((state !== 'failed' && state !== 'missing') || waitsForPerson(module)) return nothing;
     return html`
       <ac-error-card heading=${t(`modules.${state}Heading`, {name: title})} .error=${reason} .details=${traceback}
         ?details-open=${Boolean(traceback)}>
         <p slot="hint">${t(`modules.${state}Hint`)}</p>
       </ac-error-card>`;
+  }
+
+  /** @param {Module} module */
+  _notReloaded({state, reloadError, traceback, title}) {
+    if (!reloadError || state !== 'ready') return nothing;
+    return html`
+      <ac-error-card heading=${t('modules.notReloaded', {name: title})} .error=${reloadError} .details=${traceback} ?details-open=${Boolean(traceback)}>
+        <p slot="hint">${t('modules.notReloadedHint')}</p>
+      </ac-error-card>`;
+  }
+
+  /** @param {Module} module */
+  _others(module) {
+    if (!module.others.length) return nothing;
+    return html`
+      <section aria-labelledby="others">
+        <h2 id="others">${t('modules.others')}</h2>
+        <ac-module-sources .module=${module}></ac-module-sources>
+      </section>`;
   }
 
   /** Of a module that failed they come first: they are often what mends it. @param {Module} module */
@@ -110,7 +132,8 @@ export class AcViewModule extends Localized(LitElement) {
   }
 
   /** @param {Module} module */
-  _problems({problems}) {
+  _problems({problems: all, reloadError}) {
+    const problems = all.filter((text) => text !== reloadError);
     if (!problems.length) return nothing;
     return html`
       <section aria-labelledby="problems">
@@ -172,6 +195,7 @@ export class AcViewModule extends Localized(LitElement) {
   _about(module) {
     const facts = [
       [t('modules.distribution'), module.distribution && `${module.distribution} ${module.version}`],
+      [t('modules.before'), module.versionBefore && t('modules.beforeText', {version: module.versionBefore, time: formatTime(/** @type {number} */ (module.versionSince))})],
       [t('modules.file'), module.file],
       [t('modules.requires'), module.requires.join(', ')],
       [t('modules.readySince'), module.readyAt && formatTime(module.readyAt)],

@@ -68,7 +68,7 @@ export class AcViewModules extends Localized(LitElement) {
       <section class="card">
         <ac-empty icon="blocks" heading=${t('modules.none')}>
           ${t(hasInstalled ? 'modules.noneUsed' : 'modules.noneInstalled')}
-          ${hasInstalled ? nothing : html`<ac-command command="pip install agentcore-fs-tools"></ac-command>`}
+          ${hasInstalled ? nothing : html`<ac-command command=${`${moduleList.installCommand} agentcore-fs-tools`}></ac-command>`}
         </ac-empty>
       </section>`;
   }
