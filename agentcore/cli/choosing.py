@@ -13,8 +13,6 @@ from agentcore.cli.output import print_text
 from agentcore.cli.server_backend import ServerBackend
 from agentcore.cli.visible_text import all_visible
 
-_ANSWER_SECONDS = 120.0
-
 
 def print_sources(module: Mapping[str, Any]) -> None:
     """Print what there is to choose from for a module."""
@@ -41,7 +39,7 @@ def choose_source(backend: Backend, name: str, source: str) -> dict[str, Any]:
 
 
 async def _choose(host: Any, name: str, source: str) -> bool:
-    from agentcore.cli.terminal import TERMINAL, ask_line, has_person
+    from agentcore.cli.terminal import TERMINAL, confirmed, has_person
 
     proposal, found = await host.sources.proposal(name, source)
     if not has_person():
@@ -51,8 +49,7 @@ async def _choose(host: Any, name: str, source: str) -> bool:
         )
     for subject, diff in proposal.diff:
         sys.stderr.write(f"{all_visible(subject)}\n{all_visible(diff)}")
-    line = await ask_line("Load this from now on? [y/N]", _ANSWER_SECONDS)
-    if line is None or line.strip().lower() not in ("y", "yes"):
+    if not await confirmed("Load this from now on?", is_new=True):
         return False
     await host.sources.choose(name, found, TERMINAL)
     return True

@@ -46,10 +46,16 @@ async def ask_line(question: str, timeout_s: float) -> str | None:
         return None
 
 
-async def confirmed(question: str, timeout_s: float = _CONFIRM_SECONDS) -> bool:
-    """Whether what was typed was meant: at once where nobody but the person can have typed it, else with a number."""
+async def confirmed(question: str, timeout_s: float = _CONFIRM_SECONDS, *, is_new: bool = False) -> bool:
+    """Whether what was typed was meant: at once where nobody but the person can have typed it, else with a number.
+
+    Args:
+        question: What is asked.
+        timeout_s: How long the answer may take, in seconds.
+        is_new: Whether nothing was typed that could count as a yes: then it is asked in any case.
+    """
     proof = Proof()
-    if not proof.is_needed:
+    if not proof.is_needed and not is_new:
         return True
     while not proof.is_spent:
         line = await ask_line(f"{question} Type {proof.typed('yes')}, or anything else for no:", timeout_s)
