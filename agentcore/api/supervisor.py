@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -24,6 +25,9 @@ _PROGRAM = "import sys; sys.path += sys.argv[2:]; from agentcore.supervision.spa
 _SEND_SECONDS = 10.0
 _START_SECONDS = 30.0
 _CLOSE_SECONDS = 5.0
+_KEEPER_SECONDS = 2.0
+"""How much later than told a command may end before its keeper, which the command may have stopped, is continued; and
+after that, killed."""
 _LOST = -9
 _MESSAGE_BYTES = 65536
 
@@ -66,6 +70,9 @@ class SupervisedProcess:
         self._recorded: asyncio.Future[None] = loop.create_future()
         self._on_output: Callable[[], None] | None = None
         self._received = b""
+        self._keeper = 0
+        self._insisting: asyncio.TimerHandle | None = None
+        self.wake_spawner: Callable[[], None] | None = None
         self.exit_code: int | None = None
         loop.add_reader(control, self._on_readable)
 
@@ -116,6 +123,29 @@ class SupervisedProcess:
             grace_s: Seconds; 0: SIGKILL at once.
         """
         self._order({"end": grace_s})
+        if self._insisting is None:
+            self._insisting = self._loop.call_later(grace_s + _KEEPER_SECONDS, self._insist)
+            self._over.add_done_callback(lambda _: self._rest())
+
+    def _insist(self) -> None:
+        """It should have ended: whoever holds its keeper up – a command can send it SIGSTOP – does so in vain."""
+        if self.is_over:
+            return
+        self._signal_keeper(signal.SIGCONT)
+        self._order({"end": 0})
+        self._insisting = self._loop.call_later(_KEEPER_SECONDS, self._signal_keeper, signal.SIGKILL)
+
+    def _signal_keeper(self, number: signal.Signals) -> None:
+        if self.wake_spawner is not None:
+            self.wake_spawner()  # it ends what a keeper leaves behind
+        # as long as the keeper holds its end of the line, nobody else has its number
+        if self._keeper and self._control.fileno() >= 0:
+            with suppress(ProcessLookupError):
+                os.kill(self._keeper, number)
+
+    def _rest(self) -> None:
+        if self._insisting is not None:
+            self._insisting.cancel()
 
     async def wait_for_start(self) -> None:
         """Wait until the command runs.
@@ -173,6 +203,7 @@ class SupervisedProcess:
 
     def _take(self, told: Mapping[str, int]) -> None:
         if "started" in told and not self._started.done():
+            self._keeper = told["started"]
             self._started.set_result(None)
         elif "failed" in told:
             self._fail(os.strerror(told["failed"]), told["failed"])
@@ -257,6 +288,7 @@ class Supervisor:
             raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
         ours.setblocking(False)
         process = SupervisedProcess(ours, asyncio.get_running_loop(), recording)
+        process.wake_spawner = self._wake_spawner
         self._processes.add(process)
         fds = _Descriptors(theirs)
         try:
@@ -329,6 +361,7 @@ class Supervisor:
         if self._is_closed:
             raise SupervisorError("the supervisor is closed")
         if self._requests is not None and self._spawner is not None and self._spawner.poll() is None:
+            self._wake_spawner()
             return self._requests
         if self._requests is not None:
             self._requests.close()
@@ -347,8 +380,15 @@ class Supervisor:
             )
         return self._requests
 
+    def _wake_spawner(self) -> None:
+        """Have it go on, if a command has stopped it."""
+        spawner = self._spawner
+        if spawner is not None and spawner.returncode is None:
+            os.kill(spawner.pid, signal.SIGCONT)  # ours until it is waited for
+
     def _stop_spawner(self) -> None:
         with self._lock:
+            self._wake_spawner()
             if self._requests is not None:
                 self._requests.close()
                 self._requests = None

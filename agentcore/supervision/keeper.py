@@ -53,7 +53,7 @@ class Keeper:
         finally:
             for fd in (folder, *stdio):
                 os.close(fd)
-        self._tell({"started": True})
+        self._tell({"started": os.getpid()})
         self._poll.register(wake, select.POLLIN)
         self._poll.register(self._control, select.POLLIN)
         while self._attend(wake) or self._reap():

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 
+import psutil
 import pytest
 
 from agentcore.api import ArtifactLink, ToolError
@@ -87,6 +88,36 @@ async def test_command_at_its_limit_ends_with_its_whole_group_and_what_it_wrote_
 
 
 @pytest.mark.spec("S5")
+async def test_command_whose_keeper_was_stopped_ends_at_its_limit_with_all_that_came_of_it(host, mark, living, until):
+    script = f"setsid -f bash -c 'exec -a {mark} sleep 600'; exec -a {mark} sleep 600"
+    running = asyncio.ensure_future(host.outcome("bash", {"command": script, "timeoutMs": 2_000}))
+    await until(lambda: living() == 2)
+    for keeper in keepers():
+        keeper.suspend()
+    async with asyncio.timeout(30):  # its grace, and what continuing and killing the keeper takes
+        outcome = await running
+    assert outcome.error.type == "timeout"
+    await until(lambda: living() == 0)
+
+
+async def test_supervisor_that_was_stopped_is_continued_by_the_next_command(call):
+    await call("bash", command="true")
+    for spawner in psutil.Process().children():
+        if "spawner" in " ".join(spawner.cmdline()):
+            spawner.suspend()
+    async with asyncio.timeout(20):
+        assert (await call("bash", command="echo on")).data["output"] == "on\n"
+
+
+def keepers():
+    """The processes that keep the commands of this server."""
+    found = []
+    for spawner in psutil.Process().children():
+        if "spawner" in " ".join(spawner.cmdline()):
+            found += spawner.children()
+    return found
+
+
 async def test_cancelled_command_ends_with_all_that_it_started(host, mark, living, until):
     script = f"(exec -a {mark} sleep 600) & exec -a {mark} sleep 600"
     calling = asyncio.create_task(host.call("bash", command=script))

@@ -1,6 +1,7 @@
 """Redirects, compression, charsets, huge and endless bodies, slow servers, and what is no page."""
 
 import asyncio
+import contextlib
 import gzip
 import json
 import zlib
@@ -155,6 +156,49 @@ async def test_server_that_does_not_answer_is_a_timeout(serve, failure) -> None:
 
     error = await failure(await serve({"/": silent}), {"timeout": 1})
     assert (error.type, error.retryable) == ("timeout", True)
+
+
+@contextlib.asynccontextmanager
+async def raw_server(answer):
+    """A server that talks as it likes until its client goes; gives its address."""
+    ended = asyncio.Event()
+
+    async def talk(reader, writer):
+        with contextlib.suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            await answer(writer)
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+        ended.set()
+
+    server = await asyncio.start_server(talk, "127.0.0.1")
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await ended.wait()
+
+
+async def test_headers_that_trickle_are_held_to_the_limit(failure) -> None:
+    async def trickle(writer):
+        for letter in b"HTTP/1.1 200 OK\r\nX: " + b"a" * 1_000:
+            writer.write(bytes([letter]))
+            await writer.drain()
+            await asyncio.sleep(0.1)
+
+    async with raw_server(trickle) as address:
+        error = await failure(address, {"timeout": 1})
+    assert (error.type, error.retryable) == ("timeout", True)
+
+
+async def test_headers_that_never_end_are_refused(failure) -> None:
+    async def headers(writer):
+        writer.write(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            writer.write(b"X-Header: value\r\n" * 100)
+            await writer.drain()
+
+    async with raw_server(headers) as address:
+        assert (await failure(address, {"timeout": 20})).type in {"invalid_response", "connection_failed"}
 
 
 async def test_cancelled_call_ends_its_connection(serve, start) -> None:

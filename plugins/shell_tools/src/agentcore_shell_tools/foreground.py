@@ -27,11 +27,16 @@ async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms:
     loop = asyncio.get_running_loop()
     began = time.monotonic()
     limit_s = max(0.01, min(timeout_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
-    started = await shell.run(wish, ctx.workspace)
+    try:
+        async with asyncio.timeout(limit_s):
+            started = await shell.run(wish, ctx.workspace)
+    except TimeoutError as exc:
+        message = f"The command could not be started within {limit_s:g} s; try again, or give a longer timeoutMs."
+        raise ToolError("timeout", message, retryable=True, timeout_ms=round(limit_s * 1000)) from exc
     process, output = started.process, started.output
     is_late = False
     try:
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(max(0.0, limit_s - (time.monotonic() - began))):
             await _follow(ctx, process, output)
     except TimeoutError:
         is_late = True

@@ -1,6 +1,7 @@
 """The desktop's message bus (D-Bus), as far as the tools need it: one call, one answer, perhaps one signal."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,9 +75,11 @@ def next_signal(connection: DBusConnection, queue: Any, path: str, limit_s: floa
     Raises:
         BusError: None came in time.
     """
+    until = time.monotonic() + limit_s  # of all: signals of other objects do not begin it anew
     while True:
         try:
-            message: Message = connection.recv_until_filtered(queue, timeout=limit_s)
+            left_s = max(0.0, until - time.monotonic())
+            message: Message = connection.recv_until_filtered(queue, timeout=left_s)
         except (OSError, EOFError, TimeoutError) as exc:
             raise BusError("nobody answered on the screen") from exc
         if message.header.fields.get(HeaderFields.path) == path:
