@@ -6,11 +6,10 @@ it nothing.
 
 import mmap
 import os
-import sys
-import tempfile
 from dataclasses import dataclass
 from typing import Any
 
+from agentcore.supervision.memory import shared_memory
 from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, places
 
 _PIECE_BYTES = 64 * 1024
@@ -92,7 +91,7 @@ class Recording:
         Raises:
             OSError: There is no room for it.
         """
-        fds = [_memory(self._begins[-1])]
+        fds = [shared_memory(self._begins[-1], "agentcore-output")]
         try:
             self._shared = mmap.mmap(fds[0], self._begins[-1], prot=mmap.PROT_READ)
             self._index = Index(memoryview(self._shared)[:INDEX_BYTES].cast("Q"))
@@ -184,14 +183,3 @@ class Track:
             found += lines
             end = begin
         return b"".join(reversed(pieces)), found
-
-
-def _memory(size: int) -> int:
-    """Memory that can be shared through a descriptor; it takes room when it is written."""
-    if sys.platform.startswith("linux"):
-        memory = os.memfd_create("agentcore-output")
-    else:
-        with tempfile.TemporaryFile() as file:
-            memory = os.dup(file.fileno())
-    os.ftruncate(memory, size)
-    return memory

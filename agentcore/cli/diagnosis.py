@@ -20,6 +20,7 @@ from agentcore.cli.exits import CliError
 from agentcore.cli.module_text import on_disk, others_of, state_of
 from agentcore.host.config import AppConfig, load_config
 from agentcore.host.config_workspace import prepare_roots
+from agentcore.store.loop_report import read_loop_report
 from agentcore.store.state_dir import find_running_server, locate_state_dir
 from agentcore.store.state_lock import is_held
 
@@ -51,7 +52,15 @@ class Finding:
 
 
 def diagnose(config_path: Path) -> Iterator[Finding]:
-    """Carry out all checks; one that depends on what another found broken is left out."""
+    """Carry out all checks, and say each thing once; one that depends on what another found broken is left out."""
+    said: set[Finding] = set()
+    for finding in _findings(config_path):
+        if finding not in said:
+            said.add(finding)
+            yield finding
+
+
+def _findings(config_path: Path) -> Iterator[Finding]:
     yield _python()
     yield _packages()
     yield from _programs()
@@ -61,10 +70,9 @@ def diagnose(config_path: Path) -> Iterator[Finding]:
         yield Finding("problem", "app.json", str(exc), "correct it; every other check of the server depends on it")
         return
     yield _app_json(config)
-    yield _roots(config)
-    yield _state_folder(config_path)
-    yield from _server(config_path, config)
-    yield from _modules(config_path)
+    around = [_roots(config), _state_folder(config_path), *_server(config_path, config)]
+    yield from around
+    yield from _modules(config_path, is_explained=any(finding.level != "ok" for finding in around))
 
 
 def _python() -> Finding:
@@ -153,9 +161,17 @@ def _server(config_path: Path, config: AppConfig) -> Iterator[Finding]:
         yield Finding("problem", "server", exc.message, exc.hint)
         return
     if server is not None:
-        info = server[1]
+        folder, info = server
+        report = read_loop_report(folder)
+        if report is not None and report.pid == info.pid and not report.ended:
+            said = f"process {info.pid} does not answer: {report}"
+            advice = f"kill {info.pid} ends it; else it is ended after {report.limit_s:g} s"
+            yield Finding("problem", "server", said, advice)
+            return
         yield Finding("ok", "server", f"process {info.pid} at {', '.join(info.addresses.values())}")
         return
+    if (last := read_loop_report(locate_state_dir(config_path))) is not None and last.ended:
+        yield Finding("note", "server", f"the last one was ended: {last}", "correct that module, or disable it")
     place = f"{config.server.host}:{config.server.port}"
     if config.server.port and not _is_free(config.server.host, config.server.port):
         advice = 'choose another with --port, or "server": {"port": …} in app.json'
@@ -175,17 +191,21 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
-def _modules(config_path: Path) -> Iterator[Finding]:
+def _modules(config_path: Path, *, is_explained: bool) -> Iterator[Finding]:
+    """The modules; where they cannot be looked at, nothing is said that another finding explains already."""
     try:
         with open_backend(config_path, warns=False) as backend:
             modules = backend.modules()
     except (AgentcoreError, CliError) as exc:
-        yield Finding("problem", "modules", str(exc), getattr(exc, "hint", ""))
+        if not is_explained:
+            yield Finding("problem", "modules", str(exc), getattr(exc, "hint", ""))
         return
     for module in modules:
         subject = f"module {module['name']}"
         if not module["listed"]:
             yield Finding("note", subject, "installed, and off", f"agentcore modules enable {module['name']}")
+        elif module["state"] == "loading":
+            yield Finding("note", subject, "it is starting", "look again in a moment")
         elif module["state"] != "ready":
             said = f"{state_of(module)}: {module['reason']}"
             yield Finding("problem", subject, said, details=module["traceback"])

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from agentcore.cli.exits import CliError, ExitCode
 from agentcore.store.api_token import TOKEN_VARIABLE, read_token
+from agentcore.store.loop_report import read_loop_report
 from agentcore.store.server_info import ServerInfo
 from agentcore.valid_text import valid_text, with_valid_text
 
@@ -61,6 +62,7 @@ class ServerClient:
         self._address, self._token = address.rstrip("/"), token
         self._place = urlsplit(self._address)
         self._connect: Connect = connect or self._dial
+        self._look: Callable[[], None] = lambda: None
 
     @classmethod
     def of(cls, folder: Path, info: ServerInfo) -> Self:
@@ -83,7 +85,9 @@ class ServerClient:
                 hint=f"set {TOKEN_VARIABLE}, or restart the server",
                 code=ExitCode.UNREACHABLE,
             )
-        return cls(address, token.get_secret_value())
+        client = cls(address, token.get_secret_value())
+        client._look = lambda: _refuse_held(folder, info)
+        return client
 
     @property
     def address(self) -> str:
@@ -168,6 +172,7 @@ class ServerClient:
         body: Mapping[str, Any] | None,
         accept: str,
     ) -> http.client.HTTPResponse:
+        self._look()
         headers = {"Authorization": f"Bearer {self._token}", "Accept": accept}
         content = None
         if body is not None:
@@ -177,6 +182,7 @@ class ServerClient:
             connection.request(method, path, content, headers)
             return connection.getresponse()
         except (OSError, http.client.HTTPException) as exc:
+            self._look()
             raise self._unreachable(exc) from exc
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
@@ -266,6 +272,21 @@ class OpenStream:
 def path_of(*segments: str) -> str:
     """A path made of segments, each quoted."""
     return "/" + "/".join(quote(valid_text(segment), safe="") for segment in segments)
+
+
+def _refuse_held(folder: Path, info: ServerInfo) -> None:
+    """Say why the server would not answer.
+
+    Raises:
+        CliError: Code of a module holds it.
+    """
+    report = read_loop_report(folder)
+    if report is not None and report.pid == info.pid and not report.ended:
+        raise CliError(
+            f"the server, process {info.pid}, does not answer: {report}",
+            hint=f"it is ended after {report.limit_s:g} s (limits.loop_blocked_max), or sooner with: kill {info.pid}",
+            code=ExitCode.UNREACHABLE,
+        )
 
 
 def _error_of(content: bytes) -> dict[str, Any]:

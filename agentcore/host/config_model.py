@@ -6,7 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, field_validator
 from pydantic.config import JsonDict
 
-from agentcore.host.limits import CALL_SECONDS, CALLS_IN_FLIGHT, RESULT_BYTES, STOP_GRACE_SECONDS
+from agentcore.host.limits import (
+    CALL_SECONDS,
+    CALLS_IN_FLIGHT,
+    LOOP_BLOCKED_END_SECONDS,
+    RESULT_BYTES,
+    STOP_GRACE_SECONDS,
+)
 from agentcore.host.url_pattern import UrlPattern
 
 MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
@@ -188,6 +194,14 @@ class LimitsConfig(ConfigModel):
     call_timeout_max: Annotated[Seconds, Field(description="The longest time limit that a caller may ask for.")] = (
         CALL_SECONDS
     )
+    loop_blocked_max: Annotated[
+        float,
+        Field(
+            ge=1,
+            le=3600,
+            description="How long code of a module may hold the whole server, before the server is ended.",
+        ),
+    ] = LOOP_BLOCKED_END_SECONDS
     calls_in_flight: Annotated[int, Field(ge=1, le=4096, description="Calls that run or wait at one time.")] = (
         CALLS_IN_FLIGHT
     )

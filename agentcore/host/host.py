@@ -26,6 +26,7 @@ from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
 from agentcore.host.loop_clock import LoopClock
+from agentcore.host.loop_guard import LoopGuard
 from agentcore.host.module_source import SourceChoice
 from agentcore.host.own_origins import OwnOrigins
 from agentcore.host.ownership import note_beginnings
@@ -38,10 +39,14 @@ from agentcore.host.resources import ResourceRegistry
 from agentcore.host.routes import RouteTable
 from agentcore.host.tabs import Tabs
 from agentcore.host.threads import worker_threads
-from agentcore.host.watchdog import Holder, Watchdog
+from agentcore.host.watchdog import Watchdog
 from agentcore.store import StateDir, Store
+from agentcore.store.loop_report import read_loop_report
+from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)
+
+_GUARD_PATIENCE_SECONDS = 10.0  # the process ends itself at the limit; this is for one that cannot
 
 
 class Host:
@@ -49,7 +54,8 @@ class Host:
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `sources`, `routes`,
-    `own_origins`, `conversation`, `store`, `config`, `workspace`.
+    `own_origins`, `conversation`, `store`, `config`, `workspace`; `has_started` says whether modules had their time to
+    get ready.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -92,6 +98,7 @@ class Host:
         self.approvals.reviewer = self.call_review.edited
         self.modules = Modules(parts, self.calls, given)
         self.sources.use = self.modules.use_choice
+        self.has_started = False
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self.modules.records.values, self._count_blocked)
         self._given = [module.name for module in given if module.name is not None]
@@ -130,6 +137,31 @@ class Host:
                     host._watchdog.stop()
                     host.workspace.close()
 
+    @asynccontextmanager
+    async def guarded(self, stop_limit_s: float) -> AsyncIterator[None]:
+        """Have a process of its own watch this one, which ends it when a module holds the event loop for too long.
+
+        Args:
+            stop_limit_s: How long the process may take to end once it was told to by a signal.
+        """
+        limits = self.config.limits
+        guard = LoopGuard(
+            limit_s=limits.loop_blocked_max,
+            grace_s=limits.stop_grace,
+            stop_s=stop_limit_s + _GUARD_PATIENCE_SECONDS,
+            report=self.state.loop_report_path,
+        )
+        if (last := read_loop_report(self.state.path)) is not None and last.ended:
+            log.warning("last_server_was_ended", reason=str(last), module=last.module, tool=last.tool)
+        self.state.loop_report_path.unlink(missing_ok=True)
+        try:
+            await guard.start()
+            self._watchdog.be_guarded(guard)
+            self.modules.on_code = lambda: guard.tell_modules(self.modules.records.values())
+            yield
+        finally:
+            await guard.close()
+
     async def start(self) -> None:
         """Start the modules that app.json lists, and those that were given."""
         names = [*self.config.modules, *self._given]
@@ -137,6 +169,7 @@ class Host:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
         await self.modules.start(names)
         await self.tabs.close_dead()
+        self.has_started = True
         await self.approvals.restore(self._definition_of)
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import structlog
@@ -42,6 +42,8 @@ class Modules:
         self._ready_count = 0
         self._refreshes: set[asyncio.Task[None]] = set()
         self.records = parts.registry.records
+        self.on_code: Callable[[], None] = lambda: None
+        """Called whenever modules have brought code or tools."""
 
     def get(self, name: str) -> ModuleRecord:
         """The module's record.
@@ -229,6 +231,7 @@ class Modules:
             raise record.failure
         if record.plugin is None:
             await self.prepare(record)
+        self.on_code()
         await self._wait_for_required(record)
         record.runtime = ModuleRuntime(record, record.settings, self._parts, self._refresh_later)
         if isinstance(record.plugin, Module):
@@ -361,6 +364,7 @@ class Modules:
 
     def _merge(self) -> None:
         self._parts.registry.rebuild()
+        self.on_code()
         self._parts.events.publish("tools.changed", {"tools": len(self._parts.registry.tools)})
 
     def _refresh_later(self, record: ModuleRecord) -> None:

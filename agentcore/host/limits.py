@@ -90,6 +90,9 @@ VALIDATION_ERRORS = 20
 LOOP_BLOCKED_SECONDS = 0.25
 """A module that holds the event loop longer is named in a warning."""
 
+LOOP_BLOCKED_END_SECONDS = 30.0
+"""A module that holds the event loop so long ends the server."""
+
 LOOP_TURN_SECONDS = 0.05
 """What one turn of the event loop counts at most in deadlines; what holds it longer takes nobody's time."""
 

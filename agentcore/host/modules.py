@@ -47,7 +47,7 @@ class LoopHolds:
         where = " in ".join(part for part in (self.tool and f"tool {self.tool!r}", self.place) if part)
         return (
             f"its code held the whole server {self.times} times, for {self.longest_s:.1f} s at the longest"
-            f"{where and f', in {where}'}: let it await what takes time, or make the tool a plain function"
+            f"{where and f', in {where}'}: run what takes time in a thread, or in a process where C code stops all threads"
         )
 
 

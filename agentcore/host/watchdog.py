@@ -5,39 +5,23 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import structlog
 
 from agentcore.host.limits import LOOP_BLOCKED_SECONDS
+from agentcore.host.loop_guard import LoopGuard
 from agentcore.host.ownership import owner_of_task
+from agentcore.host.threads import WorkerThread
+from agentcore.supervision.holder import Frame, Holder, holder_of
 
 if TYPE_CHECKING:
     from agentcore.host.modules import ModuleRecord
 
 log = structlog.get_logger(__name__)
 
-_FRAMES = 12
 _OF_A_CALL = ("call:", "preview:")
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who holds the event loop.
-
-    Args:
-        module: The module whose code it is; empty: nobody can tell.
-        tool: The tool that was called, if it was one.
-        place: Where in the module's code, `file:line in function`.
-        frames: The way there from where the module's code begins, outermost first.
-    """
-
-    module: str = ""
-    tool: str = ""
-    place: str = ""
-    frames: tuple[str, ...] = ()
 
 
 class Watchdog:
@@ -54,15 +38,22 @@ class Watchdog:
         self._modules, self._on_blocked = modules, on_blocked
         self._beat = time.monotonic()
         self._holder: Holder | None = None
+        self._held_s = 0.0
         self._ended = threading.Event()
         self._handle: asyncio.TimerHandle | None = None
+        self._guard: LoopGuard | None = None
 
     def start(self) -> None:
         """Begin to watch the running event loop."""
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
         self._tick()
-        threading.Thread(target=self._watch, name="agentcore-watchdog", daemon=True).start()
+        WorkerThread(target=self._watch, name="agentcore-watchdog", daemon=True).start()
+
+    def be_guarded(self, guard: LoopGuard) -> None:
+        """Have a process watch from outside as well, which also sees what holds the interpreter's lock."""
+        guard.on_holder = self._take
+        self._guard = guard
 
     def stop(self) -> None:
         """End watching; may be called twice."""
@@ -74,24 +65,44 @@ class Watchdog:
         now = time.monotonic()
         late_s = now - self._beat - LOOP_BLOCKED_SECONDS / 2
         self._beat = now
-        holder, self._holder = self._holder, None
-        if holder is not None and late_s > LOOP_BLOCKED_SECONDS / 2:
-            log.warning(
-                "event_loop_was_blocked", module=holder.module, tool=holder.tool, duration_ms=round(late_s * 1000)
-            )
-            self._on_blocked(holder, late_s)
+        if self._guard is not None:
+            self._guard.beat()
+        if self._held_s:
+            self._report()
+        if late_s > LOOP_BLOCKED_SECONDS:
+            self._held_s = late_s  # what the guard saw comes in after this turn, and is reported with the next
+        else:
+            self._holder = None
         self._handle = self._loop.call_later(LOOP_BLOCKED_SECONDS / 2, self._tick)
 
+    def _report(self) -> None:
+        holder, self._holder = self._holder or Holder(), None
+        held_s, self._held_s = self._held_s, 0.0
+        log.warning("event_loop_was_blocked", module=holder.module, tool=holder.tool, duration_ms=round(held_s * 1000))
+        self._on_blocked(holder, held_s)
+
+    def _take(self, holder: Holder) -> None:
+        """What the guard saw while no thread of this process could look."""
+        self._holder = holder
+
     def _watch(self) -> None:
+        looked_at = time.monotonic()
         while not self._ended.wait(LOOP_BLOCKED_SECONDS / 2):
+            if self._guard is not None:
+                self._guard.beat_of_watchdog()
+            former, looked_at = looked_at, time.monotonic()
             beat = self._beat
-            if self._holder is None and time.monotonic() - beat > LOOP_BLOCKED_SECONDS:
+            is_known = self._holder is not None or self._held_s > 0
+            # who was kept from looking as well comes too late, and would find somebody else
+            if not is_known and looked_at - beat > LOOP_BLOCKED_SECONDS > looked_at - former:
                 holder = self._find()
-                if self._beat == beat:  # else it was over before the look, which then saw somebody else
+                if self._beat == beat:
                     self._holder = holder
                     self._tell(holder)
 
     def _tell(self, holder: Holder) -> None:
+        if self._guard is not None:
+            self._guard.tell_holder(holder)
         if holder.module:
             log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
@@ -100,30 +111,15 @@ class Watchdog:
         task = asyncio.current_task(self._loop)
         name = "" if task is None else task.get_name()
         tool = next((name.removeprefix(start) for start in _OF_A_CALL if name.startswith(start)), "")
-        for number, (file, _, _) in enumerate(frames):
-            for module in list(self._modules()):
-                if file.startswith(module.source_dirs):
-                    shown = [frame for frame in frames[number:] if frame[0].startswith(module.source_dirs)]
-                    return Holder(module.name, tool, _shown(shown[-1]), _end(frames[number:]))
-        owner = "" if task is None else owner_of_task(task)
-        return Holder(owner, tool if owner else "", frames=_end(frames))
+        holder = holder_of(frames, {record.name: record.source_dirs for record in list(self._modules())})
+        module = holder.module or ("" if task is None else owner_of_task(task))
+        return holder._replace(module=module, tool=tool if module else "")
 
 
-_Frame = tuple[str, int, str]
-
-
-def _frames(frame: FrameType | None) -> list[_Frame]:
+def _frames(frame: FrameType | None) -> list[Frame]:
     """File, line and function, outermost first."""
     found = []
     while frame is not None:
-        found.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        found.append((frame.f_code.co_filename, str(frame.f_lineno), frame.f_code.co_name))
         frame = frame.f_back
     return found[::-1]
-
-
-def _end(frames: list[_Frame]) -> tuple[str, ...]:
-    return tuple(map(_shown, frames[-_FRAMES:]))
-
-
-def _shown(frame: _Frame) -> str:
-    return "{}:{} in {}".format(*frame)

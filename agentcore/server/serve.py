@@ -91,10 +91,11 @@ async def serve(
                 _greet(terminal, running, origins)
             if approver_code_file is not None:
                 write_private_file(approver_code_file, running.store.approval_sessions.create_code().encode() + b"\n")
-            starting = _start(app, running, origins, on_ready, before_modules)
-            beside = [starting, *([console(running)] if console else ())]
-            await _run(ending.wished, beside)
-            await _stop(running, page, approval)
+            async with running.guarded(stop_limit_s):
+                starting = _start(app, running, origins, on_ready, before_modules)
+                beside = [starting, *([console(running)] if console else ())]
+                await _run(ending.wished, beside)
+                await _stop(running, page, approval)
     log.info("server_stopped", address=origins.page.base_url)
 
 

@@ -14,6 +14,7 @@ from pydantic import SecretStr, ValidationError
 
 from agentcore.store.api_token import ensure_token
 from agentcore.store.errors import StateDirError, StateLockedError
+from agentcore.store.loop_report import LOOP_REPORT_FILE
 from agentcore.store.private_file import make_private_folder, read_private_file, write_private_file
 from agentcore.store.server_info import ServerInfo
 from agentcore.store.state_lock import LOCK_NAME, is_held, take_lock
@@ -75,7 +76,7 @@ class StateDir:
     """A state folder that this process holds, from `open` to `close`; a context manager.
 
     `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `approval_port`,
-    `open.html`, `state.sqlite3`, `artifacts/`, `data/MODULE/`, `logs/`.
+    `open.html`, `loop_blocked.json`, `state.sqlite3`, `artifacts/`, `data/MODULE/`, `logs/`.
     """
 
     def __init__(self, path: Path, config_path: Path, token: SecretStr, lock: int) -> None:
@@ -118,6 +119,11 @@ class StateDir:
     def database_path(self) -> Path:
         """The SQLite file."""
         return self.path / "state.sqlite3"
+
+    @property
+    def loop_report_path(self) -> Path:
+        """The file that says who holds the server's event loop, or whose code ended the server by that."""
+        return self.path / LOOP_REPORT_FILE
 
     @property
     def artifacts_path(self) -> Path:

@@ -13,7 +13,8 @@ from agentcore.server.route_table import ServerRoute
 class Health(BaseModel, defer_build=True):
     """The server answers."""
 
-    status: Literal["ok"]
+    status: Literal["starting", "ok"]
+    """`starting` until the modules have started, or have failed to."""
 
 
 class Stopped(BaseModel, defer_build=True):
@@ -31,8 +32,8 @@ class StopState(BaseModel, defer_build=True):
 
 
 async def health(exchange: Exchange) -> Answer:
-    """Say that the server answers, and nothing else: anybody may ask."""
-    return Answer(b'{"status":"ok"}')
+    """Say that the server answers, whether it is starting, and nothing else: anybody may ask."""
+    return Answer(b'{"status":"ok"}' if exchange.host.has_started else b'{"status":"starting"}')
 
 
 async def openapi(exchange: Exchange) -> Answer:
@@ -63,7 +64,14 @@ async def resume(exchange: Exchange) -> Answer:
     return await show_stop(exchange)
 
 
-_HEALTH = ServerRoute("GET", "/api/health", health, "Whether the server answers.", action=None, answer=Health)
+_HEALTH = ServerRoute(
+    "GET",
+    "/api/health",
+    health,
+    "Whether the server answers, and its modules have started.",
+    action=None,
+    answer=Health,
+)
 _SHOW_STOP = ServerRoute(
     "GET", "/api/stop", show_stop, "Whether everything was stopped.", action="identify", answer=StopState
 )

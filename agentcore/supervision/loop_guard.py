@@ -1,0 +1,258 @@
+"""`LoopGuard`: the process that watches a server from outside, and ends it when its event loop is held for too long.
+
+No thread of the server can: who holds the loop may hold the interpreter's lock as well. The server writes its
+heartbeats into shared memory. Over a socket it says, one JSON a line: `{"modules": {NAME: {"folders": […], "tools":
+[…]}}}` whenever they change; `{"holder": {…}}` when it has found by itself who holds the loop. It is told who did where
+this process has found out. What the server is signalled comes through a pipe that the system writes to, whatever
+Python does.
+"""
+
+import contextlib
+import json
+import mmap
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+from agentcore.supervision.descendants import below, send_to
+from agentcore.supervision.holder import Holder, holder_of
+from agentcore.supervision.server_threads import ServerThreads
+
+EXIT_SIGNAL = signal.SIGXCPU
+"""Its handler in the server is the system's `_exit`, so that its number is the exit code: 24 on Linux and macOS."""
+
+BEATS = 2
+"""Counters in shared memory, of 8 bytes: turns of the loop, looks of the server's own watchdog."""
+
+_IDLE_S = 0.5
+_SILENT_S = 0.25
+_SHOW_AFTER_S = 1.0
+_SLOWEST_LOOK = 2  # a look that comes later says that this process did not run either
+_STALLED_S = 3.0
+_EXIT_S = 2.0
+_CHILDREN_S = 5.0
+_LOOK_AGAIN_S = 0.05
+
+
+class LoopGuard:
+    """Watches one server.
+
+    Args:
+        control: The socket to the server; its end is the server's.
+        memory: Its heartbeats.
+        signals: Where the system writes what the server is signalled.
+        stacks: Where threads of the server write their stacks.
+        orders: `pid` of the server; `limit_s` and `grace_s`, how long the loop may be held at most, and once the
+            server was told to end; `stop_s`, how long its end may take; `report`, a file that says who holds the loop
+            while it is held; `is_terminal`, whether a person reads the log.
+    """
+
+    def __init__(self, control: socket.socket, memory: int, signals: int, stacks: int, orders: dict[str, Any]) -> None:
+        self._control, self._signals, self._orders = control, signals, orders
+        self._beats = memoryview(mmap.mmap(memory, BEATS * 8)).cast("Q")
+        self._threads = ServerThreads(orders["pid"], stacks)
+        self._received = b""
+        self._modules: dict[str, Any] = {}
+        self._holder: Holder | None = None
+        self._seen = [-1, -1]
+        self._held_s = 0.0
+        self._looked_at = time.monotonic()
+        self._told_to_end_s: float | None = None
+        self._is_silent = self._is_shown = False
+
+    def run(self) -> None:
+        """Watch until the server is gone."""
+        poll = select.poll()
+        for fd in (self._control.fileno(), self._signals):
+            poll.register(fd, select.POLLIN)
+        while True:
+            for fd, _ in poll.poll(1000 * self._interval_s):
+                if fd == self._signals:
+                    if os.read(fd, 4096):
+                        self._told_to_end_s = self._told_to_end_s or 0.0
+                    else:
+                        poll.unregister(fd)
+                elif not self._take():
+                    self._forget_report()
+                    return
+            if self._look():
+                return
+
+    @property
+    def _interval_s(self) -> float:
+        return _SILENT_S if self._is_silent else _IDLE_S
+
+    def _take(self) -> bool:
+        """Take what the server says; False: it is gone."""
+        try:
+            received = self._control.recv(1024 * 1024)
+        except ConnectionError:
+            received = b""
+        *lines, self._received = (self._received + received).split(b"\n")
+        for line in lines:
+            try:
+                told = json.loads(line)
+            except ValueError:  # cut off: the server could not send all of it
+                continue
+            if "modules" in told:
+                self._modules = told["modules"]
+            elif "holder" in told:
+                self._holder = Holder(**told["holder"])
+        return bool(received)
+
+    def _look(self) -> bool:
+        """See whether the loop turns; True when the server had to be ended."""
+        now = time.monotonic()
+        since_s, self._looked_at = now - self._looked_at, now
+        since_s = min(since_s, _SLOWEST_LOOK * self._interval_s)
+        seen, self._seen = self._seen, list(self._beats)
+        if self._told_to_end_s is not None:
+            self._told_to_end_s += since_s
+        self._is_silent = self._seen[0] == seen[0]
+        if not self._is_silent:
+            self._go_on()
+        else:
+            self._held_s += self._threads.ran(since_s)
+            if self._holder is None and self._held_s > 0 and self._seen[1] == seen[1]:
+                self._ask()
+            self._report(is_over=False)
+        return self._is_too_long() and self._end()
+
+    def _go_on(self) -> None:
+        """The loop turns."""
+        self._held_s = 0.0
+        self._holder = None
+        self._threads.forget()
+        self._forget_report()
+
+    def _is_too_long(self) -> bool:
+        limit_s: float = self._orders["limit_s"]
+        stop_s: float = self._orders["stop_s"]
+        if self._told_to_end_s is None:
+            return self._held_s >= limit_s
+        return self._held_s >= min(self._orders["grace_s"], limit_s) or self._told_to_end_s >= stop_s
+
+    def _ask(self) -> None:
+        """Ask the thread that is busiest, else the main one, where it is; and tell."""
+        self._holder = self._find()
+        told = self._holder._asdict()
+        with contextlib.suppress(OSError):
+            self._control.sendall(json.dumps({"holder": told}).encode() + b"\n")
+        self._log("warning", "event_loop_blocked", module=told["module"], tool=told["tool"], frames=told["frames"])
+
+    def _find(self) -> Holder:
+        folders = {name: told["folders"] for name, told in self._modules.items()}
+        first = holder_of(self._threads.stack(self._threads.busiest), folders)
+        if not first.module and self._threads.busiest:
+            first = max(first, holder_of(self._threads.stack(), folders), key=lambda holder: bool(holder.module))
+        if not first.module:
+            return first
+        called = [frame.rpartition(" in ")[2] for frame in first.frames]
+        tools = self._modules[first.module]["tools"]
+        return first._replace(tool=next((name for name in called if name in tools), ""))
+
+    def _report(self, *, is_over: bool) -> None:
+        """Write who holds the loop where clients find it, who get no answer from the server."""
+        if self._held_s < _SHOW_AFTER_S and not is_over:
+            return
+        holder = (self._holder or Holder())._asdict()
+        limit_s = self._orders["limit_s"]
+        report = {"pid": self._orders["pid"], "held_s": round(self._held_s, 1), "limit_s": limit_s, "ended": is_over}
+        path = self._orders["report"]
+        with contextlib.suppress(OSError):  # the folder is gone, or the disk is full: the log says it too
+            fd = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with open(fd, "w", encoding="utf-8") as file:  # noqa: PTH123
+                json.dump(report | holder, file)
+            os.replace(f"{path}.new", path)  # noqa: PTH105
+            self._is_shown = True
+
+    def _forget_report(self) -> None:
+        if self._is_shown:
+            self._is_shown = False
+            with contextlib.suppress(OSError):
+                os.unlink(self._orders["report"])  # noqa: PTH108
+
+    def _end(self) -> bool:
+        """End the server with what it has started: by its own exit code, else by force. False: it need not be."""
+        if self._holder is None or not self._holder.module:
+            self._holder = self._find()
+        told = self._holder._asdict()
+        self._log(
+            "error",
+            "server_ended_by_loop_guard",
+            module=told["module"],
+            tool=told["tool"],
+            held_s=round(self._held_s, 1),
+            limit_s=self._orders["limit_s"],
+            exit_code=int(EXIT_SIGNAL),
+            frames=told["frames"],
+        )
+        if time.monotonic() - self._looked_at > _STALLED_S:  # nobody reads the log: the server waits for that as well
+            self._held_s = 0.0
+            return False
+        self._report(is_over=True)
+        pid = self._orders["pid"]
+        started = [one for one in below(pid) if one != os.getpid()]
+        send_to(EXIT_SIGNAL, [pid])
+        if not self._is_gone(_EXIT_S):
+            send_to(signal.SIGKILL, [pid])
+            self._is_gone(_EXIT_S)
+        self._end_children(started)
+        return True
+
+    def _is_gone(self, limit_s: float) -> bool:
+        """Wait for the end of the server, which is that of its socket."""
+        self._control.settimeout(limit_s)
+        try:
+            while self._control.recv(65536):
+                pass
+        except TimeoutError:
+            return False
+        except OSError:
+            pass
+        return True
+
+    def _end_children(self, started: list[int]) -> None:
+        """Give commands and browsers time to end with the server, as they do by themselves, and kill the rest."""
+        births = {one: _birth(one) for one in started}
+        until = time.monotonic() + _CHILDREN_S
+        while any(births[one] and births[one] == _birth(one) for one in started):
+            if time.monotonic() > until:
+                send_to(signal.SIGKILL, [one for one in started if births[one] == _birth(one)])
+                return
+            time.sleep(_LOOK_AGAIN_S)
+
+    def _log(self, level: str, event: str, **fields: Any) -> None:
+        if self._orders["is_terminal"]:
+            shown = " ".join(f"{name}={json.dumps(value)}" for name, value in fields.items())
+            line = f"{time.strftime('%H:%M:%S')} [{level:<9}] {event} {shown}"
+        else:
+            now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{int(time.time() % 1 * 1000):03d}Z"
+            line = json.dumps({"time": now, "level": level, "event": event} | fields)
+        with contextlib.suppress(OSError):  # nobody reads the log any more
+            os.write(2, line.encode("utf-8", "replace") + b"\n")
+
+
+def _birth(pid: int) -> str:
+    """What tells a process from another one that gets its id later; empty: it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+        return "" if fields[0] == b"Z" else fields[19].decode()
+    except OSError:
+        return ""
+
+
+def main() -> None:
+    """Watch the server; arguments are the descriptors of its socket, of memory, signals and stacks, and the orders."""
+    control, memory, signals, stacks = map(int, sys.argv[1:5])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # it ends with the server, and not before
+    for fd in (signals, stacks):
+        os.set_blocking(fd, False)
+    with socket.socket(fileno=control) as server:
+        LoopGuard(server, memory, signals, stacks, json.loads(sys.argv[5])).run()
