@@ -47,7 +47,8 @@ class LoopHolds:
         where = " in ".join(part for part in (self.tool and f"tool {self.tool!r}", self.place) if part)
         return (
             f"its code held the whole server {self.times} times, for {self.longest_s:.1f} s at the longest"
-            f"{where and f', in {where}'}: run what takes time in a thread, or in a process where C code stops all threads"
+            f"{where and f', in {where}'}: run what takes time in a thread, and C code that keeps threads from running"
+            " in a process"
         )
 
 

@@ -101,10 +101,11 @@ class Watchdog:
                     self._tell(holder)
 
     def _tell(self, holder: Holder) -> None:
+        if not holder.module:
+            return  # the guard may see more
         if self._guard is not None:
             self._guard.tell_holder(holder)
-        if holder.module:
-            log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
+        log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
     def _find(self) -> Holder:
         frames = _frames(sys._current_frames().get(self._loop_thread))  # noqa: SLF001

@@ -29,6 +29,7 @@ BEATS = 2
 """Counters in shared memory, of 8 bytes: turns of the loop, looks of the server's own watchdog."""
 
 _IDLE_S = 0.5
+_ASK_AFTER_S, _ASK_AGAIN_S = 0.2, 1.0
 _SILENT_S = 0.25
 _SHOW_AFTER_S = 1.0
 _SLOWEST_LOOK = 2  # a look that comes later says that this process did not run either
@@ -60,6 +61,7 @@ class LoopGuard:
         self._holder: Holder | None = None
         self._seen = [-1, -1]
         self._held_s = 0.0
+        self._ask_at_s = _ASK_AFTER_S
         self._looked_at = time.monotonic()
         self._told_to_end_s: float | None = None
         self._is_silent = self._is_shown = False
@@ -117,7 +119,7 @@ class LoopGuard:
             self._go_on()
         else:
             self._held_s += self._threads.ran(since_s)
-            if self._holder is None and self._held_s > 0 and self._seen[1] == seen[1]:
+            if self._holder is None and self._held_s >= self._ask_at_s and self._seen[1] == seen[1]:
                 self._ask()
             self._report(is_over=False)
         return self._is_too_long() and self._end()
@@ -126,6 +128,7 @@ class LoopGuard:
         """The loop turns."""
         self._held_s = 0.0
         self._holder = None
+        self._ask_at_s = _ASK_AFTER_S
         self._threads.forget()
         self._forget_report()
 
@@ -137,9 +140,13 @@ class LoopGuard:
         return self._held_s >= min(self._orders["grace_s"], limit_s) or self._told_to_end_s >= stop_s
 
     def _ask(self) -> None:
-        """Ask the thread that is busiest, else the main one, where it is; and tell."""
-        self._holder = self._find()
-        told = self._holder._asdict()
+        """Ask the thread that is busiest, else the main one, where it is; and tell, if it is in a module's code."""
+        holder = self._find()
+        if not holder.module:
+            self._ask_at_s = self._held_s + _ASK_AGAIN_S
+            return
+        self._holder = holder
+        told = holder._asdict()
         with contextlib.suppress(OSError):
             self._control.sendall(json.dumps({"holder": told}).encode() + b"\n")
         self._log("warning", "event_loop_blocked", module=told["module"], tool=told["tool"], frames=told["frames"])
@@ -178,7 +185,7 @@ class LoopGuard:
 
     def _end(self) -> bool:
         """End the server with what it has started: by its own exit code, else by force. False: it need not be."""
-        if self._holder is None or not self._holder.module:
+        if self._holder is None:
             self._holder = self._find()
         told = self._holder._asdict()
         self._log(

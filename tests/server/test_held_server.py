@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from agentcore.supervision.descendants import below, send_to
+
 LIMIT_S = 180
 AGENTCORE = (sys.executable, "-m", "agentcore")
 
@@ -145,14 +147,14 @@ class Server:
 
     def children(self) -> set[int]:
         """Its living children, and theirs."""
-        from agentcore.supervision.descendants import below
-
         return set(below(self.process.pid))
 
     def end(self) -> None:
         """End it in any case."""
+        children = self.children()
         self.process.kill()
         self.process.wait()
+        send_to(signal.SIGKILL, children)
         self._reader.join()
         self.process.stderr.close()
 
