@@ -25,7 +25,6 @@ from agentcore.host.containment import report_loop_error
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.lifecycle import Modules
-from agentcore.host.loop_clock import LoopClock
 from agentcore.host.loop_guard import LoopGuard
 from agentcore.host.module_source import SourceChoice
 from agentcore.host.own_origins import OwnOrigins
@@ -118,7 +117,6 @@ class Host:
         """
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(report_loop_error)
-        LoopClock.install(loop)
         note_beginnings()
         with worker_threads():
             async with Store.open(state) as store:

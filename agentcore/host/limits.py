@@ -90,6 +90,9 @@ VALIDATION_ERRORS = 20
 LOOP_BLOCKED_SECONDS = 0.25
 """A module that holds the event loop longer is named in a warning."""
 
+LOOP_BEAT_SECONDS = LOOP_BLOCKED_SECONDS / 2
+"""How often it is seen that the event loop turns."""
+
 LOOP_BLOCKED_END_SECONDS = 30.0
 """A module that holds the event loop so long ends the server."""
 

@@ -7,9 +7,10 @@ never waits, or a thread in C code that keeps the interpreter's lock – takes n
 import asyncio
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
-from agentcore.host.limits import LOOP_TURN_SECONDS
+from agentcore.host.limits import LOOP_BEAT_SECONDS, LOOP_TURN_SECONDS
 
 _monotonic = time.monotonic
 
@@ -18,26 +19,37 @@ class LoopClock:
     """Counts each turn of the loop as what it waited for, and at most `LOOP_TURN_SECONDS` beside.
 
     A turn that takes longer stops the clock until the next one. It never goes back, and may be read in any thread.
+
+    Attributes:
+        listeners: Called in the loop whenever it turns, but not more often than every `LOOP_BEAT_SECONDS`. A timer
+            would come late after a block, for it goes by this very clock.
     """
 
-    def __init__(self, selector: Any) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, selector: Any) -> None:
+        self.listeners: list[Callable[[], None]] = []
+        self._loop, self._beat_at = loop, 0.0
         self._wait = selector.select
         self._turned_at = _monotonic()
         self._stands: tuple[float, float] = (math.inf, 0.0)
         """Where it stops, and how much it is behind; one value, because threads read both."""
 
     @classmethod
-    def install(cls, loop: asyncio.AbstractEventLoop) -> None:
-        """Give a running loop this clock, which it keeps; again: nothing happens.
+    def install(cls, loop: asyncio.AbstractEventLoop) -> "LoopClock":
+        """Give a running loop this clock, which it keeps, or find that it has it.
 
-        A loop that is not Python's own, and waits in another way, keeps its own clock.
+        Raises:
+            TypeError: The loop is not Python's own, and waits in another way.
         """
         selector = getattr(loop, "_selector", None)
-        if selector is None or isinstance(getattr(selector.select, "__self__", None), cls):
-            return
-        clock = cls(selector)
+        if selector is None:
+            raise TypeError(f"agentcore runs in an event loop of asyncio, not in {type(loop).__name__}")
+        former = getattr(selector.select, "__self__", None)
+        if isinstance(former, cls):
+            return former
+        clock = cls(loop, selector)
         selector.select = clock._select
         loop.time = clock.time  # type: ignore[method-assign]
+        return clock
 
     def time(self) -> float:
         """Seconds, as `loop.time()`."""
@@ -53,4 +65,8 @@ class LoopClock:
         found = self._wait(timeout)
         now = self._turned_at = _monotonic()
         self._stands = now + LOOP_TURN_SECONDS, behind + max(0.0, now - stop)
+        if now >= self._beat_at:
+            self._beat_at = now + LOOP_BEAT_SECONDS
+            for listener in self.listeners:
+                self._loop.call_soon(listener)
         return found

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from agentcore.host.limits import LOOP_BLOCKED_SECONDS
+from agentcore.host.limits import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
+from agentcore.host.loop_clock import LoopClock
 from agentcore.host.loop_guard import LoopGuard
 from agentcore.host.ownership import owner_of_task
 from agentcore.host.threads import WorkerThread
@@ -47,7 +48,9 @@ class Watchdog:
         """Begin to watch the running event loop."""
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
-        self._tick()
+        self._clock = LoopClock.install(self._loop)
+        self._clock.listeners.append(self._tick)
+        self._wake()
         WorkerThread(target=self._watch, name="agentcore-watchdog", daemon=True).start()
 
     def be_guarded(self, guard: LoopGuard) -> None:
@@ -60,10 +63,16 @@ class Watchdog:
         self._ended.set()
         if self._handle is not None:
             self._handle.cancel()
+            self._handle = None
+            self._clock.listeners.remove(self._tick)
+
+    def _wake(self) -> None:
+        """Have the loop turn at least so often."""
+        self._handle = self._loop.call_later(LOOP_BEAT_SECONDS, self._wake)
 
     def _tick(self) -> None:
         now = time.monotonic()
-        late_s = now - self._beat - LOOP_BLOCKED_SECONDS / 2
+        late_s = now - self._beat - LOOP_BEAT_SECONDS
         self._beat = now
         if self._guard is not None:
             self._guard.beat()
@@ -73,7 +82,6 @@ class Watchdog:
             self._held_s = late_s  # what the guard saw comes in after this turn, and is reported with the next
         else:
             self._holder = None
-        self._handle = self._loop.call_later(LOOP_BLOCKED_SECONDS / 2, self._tick)
 
     def _report(self) -> None:
         holder, self._holder = self._holder or Holder(), None
@@ -87,7 +95,7 @@ class Watchdog:
 
     def _watch(self) -> None:
         looked_at = time.monotonic()
-        while not self._ended.wait(LOOP_BLOCKED_SECONDS / 2):
+        while not self._ended.wait(LOOP_BEAT_SECONDS):
             if self._guard is not None:
                 self._guard.beat_of_watchdog()
             former, looked_at = looked_at, time.monotonic()
@@ -96,13 +104,11 @@ class Watchdog:
             # who was kept from looking as well comes too late, and would find somebody else
             if not is_known and looked_at - beat > LOOP_BLOCKED_SECONDS > looked_at - former:
                 holder = self._find()
-                if self._beat == beat:
+                if holder.module and self._beat == beat:  # else the guard, or a later look, may see more
                     self._holder = holder
                     self._tell(holder)
 
     def _tell(self, holder: Holder) -> None:
-        if not holder.module:
-            return  # the guard may see more
         if self._guard is not None:
             self._guard.tell_holder(holder)
         log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
