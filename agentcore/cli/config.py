@@ -66,8 +66,12 @@ def schema(config_path: Path) -> None:
     from agentcore.cli.output import print_json, warn
     from agentcore.host.config import load_config
     from agentcore.host.config_schema import installed_schema
+    from agentcore.host.module_source import remembered_sources
+    from agentcore.store.state_dir import locate_state_dir
 
-    found, failures = installed_schema(load_config(config_path, os.environ).modules_folder)
+    loaded = load_config(config_path, os.environ)
+    chosen = remembered_sources(loaded, locate_state_dir(config_path, os.environ))
+    found, failures = installed_schema(loaded.modules_folder, chosen)
     for name, reason in failures.items():
         warn(f"module {name} could not be imported, its settings are left open: {reason}")
     print_json(found)

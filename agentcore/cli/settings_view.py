@@ -1,6 +1,7 @@
 """Settings of modules as they count, with every secret masked: only a module's own model knows which they are."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from agentcore.host.config_settings import RawSettings, module_settings, validat
 from agentcore.host.discovery import find_module
 from agentcore.host.json_source import JsonPath
 from agentcore.host.masking import MASK, mask_secrets
+from agentcore.host.module_source import remembered_sources
+from agentcore.store.state_dir import locate_state_dir
 
 
 @dataclass
@@ -38,18 +41,19 @@ def view_settings(config: AppConfig) -> SettingsView:
     them may be a secret.
     """
     view = SettingsView()
+    chosen = remembered_sources(config, locate_state_dir(config.file, os.environ))
     for name in config.modules:
-        _add(view, config, name)
+        _add(view, config, name, chosen.get(name, ""))
     for key, values in config.config.items():
         view.values.setdefault(key, _hidden(values))
     view.values = json.loads(mask_secrets(json.dumps(view.values), sys.maxsize))
     return view
 
 
-def _add(view: SettingsView, config: AppConfig, name: str) -> None:
+def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
     raw: RawSettings | None = None
     try:
-        module = find_module(name, config.modules_folder).load()
+        module = find_module(name, config.modules_folder, chosen).load()
         model = getattr(module, "Settings", None)
         raw = module_settings(config, name, getattr(module, "config_key", None) or name, model)
         values = _shown(model, raw)

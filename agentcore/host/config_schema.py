@@ -45,11 +45,14 @@ def app_schema(settings: Mapping[str, Settings], names: Iterable[str] = ()) -> d
     return {"$schema": DIALECT, **schema, "title": "app.json of agentcore"}
 
 
-def installed_schema(modules_dir: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+def installed_schema(
+    modules_dir: Path | None, chosen: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The schema of app.json with the settings of every module that is installed. Imports them all.
 
     Args:
         modules_dir: The folder of local modules, or None.
+        chosen: What a person trusts to stand behind a module's name; something else is not imported.
     Returns:
         The schema; and, for each module that could not be imported, the reason. Its settings are any object.
     """
@@ -58,7 +61,7 @@ def installed_schema(modules_dir: Path | None) -> tuple[dict[str, Any], dict[str
     names = installed_names(modules_dir)
     for name in names:
         try:
-            module = find_module(name, modules_dir).load()
+            module = find_module(name, modules_dir, (chosen or {}).get(name, "")).load()
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # noqa: BLE001 - one that calls sys.exit() must not keep the others from the schema

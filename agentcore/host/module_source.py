@@ -13,7 +13,8 @@ from agentcore.api.errors import ToolError
 from agentcore.host.config import AppConfig
 from agentcore.host.discovery import Found, ModuleNotChosen, candidates, described, find_module
 from agentcore.host.policy_changes import PolicyChanges, Proposal
-from agentcore.store.module_sources import ModuleSources, SourceRow
+from agentcore.store.module_sources import ModuleSources, SourceRow, read_chosen
+from agentcore.store.state_dir import DATABASE_NAME
 
 log = structlog.get_logger(__name__)
 
@@ -215,3 +216,13 @@ def full_source(kept: str, folder: Path) -> str:
         folder: The folder of app.json.
     """
     return str(folder / kept) if kept.startswith("./") else kept
+
+
+def remembered_sources(config: AppConfig, state: Path) -> dict[str, str]:
+    """What is chosen for modules, for whoever imports them without a host; the state folder is only read.
+
+    Args:
+        config: app.json, from whose folder sources are kept.
+        state: The state folder, whoever holds it; it need not exist.
+    """
+    return {name: full_source(kept, config.folder) for name, kept in read_chosen(state / DATABASE_NAME).items()}

@@ -19,6 +19,9 @@ from agentcore.store.private_file import make_private_folder, read_private_file,
 from agentcore.store.server_info import ServerInfo
 from agentcore.store.state_lock import LOCK_NAME, is_held, take_lock
 
+DATABASE_NAME = "state.sqlite3"
+"""The SQLite file of a state folder."""
+
 STATE_DIR_VARIABLE = "AGENTCORE_STATE_DIR"
 _SERVER_FILE = "server.json"
 _SERVER_FILE_LIMIT_BYTES = 64 * 1024
@@ -118,7 +121,7 @@ class StateDir:
     @property
     def database_path(self) -> Path:
         """The SQLite file."""
-        return self.path / "state.sqlite3"
+        return self.path / DATABASE_NAME
 
     @property
     def loop_report_path(self) -> Path:

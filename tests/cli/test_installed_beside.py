@@ -207,7 +207,9 @@ def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, 
     place.install(place.write_project())
     place.run("modules", "enable", "dice")
     place.pip("uninstall", "--yes", "acme-dice")
-    place.install(place.write_project("evil-dice", "9.0"))
+    ran = place.folder / "ran"
+    source = SOURCE + f"\nopen({str(ran)!r}, 'w').close()\n"
+    place.install(place.write_project("evil-dice", "9.0", source=source))
     done = place.run("modules", "reload", "dice")
     assert done.code == 1
     assert "was acme-dice, and is evil-dice 9.0" in done.out
@@ -221,6 +223,9 @@ def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, 
     listed = place.run("modules", "list")
     assert "waits" in listed.out
     assert "dice: waits: module 'dice' was acme-dice" in place.run("doctor").out
+    assert "was acme-dice, and is evil-dice 9.0" in place.run("config", "show").err
+    assert "was acme-dice, and is evil-dice 9.0" in place.run("config", "schema").err
+    assert not ran.exists()
     refused = place.run("modules", "choose", "dice", "evil-dice")
     assert (refused.code, "no terminal to ask one at" in refused.err) == (2, True)
 
