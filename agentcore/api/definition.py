@@ -1,8 +1,8 @@
 """What a tool is: its name, its schema, what it may do, how long and how much."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -107,6 +107,8 @@ class ToolDefinition:
         preview: Makes effects, paths and diff exact for one call; without side effects, within 2 s.
         resource: The resource that a call acts on.
         arguments: A pydantic model that validates the arguments in place of the schema.
+        checks_result: The module itself holds results against what is declared; else the host holds `data` against
+            `output_schema`.
     """
 
     name: str
@@ -120,21 +122,7 @@ class ToolDefinition:
     preview: Preview | None = None
     resource: ResourceUse | None = None
     arguments: type[BaseModel] | None = field(default=None, repr=False)
-
-    @classmethod
-    def from_openai(cls, definition: Mapping[str, Any]) -> Self:
-        """Read a dict in the OpenAI tools schema, with or without its `function` envelope.
-
-        Raises:
-            ValueError: `name` is missing, or `parameters` is no object.
-        """
-        function = definition.get("function", definition)
-        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
-            raise ValueError(f"a tool definition needs a name: {dict(definition)!r:.200}")
-        parameters = function.get("parameters") or {"type": "object", "properties": {}}
-        if not isinstance(parameters, Mapping):
-            raise ValueError(f"parameters of tool {function['name']!r} must be a JSON Schema object")
-        return cls(function["name"], str(function.get("description", "")), dict(parameters))
+    checks_result: bool = False
 
     def to_openai(self) -> dict[str, Any]:
         """The definition in the OpenAI tools schema."""

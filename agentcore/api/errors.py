@@ -1,5 +1,9 @@
 """The errors of agentcore: one root, and the one that a caller is meant to read."""
 
+from collections.abc import Sequence
+
+_ERRORS_SAID = 3
+
 
 class AgentcoreError(Exception):
     """Root of every error that agentcore raises on purpose."""
@@ -35,3 +39,23 @@ class ToolError(AgentcoreError):
     def to_json(self) -> dict[str, object]:
         """The error object of the result envelope: type, message, context, retryable."""
         return {"type": self.type, "message": self.message, "context": self.context, "retryable": self.retryable}
+
+
+class InvalidResultError(ToolError):
+    """A tool returned something other than it declares: `invalid_result`, with one entry for each wrong field.
+
+    Args:
+        tool: Its name.
+        errors: Path in the result (empty: the result itself) and what is wrong there.
+    """
+
+    def __init__(self, tool: str, errors: Sequence[tuple[str, str]]) -> None:
+        entries = [{"path": path, "message": message[:1].lower() + message[1:]} for path, message in errors]
+        shown = "; ".join(f"{entry['path'] or 'result'}: {entry['message']}" for entry in entries[:_ERRORS_SAID])
+        more = f" (and {len(entries) - _ERRORS_SAID} more)" if len(entries) > _ERRORS_SAID else ""
+        super().__init__(
+            "invalid_result",
+            f"{tool} returned something other than it declares, which is a defect of the tool: {shown}{more}.",
+            tool=tool,
+            errors=entries,
+        )

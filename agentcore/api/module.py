@@ -1,6 +1,7 @@
 """`Module`: the base class that most authors start from. The five hooks stay open to those who want them bare."""
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Sequence
 from typing import Any, ClassVar, Generic, get_args, get_origin
 
@@ -12,7 +13,8 @@ from typing_extensions import TypeVar, get_original_bases
 from agentcore.api.context import ToolContext
 from agentcore.api.definition import ToolDefinition
 from agentcore.api.runtime import Runtime
-from agentcore.api.tool import ToolMethod, tool_methods
+from agentcore.api.tool import options_of
+from agentcore.api.tool_method import ToolMethods, tool_methods
 from agentcore.api.web import WebComponent
 
 hookimpl = pluggy.HookimplMarker("agentcore")
@@ -71,7 +73,20 @@ class Module(Generic[S]):
                     cls.Settings = given  # type: ignore[assignment,misc]
 
     runtime: Runtime
-    _tools: dict[str, ToolMethod] | None = None
+    _tools: ToolMethods | None = None
+    _refused_tools: ClassVar[dict[str, str]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take methods marked as tools away that stand where a hook or an attribute belongs: they are refused."""
+        super().__init_subclass__(**options)
+        refused = dict(cls._refused_tools)
+        for name in RESERVED:
+            if options_of(inspect.getattr_static(cls, name, None)) is not None:
+                refused[name] = (
+                    f"{name!r} is the name of a hook or an attribute of Module; give the method another name"
+                )
+                setattr(cls, name, _before(cls, name))
+        cls._refused_tools = refused
 
     def bind(self, runtime: Runtime) -> None:
         """Take the runtime; called by the host once, before `init`."""
@@ -85,14 +100,16 @@ class Module(Generic[S]):
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
         """The definitions of the methods marked with `@tool`."""
-        return [method.definition for method in self._methods().values()]
+        return [method.definition for method in self._methods().found.values()]
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
         """Run the method behind a tool, a sync one in a worker thread, and give what it returns."""
-        method = self._methods()[tool_name]
-        if method.is_async:
-            return await method.call(ctx, args)
-        return await asyncio.to_thread(method.call, ctx, args)
+        method = self._methods().found[tool_name]
+        if not method.is_async:
+            return await asyncio.to_thread(method.call_sync, ctx, args)
+        returned = await method.call(ctx, args)
+        method.returns.check(returned)
+        return returned
 
     def init(self, runtime: Runtime) -> Awaitable[None] | None:
         """Get ready; when it returns, tools can be called. Raise to say that it cannot."""
@@ -104,7 +121,22 @@ class Module(Generic[S]):
         """The module's element in the page, if it has one."""
         return None
 
-    def _methods(self) -> dict[str, ToolMethod]:
+    def _methods(self) -> ToolMethods:
         if self._tools is None:
-            self._tools = tool_methods(self)
+            self._tools = tool_methods(self, self._refused_tools)
         return self._tools
+
+
+RESERVED = frozenset(("runtime", *(name for name in vars(Module) if not name.startswith("__"))))
+"""What no tool may be called: the hooks and attributes of `Module`."""
+
+
+def tool_faults(module: Module) -> list[tuple[str, Exception]]:
+    """Methods marked as tools that are none: where each is written, and why."""
+    return module._methods().faults  # noqa: SLF001 - of the same file
+
+
+def _before(cls: type, name: str) -> Any:
+    """What a name means without the methods that are marked as tools."""
+    values = (vars(base)[name] for base in cls.__mro__ if name in vars(base))
+    return next((value for value in values if options_of(value) is None), None)

@@ -1,17 +1,11 @@
-"""`@tool`: a typed method becomes a tool; its hints become the schema, its docstring the description."""
+"""`@tool`: marks a typed method of a `Module` as a tool. What is wrong about it is said when tools are made."""
 
-import inspect
+import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_type_hints, is_typeddict, overload
+from typing import Any, TypeVar, overload
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
-from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema
-
-from agentcore.api.context import ToolContext
-from agentcore.api.definition import Effect, Preview, PreviewMethod, ResourceUse, ToolAnnotations, ToolDefinition
-from agentcore.api.result import ToolResult
+from agentcore.api.definition import Effect, PreviewMethod, ResourceUse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,15 +14,23 @@ _MARK = "__agentcore_tool__"
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
-    """What `@tool` was told about one method."""
+    """What `@tool` was told about one method, as it was given; `fault`: why that can be no tool."""
 
-    name: str | None
-    effects: frozenset[Effect]
-    annotations: ToolAnnotations
-    timeout_s: float
-    limit_bytes: int | None
-    preview: PreviewMethod | None
-    resource: ResourceUse | None
+    name: Any = None
+    read_only: Any = False
+    effects: Any = None
+    destructive: Any = None
+    idempotent: Any = None
+    open_world: Any = None
+    timeout_s: Any = None
+    limit_bytes: Any = None
+    preview: Any = None
+    resource: Any = None
+    fault: str = ""
+
+
+OPTIONS = tuple(name for name in ToolOptions.__slots__ if name != "fault")
+"""The names of what `@tool` takes."""
 
 
 @overload
@@ -47,21 +49,7 @@ def tool(
     preview: PreviewMethod | None = None,
     resource: ResourceUse | None = None,
 ) -> Callable[[F], F]: ...
-def tool(
-    function: F | None = None,
-    /,
-    *,
-    name: str | None = None,
-    read_only: bool = False,
-    effects: Iterable[Effect] | None = None,
-    destructive: bool | None = None,
-    idempotent: bool | None = None,
-    open_world: bool | None = None,
-    timeout_s: float | None = None,
-    limit_bytes: int | None = None,
-    preview: PreviewMethod | None = None,
-    resource: ResourceUse | None = None,
-) -> F | Callable[[F], F]:
+def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
 
     The method takes `self`, a `ToolContext` if it wants one, and the arguments, all with type hints. The first
@@ -79,150 +67,47 @@ def tool(
         limit_bytes: Bound of the result's text; more is stored as an artifact.
         preview: A function `(self, ctx, arguments) -> CallPreview` that says what exactly a call would do.
         resource: The resource that a call acts on.
+
+    Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
+    and named among the module's problems.
     """
 
-    def mark(method: F) -> F:
-        options = ToolOptions(
-            name=name,
-            effects=frozenset(effects) if effects is not None else frozenset(("read" if read_only else "execute",)),
-            annotations=ToolAnnotations(read_only or None, destructive, idempotent, open_world),
-            timeout_s=60.0 if timeout_s is None else timeout_s,
-            limit_bytes=limit_bytes,
-            preview=preview,
-            resource=resource,
-        )
-        setattr(method, _MARK, options)
-        return method
-
-    return mark if function is None else mark(function)
+    if function is not None and not callable(function) and not isinstance(function, classmethod | staticmethod):
+        return lambda method: _marked(method, ToolOptions(fault=_POSITIONAL))
+    unknown = [name for name in given if name not in OPTIONS]
+    options = ToolOptions(fault=_unknown(unknown[0])) if unknown else ToolOptions(**given)
+    return _marked(function, options) if function is not None else lambda method: _marked(method, options)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolMethod:
-    """A bound tool method with its definition; `call` takes the validated arguments."""
-
-    definition: ToolDefinition
-    method: Callable[..., Any]
-    takes_context: bool
-    is_async: bool
-
-    def call(self, ctx: ToolContext, arguments: dict[str, Any]) -> Any:
-        """Run the method; what it gives back, or the coroutine to await."""
-        return self.method(ctx, **arguments) if self.takes_context else self.method(**arguments)
+_POSITIONAL = "@tool takes what it is told by name, such as @tool(name='weather_now')"
 
 
-def tool_methods(owner: object) -> dict[str, ToolMethod]:
-    """The tools of an object, by name, in the order in which they are written.
+class Unmarkable:
+    """Stands in a class for what `@tool` was put on and cannot mark, such as a property."""
 
-    Raises:
-        TypeError: A method lacks a type hint or a docstring, or two tools have one name; the message names it.
-    """
-    found: dict[str, ToolMethod] = {}
-    for attribute in _attributes_in_order(type(owner)):
-        options = getattr(getattr(type(owner), attribute, None), _MARK, None)
-        if not isinstance(options, ToolOptions):
-            continue
-        method = getattr(owner, attribute)
-        made = _make(owner, method, options, options.name or attribute)
-        if made.definition.name in found:
-            raise TypeError(f"two tools of {type(owner).__name__} are called {made.definition.name!r}")
-        found[made.definition.name] = made
-    return found
+    def __init__(self, options: ToolOptions) -> None:
+        setattr(self, _MARK, options)
 
 
-def _attributes_in_order(cls: type) -> list[str]:
-    names: dict[str, None] = {}
-    for base in reversed(cls.__mro__):
-        names.update(dict.fromkeys(vars(base)))
-    return list(names)
-
-
-def _make(owner: object, method: Callable[..., Any], options: ToolOptions, name: str) -> ToolMethod:
-    import docstring_parser  # noqa: PLC0415 - 3 ms that the server's first answer does without
-
-    where = f"{type(owner).__name__}.{method.__name__}"
-    text = docstring_parser.parse(inspect.getdoc(method) or "", style=docstring_parser.DocstringStyle.GOOGLE)
-    description = "\n\n".join(part for part in (text.short_description, text.long_description) if part)
-    if not description:
-        raise TypeError(f"tool {where} needs a docstring: its first line is what a model reads to choose the tool")
-    hints = get_type_hints(method, include_extras=True)
-    parameters = list(inspect.signature(method).parameters.values())
-    takes_context = bool(parameters) and (parameters[0].name == "ctx" or hints.get(parameters[0].name) is ToolContext)
-    model = _arguments_model(
-        where, parameters[1:] if takes_context else parameters, hints, {p.arg_name: p.description for p in text.params}
-    )
-    definition = ToolDefinition(
-        name=name,
-        description=description,
-        input_schema=schema_of(model),
-        output_schema=_output_schema(hints.get("return")),
-        effects=options.effects,
-        annotations=options.annotations,
-        timeout_s=options.timeout_s,
-        limit_bytes=options.limit_bytes,
-        preview=_bind(options.preview, owner),
-        resource=options.resource,
-        arguments=model,
-    )
-    return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method))
-
-
-def _bind(preview: PreviewMethod | None, owner: object) -> Preview | None:
-    bound: Preview | None = None if preview is None else preview.__get__(owner, type(owner))
-    return bound
-
-
-def _arguments_model(
-    where: str, parameters: list[inspect.Parameter], hints: dict[str, Any], descriptions: dict[str, str | None]
-) -> type[BaseModel]:
-    fields: dict[str, Any] = {}
-    for parameter in parameters:
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(f"tool {where} may not take *args or **kwargs: a model has to see every argument")
-        if parameter.name not in hints:
-            raise TypeError(f"parameter {parameter.name!r} of tool {where} needs a type hint")
-        default = ... if parameter.default is parameter.empty else parameter.default
-        info = (
-            default
-            if isinstance(default, FieldInfo)
-            else FieldInfo.from_annotated_attribute(hints[parameter.name], default)
-        )
-        if info.description is None:
-            info.description = descriptions.get(parameter.name)
-        fields[parameter.name] = (hints[parameter.name], info)
-    config = ConfigDict(extra="forbid", protected_namespaces=(), populate_by_name=False)
-    return create_model("Arguments", __config__=config, **fields)
-
-
-def _output_schema(hint: Any) -> dict[str, Any] | None:
-    if hint is ToolResult or not (is_typeddict(hint) or (isinstance(hint, type) and issubclass(hint, BaseModel))):
+def options_of(attribute: object) -> ToolOptions | None:
+    """What `@tool` was told about an attribute of a class; None: it is no tool."""
+    try:
+        options = getattr(attribute, _MARK, None)
+    except Exception:  # noqa: BLE001 - an object of the module that looks its attributes up in its own way
         return None
-    return _without_titles(TypeAdapter(hint).json_schema(mode="serialization", schema_generator=_Schema))
+    return options if type(options) is ToolOptions else None
 
 
-class _Schema(GenerateJsonSchema):
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
+def _marked(method: Any, options: ToolOptions) -> Any:
+    try:
+        setattr(method, _MARK, options)
+    except (AttributeError, TypeError):
+        return Unmarkable(ToolOptions(fault=f"@tool belongs on a method, not on a {type(method).__name__}"))
+    return method
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """JSON Schema of a model without the titles that only repeat its names."""
-    return _without_titles(model.model_json_schema(by_alias=True, schema_generator=_Schema))
-
-
-def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
-    clean: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "title" and isinstance(value, str):
-            continue
-        if key in ("properties", "$defs", "patternProperties"):
-            clean[key] = {name: _without_titles(part) for name, part in value.items()}
-        elif key in ("default", "const", "enum", "examples"):
-            clean[key] = value
-        elif isinstance(value, dict):
-            clean[key] = _without_titles(value)
-        elif isinstance(value, list):
-            clean[key] = [_without_titles(part) if isinstance(part, dict) else part for part in value]
-        else:
-            clean[key] = value
-    return clean
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, OPTIONS, n=1)
+    return f"@tool has no parameter {name!r}; " + (
+        f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(OPTIONS)}"
+    )

@@ -119,3 +119,15 @@ TEXT_READ_CHARS = 64 * 1024
 
 MODULE_NOTES = 100
 """What one module may say about its surroundings."""
+
+DEFINITION_BYTES = 256 * 1024
+"""One definition of a tool, as JSON."""
+
+TOOLS_PER_MODULE = 2_000
+"""Tools of one module."""
+
+TOOL_SECONDS_MAX = 24 * 3600.0
+"""The time limit that a tool may have of its own; the server's bound for calls counts too."""
+
+INIT_SECONDS_MAX = 3600.0
+"""The limit of `init` that a module may ask for."""

@@ -1,0 +1,142 @@
+"""What a tool says that it returns: its schema for clients, and the check of what it really returns."""
+
+import sys
+import types
+import typing
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import typing_extensions
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+
+from agentcore.api.errors import InvalidResultError
+from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
+
+_BLOCKS = (ToolResult, Text, Image, ArtifactLink)
+_PLAIN = (str, int, float, bool)
+_UNIONS = (Union, types.UnionType)
+_FREE = (Any, object, None)
+_ERRORS_SHOWN = 20
+_TAKES_TYPED_DICT = sys.version_info >= (3, 12)
+
+
+def usable_hint(hint: Any) -> Any:
+    """The same type in a form that pydantic takes.
+
+    Before Python 3.12 it refuses `typing.TypedDict`, whose annotations do not tell required keys from others where
+    classes are mixed; here each is made anew as one of `typing_extensions`, wherever it stands in the hint.
+    """
+    return hint if _TAKES_TYPED_DICT else _converted(hint, {})
+
+
+class ResultType:
+    """The type that a tool declares for what it returns. Made ready at the first call, for few tools are called.
+
+    Args:
+        hint: The return annotation; `Any` and none at all declare nothing.
+        tool: The tool's name, for errors.
+    """
+
+    __slots__ = ("_adapter", "_allowed", "_data", "_is_ready", "_tool", "is_declared")
+
+    def __init__(self, hint: Any, tool: str) -> None:
+        parts = _parts(hint)
+        self.is_declared = bool(parts) and not any(part in _FREE for part in parts)
+        self._tool = tool
+        self._allowed = frozenset(part for part in parts if part in (*_BLOCKS, *_PLAIN, types.NoneType))
+        data = [part for part in parts if part not in _BLOCKS]
+        self._data: Any = Union[tuple(data)] if data else None  # noqa: UP007 - made at run time
+        self._adapter: TypeAdapter[Any] | None = None
+        self._is_ready = False
+
+    def check(self, returned: Any) -> None:
+        """Hold what was returned against the type.
+
+        Raises:
+            InvalidResultError: It is something else; the error names each wrong field.
+        """
+        kind = type(returned)
+        if kind in self._allowed or not self.is_declared:
+            return
+        if issubclass(kind, ToolResult) and self._data is not None:
+            returned = returned.data
+        if not self._is_ready:
+            self._adapter, self._is_ready = _adapter(self._data), True
+        if self._adapter is None:
+            return
+        try:
+            self._adapter.validator.validate_python(returned, strict=True)
+        except ValidationError as exc:
+            errors = exc.errors(include_url=False, include_context=False, include_input=False)
+            raise InvalidResultError(
+                self._tool, [(_path(error["loc"]), error["msg"]) for error in errors[:_ERRORS_SHOWN]]
+            ) from None
+
+
+def _adapter(data: Any) -> TypeAdapter[Any] | None:
+    """What checks a type; None where pydantic cannot."""
+    if data is None:
+        return TypeAdapter(None)
+    for config in (None, ConfigDict(arbitrary_types_allowed=True)):
+        try:
+            return TypeAdapter(data, config=config)
+        except PydanticUserError:
+            continue
+    return None
+
+
+def output_hint(hint: Any) -> Any:
+    """The type of the result's `data` if it is an object of one shape, a TypedDict or a model; else None."""
+    is_object = is_typeddict(hint) or (isinstance(hint, type) and issubclass(hint, BaseModel))
+    return hint if is_object and hint not in _BLOCKS else None
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    if hint is None:
+        return (types.NoneType,)
+    if get_origin(hint) is Annotated and get_args(hint)[0] in _BLOCKS:
+        return (get_args(hint)[0],)
+    if get_origin(hint) in _UNIONS:
+        return tuple(part for each in get_args(hint) for part in _parts(each))
+    return (hint,)
+
+
+def _path(parts: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _converted(hint: Any, made: dict[Any, Any]) -> Any:
+    if is_typeddict(hint):
+        return _converted_dict(hint, made) if type(hint).__module__ == typing.__name__ else hint
+    arguments = get_args(hint)
+    if not arguments or get_origin(hint) is typing.Literal:
+        return hint
+    if get_origin(hint) is Annotated:
+        return Annotated[(_converted(arguments[0], made), *arguments[1:])]
+    converted = tuple(_converted(part, made) for part in arguments)
+    if all(new is old for new, old in zip(converted, arguments, strict=True)):
+        return hint
+    if get_origin(hint) in _UNIONS:
+        return Union[converted]  # noqa: UP007 - made at run time
+    return hint.copy_with(converted) if hasattr(hint, "copy_with") else get_origin(hint)[converted]
+
+
+def _converted_dict(hint: Any, made: dict[Any, Any]) -> Any:
+    if hint in made:
+        raise TypeError(f"{hint.__name__} holds itself: take typing_extensions.TypedDict for it, or a model")
+    made[hint] = None
+    fields = {}
+    for name, part in get_type_hints(hint, include_extras=True).items():
+        kind = typing_extensions.Required if name in hint.__required_keys__ else typing_extensions.NotRequired
+        inner = get_args(part)[0] if get_origin(part) in (typing.Required, typing.NotRequired) else part
+        fields[name] = kind[_converted(inner, made)]
+    del made[hint]
+    make: Any = typing_extensions.TypedDict
+    new = make(hint.__name__, fields)
+    new.__doc__, new.__module__ = hint.__doc__, hint.__module__
+    if (config := getattr(hint, "__pydantic_config__", None)) is not None:
+        new.__pydantic_config__ = config
+    return new
