@@ -39,6 +39,7 @@ import {Store} from './store.js';
  * @property {number | null} startMs
  * @property {number | null} readyAt  another value: its code may be another one
  * @property {Component | null} component
+ * @property {string[]} pageAdditions  what its element adds to the page's policy, and a script before all others
  * @property {string} settingsKey
  */
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, get_args, get_origin
 
 import pluggy
@@ -37,7 +37,7 @@ class Module(Generic[S]):
 
     Attributes:
         name: Unique id, `^[a-z][a-z0-9]*(_[a-z0-9]+)*$`. Left out, it is the entry point's (or the file's) name.
-        title: What people see; left out, the name.
+        title: What people see, or a mapping from language (`en`, `zh`) to that; left out, the name.
         requires: Names of modules that have to be ready first.
         config_key: The key of its settings in app.json's `config`; left out, the name.
         claims: Paths outside of `/api/modules/NAME/` that it serves.
@@ -49,7 +49,7 @@ class Module(Generic[S]):
     """
 
     name: ClassVar[str | None] = None
-    title: ClassVar[str | None] = None
+    title: ClassVar[str | Mapping[str, str] | None] = None
     requires: ClassVar[Sequence[str]] = ()
     config_key: ClassVar[str | None] = None
     claims: ClassVar[Sequence[str]] = ()
@@ -62,8 +62,12 @@ class Module(Generic[S]):
 
         model_config = ConfigDict(extra="forbid", frozen=True)
 
+    runtime: Runtime
+    _tools: ToolMethods | None = None
+    _refused_tools: ClassVar[dict[str, str]] = {}
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Take the class of the settings from `Module[…]`."""
+        """Take the class of the settings from `Module[…]`, and refuse tools in the place of hooks and attributes."""
         super().__init_subclass__(**kwargs)
         for base in get_original_bases(cls):
             origin = get_origin(base)
@@ -71,20 +75,10 @@ class Module(Generic[S]):
                 [given] = get_args(base)
                 if isinstance(given, type) and issubclass(given, pydantic.BaseModel):
                     cls.Settings = given  # type: ignore[assignment,misc]
-
-    runtime: Runtime
-    _tools: ToolMethods | None = None
-    _refused_tools: ClassVar[dict[str, str]] = {}
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Take methods marked as tools away that stand where a hook or an attribute belongs: they are refused."""
-        super().__init_subclass__(**options)
         refused = dict(cls._refused_tools)
         for name in RESERVED:
             if options_of(inspect.getattr_static(cls, name, None)) is not None:
-                refused[name] = (
-                    f"{name!r} is the name of a hook or an attribute of Module; give the method another name"
-                )
+                refused[name] = f"{name!r} is a hook or an attribute of Module; give the method another name"
                 setattr(cls, name, _before(cls, name))
         cls._refused_tools = refused
 

@@ -117,7 +117,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         description=description,
         input_schema=schema_of(model),
         output_schema=_output_schema(hints.get("return")),
-        effects=options.effects if options.effects is not None else _default_effects(options),
+        effects=_effects(options),
         annotations=ToolAnnotations(
             options.read_only or None, options.destructive, options.idempotent, options.open_world
         ),
@@ -132,8 +132,11 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
     return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method), returns)
 
 
-def _default_effects(options: ToolOptions) -> Any:
-    return frozenset(("read" if options.read_only is True else "execute",))
+def _effects(options: ToolOptions) -> Any:
+    if options.effects is None:
+        return frozenset(("read" if options.read_only is True else "execute",))
+    # a text is no set of words: who reads the definition says so
+    return options.effects if isinstance(options.effects, str) else frozenset(options.effects)
 
 
 def _bind(preview: Any, owner: object, where: str) -> Preview | None:

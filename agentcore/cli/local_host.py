@@ -93,13 +93,14 @@ class LocalHost:
         """See `agentcore.cli.backend.Backend.modules`."""
         from agentcore.server.module_view import list_modules  # it brings the HTTP server along
 
-        return self._runner.run(list_modules(self._host, _PERSON))
+        return [json.loads(module) for module in self._runner.run(list_modules(self._host, _PERSON))]
 
     def module(self, name: str) -> dict[str, Any]:
         """See `agentcore.cli.backend.Backend.module`."""
         from agentcore.server.module_view import show_module
 
-        return self._runner.run(show_module(self._host, name, _PERSON))
+        module: dict[str, Any] = json.loads(self._runner.run(show_module(self._host, name, _PERSON)))
+        return module
 
     def warn_of_modules(self) -> None:
         """Say on stderr which modules do not run, and why."""

@@ -57,6 +57,8 @@ def print_outcome(module: Mapping[str, Any]) -> None:
     """Print what became of a module that was changed, with what is wrong although it runs."""
     problems = module["problems"]
     print_text(f"{module['name']} {_verb(module)}." + (f" {module['reason']}" if module["reason"] else ""))
+    if module["pageAdditions"]:
+        print_text(f"It adds to the page: {'; '.join(module['pageAdditions'])}")
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         print_text(f"{count}; agentcore modules info {module['name']} shows more:")
@@ -78,6 +80,7 @@ def print_module(module: Mapping[str, Any]) -> None:
         "needs": ", ".join(module["requires"]),
         "settings": f"config.{module['settingsKey']}" if module["settingsKey"] else "",
         "element": module["component"]["tag"] if module["component"] else "",
+        "adds to page": "; ".join(module["pageAdditions"]),
         "tools": ", ".join(module["tools"]),
     }
     for name, text in rows.items():

@@ -13,7 +13,9 @@ from agentcore.host.config import AppConfig
 from agentcore.host.config_origins import Origin
 from agentcore.host.config_settings import RawSettings, module_settings, validate_settings
 from agentcore.host.discovery import find_module
+from agentcore.host.foreign_error import text_of, type_name
 from agentcore.host.json_source import JsonPath
+from agentcore.host.manifest import settings_of
 from agentcore.host.masking import MASK, mask_secrets
 from agentcore.host.module_source import remembered_sources
 from agentcore.store.state_dir import locate_state_dir
@@ -53,14 +55,13 @@ def view_settings(config: AppConfig) -> SettingsView:
 def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
     raw: RawSettings | None = None
     try:
-        module = find_module(name, config.modules_folder, chosen).load()
-        model = getattr(module, "Settings", None)
-        raw = module_settings(config, name, getattr(module, "config_key", None) or name, model)
+        key, model = settings_of(find_module(name, config.modules_folder, chosen).load(), name)
+        raw = module_settings(config, name, key, model)
         values = _shown(model, raw)
     except KeyboardInterrupt:
         raise
     except BaseException as exc:  # noqa: BLE001 - a module that calls sys.exit() when imported must not end the command
-        view.problems.append(f"the settings of module {name} are hidden: {exc}")
+        view.problems.append(f"the settings of module {name} are hidden: {text_of(exc) or type_name(exc)}")
         raw = raw or module_settings(config, name)
         values = _hidden(raw.values)
     if values:
@@ -68,8 +69,8 @@ def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
         view.origins.update({(raw.key, *path): origin for path, origin in raw.origins.items()})
 
 
-def _shown(model: Any, raw: RawSettings) -> Mapping[str, Any]:
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+def _shown(model: type[BaseModel] | None, raw: RawSettings) -> Mapping[str, Any]:
+    if model is None:
         return raw.values  # a plain Python module without a model declares no secrets; names tell them then
     return validate_settings(model, raw).model_dump(mode="json", by_alias=True)
 

@@ -5,7 +5,7 @@ from typing import Any
 import structlog
 
 from agentcore.api.definition import ResourceUse
-from agentcore.api.errors import ToolError
+from agentcore.api.errors import InvalidResultError, ToolError
 from agentcore.host.call import Call
 from agentcore.host.foreign_error import log_failure, type_name
 from agentcore.host.tool_errors import plain_error
@@ -36,6 +36,8 @@ def read_error(call: Call, error: ToolError) -> ModuleError:
     Raises:
         WrongToolError: Its type is no name in snake_case.
     """
+    if issubclass(type(error), InvalidResultError):
+        log_failure(log, "result_invalid", error, call_id=call.id, tool=call.request.tool)
     plain = plain_error(error)
     untrusted = plain.untrusted or call.is_of_open_world
     read = ModuleError(plain.type, plain.message, retryable=plain.retryable, untrusted=untrusted)

@@ -372,6 +372,8 @@ class Calls:
             else:
                 made: _Made | Awaitable[Any] = await asyncio.to_thread(_make_in_thread, impl.function, arguments)
                 result, encoded = made if isinstance(made, tuple) else to_result(await made)
+            if tool.check_result is not None:
+                tool.check_result(encoded)
         except ToolError as exc:
             raise read_error(call, exc) from exc
         return await self._settle(call, tool, result, encoded)

@@ -12,6 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from agentcore.host.config_model import AppDocument
 from agentcore.host.discovery import find_module, installed_names
 from agentcore.host.foreign_error import reason_of
+from agentcore.host.manifest import settings_of
 
 log = structlog.get_logger(__name__)
 
@@ -61,15 +62,14 @@ def installed_schema(
     names = installed_names(modules_dir)
     for name in names:
         try:
-            module = find_module(name, modules_dir, (chosen or {}).get(name, "")).load()
+            key, declared = settings_of(find_module(name, modules_dir, (chosen or {}).get(name, "")).load(), name)
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # noqa: BLE001 - one that calls sys.exit() must not keep the others from the schema
             failures[name] = reason_of(exc)
             settings.setdefault(name, None)
         else:
-            key = getattr(module, "config_key", None) or name
-            settings[key] = _richer(settings.get(key), settings_class(module))
+            settings[key] = _richer(settings.get(key), declared)
     return app_schema(settings, names), failures
 
 
@@ -85,12 +85,6 @@ def settings_schema(model: type[BaseModel]) -> dict[str, Any] | None:
         return None
     schema.pop("required", None)
     return schema
-
-
-def settings_class(module: Any) -> Settings:
-    """The class of a module's settings; None where it declares none."""
-    settings = getattr(module, "Settings", None)
-    return settings if isinstance(settings, type) and issubclass(settings, BaseModel) else None
 
 
 def _richer(one: Settings, other: Settings) -> Settings:

@@ -1,8 +1,8 @@
 """Definitions of tools, read strictly and once: what the host keeps of a tool are plain values of its own.
 
 A module gives `ToolDefinition` objects, or dicts in any of four forms: OpenAI's (with or without its envelope),
-Anthropic's, MCP's, and our own, as `GET /api/tools` gives them. A key that none of them has is refused: a schema under a
-misspelt name would else be an empty one, and anything would pass.
+Anthropic's, MCP's, and our own, as `GET /api/tools` gives them. A key that none of them has is refused: a schema under
+a misspelt name would else be an empty one, and anything would pass.
 """
 
 import difflib
@@ -16,12 +16,16 @@ from pydantic import BaseModel
 
 from agentcore.api.definition import EFFECTS, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.module import RESERVED
-from agentcore.host.foreign_error import type_name
 from agentcore.host.limits import DEFINITION_BYTES, TOOL_SECONDS_MAX
-from agentcore.host.reading import WrongValueError, read_flag, read_mapping, read_number, read_plain, read_text, read_texts
-
-RESERVED_NAMES = frozenset(("find_tools", *RESERVED))
-"""What no tool may be called: the core's own tools, and the hooks and attributes of `Module`."""
+from agentcore.host.reading import (
+    WrongValueError,
+    read_flag,
+    read_mapping,
+    read_number,
+    read_text,
+    read_texts,
+)
+from agentcore.host.registry import RESERVED_NAMES
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -46,6 +50,7 @@ _HINTS: Mapping[str, str] = MappingProxyType(
         "openWorldHint": "open_world",
     }
 )
+_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 _RESOURCE_KEYS = ("type", "argument", "create", "key", "skip_queue", "not_found")
 
 
@@ -58,8 +63,8 @@ def read_definition(given: Any) -> ToolDefinition:
     """
     raw = _fields_of(given) if issubclass(type(given), ToolDefinition) else _fields_of_dict(given)
     name = read_text(raw["name"], "the name of a tool", pattern=_NAME)
-    if name in RESERVED_NAMES:
-        raise ValueError(f"tool name {name!r} is reserved; give the tool another name")
+    if name in RESERVED_NAMES or name in RESERVED:
+        raise ValueError(f"tool name {name!r} is reserved for the core, or a hook or attribute of Module; take another")
     of = f"of tool {name!r}"
     definition = ToolDefinition(
         name=name,
@@ -89,10 +94,10 @@ def _fields_of(given: Any) -> dict[str, Any]:
 
 def _fields_of_dict(given: Any) -> dict[str, Any]:
     """The fields of a definition in one of the four forms, named as ours."""
-    raw = read_mapping(given, "a tool definition", "a ToolDefinition, or a dict in the form of OpenAI, Anthropic or MCP")
+    raw = read_mapping(given, "a tool definition", "a ToolDefinition, or a dict of one of the forms")
     if issubclass(type(raw.get("function")), dict):
         if unknown := set(raw) - {"type", "function"}:
-            raise _unknown_key(sorted(unknown)[0], "a tool definition", ("type", "function"))
+            raise _unknown_key(min(unknown), "a tool definition", ("type", "function"))
         raw = raw["function"]
     name = raw.get("name")
     where = f"tool {name!r}" if type(name) is str else "a tool definition"
@@ -107,8 +112,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
     return {
         "name": name,
         "description": raw.get("description") or raw.get("title") or "",
-        # no schema at all is a tool without arguments
-        "input_schema": {"type": "object", "properties": {}, "additionalProperties": False} if schema is None else schema,
+        "input_schema": _NO_ARGUMENTS if schema is None else schema,
         "output_schema": _one_of(raw, _OUTPUT_KEYS, where),
         "effects": ("execute",) if raw.get("effects") is None else raw["effects"],
         "annotations": raw.get("annotations"),
@@ -201,12 +205,12 @@ def _resource(value: Any, of: str) -> ResourceUse | None:
             raise _unknown_key(key, where, _RESOURCE_KEYS)
     if "type" not in given:
         raise TypeError(f"{where} needs a type")
-    key = given.get("key")
+    other_key = given.get("key")
     return ResourceUse(
         type=read_text(given["type"], f"type of {where}", "a resource type", pattern=_RESOURCE_TYPE),
         argument=read_text(given.get("argument", "resourceId"), f"argument of {where}", pattern=_ARGUMENT),
         create=read_flag(given.get("create", False), f"create of {where}"),
-        key=None if key is None else read_text(key, f"key of {where}", pattern=_ARGUMENT),
+        key=None if other_key is None else read_text(other_key, f"key of {where}", pattern=_ARGUMENT),
         skip_queue=read_flag(given.get("skip_queue", False), f"skip_queue of {where}"),
         not_found=read_text(
             given.get("not_found", "resource_not_found"), f"not_found of {where}", "an error type", pattern=_ERROR_TYPE
@@ -229,8 +233,5 @@ def _contradictions(definition: ToolDefinition) -> Iterator[str]:
 
 def _unknown_key(key: str, where: str, known: tuple[str, ...]) -> TypeError:
     near = difflib.get_close_matches(key, known, n=1)
-    shown = repr(key[:100])
-    return TypeError(
-        f"{where} has the unknown key {shown}; "
-        + (f"did you mean {near[0]!r}?" if near else f"known are {', '.join(key for key in known if key not in _FORM_KEYS)}")
-    )
+    rather = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return TypeError(f"{where} has the unknown key {key[:100]!r}; {rather}")

@@ -10,41 +10,37 @@ import pluggy
 from agentcore import hookspecs
 from agentcore.api.module import HOOKS, Module
 from agentcore.host.containment import run_contained
+from agentcore.host.foreign_error import type_name
 from agentcore.host.modules import ModuleRecord
 
 
-class HookManager(pluggy.PluginManager):
-    """The plugin manager of agentcore: methods of a `Module` named like a hook are that hook, undecorated."""
-
-    def __init__(self) -> None:
-        super().__init__("agentcore")
-        self.add_hookspecs(hookspecs)
+class _HookManager(pluggy.PluginManager):
+    """Methods of a `Module` named like a hook are that hook, undecorated."""
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
-        """pluggy's options of an implementation; those of a `Module` need no decorator."""
-        if isinstance(plugin, Module):
+        if issubclass(type(plugin), Module):
             return {} if name in HOOKS else None
         return super().parse_hookimpl_opts(plugin, name)
 
-    def add(self, name: str, plugin: object) -> dict[str, Any]:
-        """Register a plugin and give its implementations by hook name.
 
-        Raises:
-            TypeError: A hook has a wrong signature; the message gives the one that is expected.
-        """
-        try:
-            # not the name alone: while a module is reloaded there are two of it
-            self.register(plugin, name=f"{name}@{id(plugin)}")
-        except pluggy.PluginValidationError as exc:
-            raise TypeError(f"{exc}\n\n{_expected()}") from exc
-        callers = self.get_hookcallers(plugin) or []
-        _refuse_options(impl for caller in callers for impl in caller.get_hookimpls() if impl.plugin is plugin)
-        return {caller.name: impl for caller in callers for impl in caller.get_hookimpls() if impl.plugin is plugin}
+def implementations(plugin: Any, name: str) -> dict[str, Any]:
+    """A module's implementations by hook name, checked by a manager of its own: looking runs the module's code.
 
-    def remove(self, plugin: object) -> None:
-        """Forget a plugin; one that is not there is ignored."""
-        if self.is_registered(plugin):
-            self.unregister(plugin)
+    Raises:
+        TypeError: There are none, or one has a wrong signature; the message gives the one that is expected.
+    """
+    manager = _HookManager("agentcore")
+    manager.add_hookspecs(hookspecs)
+    try:
+        manager.register(plugin, name=name)
+    except pluggy.PluginValidationError as exc:
+        raise TypeError(f"{exc}\n\n{_expected()}") from exc
+    callers = manager.get_hookcallers(plugin) or []
+    found = {caller.name: each for caller in callers for each in caller.get_hookimpls()}
+    if not found:
+        raise TypeError(f"{type_name(plugin)} implements none of the hooks; subclass Module, or mark with @hookimpl")
+    _refuse_options(found.values())
+    return found
 
 
 async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:

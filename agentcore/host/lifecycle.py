@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import structlog
-from pydantic import BaseModel
 
 from agentcore.api.errors import ToolError
 from agentcore.api.module import Module
@@ -15,11 +14,12 @@ from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_settings import module_settings, validate_settings
+from agentcore.host.containment import run_contained
 from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, find_module, take_out
 from agentcore.host.discovery_installed import InstalledModule, rescan
 from agentcore.host.discovery_requirements import check_requirements
 from agentcore.host.foreign_error import log_failure
-from agentcore.host.hooks import HookManager, call_hook
+from agentcore.host.hooks import call_hook
 from agentcore.host.limits import HOOK_SECONDS
 from agentcore.host.module_traceback import end_of_traceback, failure_text
 from agentcore.host.modules import ModuleRecord, ModuleState
@@ -35,7 +35,6 @@ class Modules:
 
     def __init__(self, parts: Parts, calls: Calls, given: Sequence[Module] = ()) -> None:
         self._parts, self._calls = parts, calls
-        self._hooks = HookManager()
         self._given = {module.name: module for module in given if module.name is not None}
         self._change = asyncio.Lock()
         self._settled: dict[str, asyncio.Event] = {}
@@ -234,12 +233,12 @@ class Modules:
         self.on_code()
         await self._wait_for_required(record)
         record.runtime = ModuleRuntime(record, record.settings, self._parts, self._refresh_later)
-        if isinstance(record.plugin, Module):
-            record.plugin.bind(record.runtime)
-        limit_s = getattr(record.plugin, "init_timeout_s", None) or self._parts.config.limits.init_timeout
+        if issubclass(type(record.plugin), Module):
+            await run_contained(_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
+        limit_s = record.init_timeout_s or self._parts.config.limits.init_timeout
         await call_hook(record, "init", limit_s, runtime=record.runtime)
-        loader.definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
-        loader.component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
+        await loader.definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+        await loader.component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
         if record.found is not None:
             version = record.origin.get("version", "")
             await self._parts.sources.loaded(record.name, record.found.source, version)
@@ -251,20 +250,17 @@ class Modules:
             BaseException: Whatever keeps it from being started.
         """
         if record.name in self._given:
-            loader.adopt(record, self._given[record.name], self._hooks)
+            await loader.adopt(record, self._given[record.name], self._parts.config.locale)
         else:
             if record.loaded is None:
                 await self._load(record)
             assert record.loaded is not None  # noqa: S101 - loaded above
             record.source_dirs = loader.source_dirs(record.loaded.target)
-            loader.adopt(record, await loader.make(record.loaded, record.name), self._hooks)
+            plugin = await loader.make(record.loaded, record.name)
+            await loader.adopt(record, plugin, self._parts.config.locale)
         if record.settings is None:
-            record.settings = _settings(self._parts.config, record)
-
-    def discard(self, record: ModuleRecord) -> None:
-        """Forget what was prepared, and never begun."""
-        if record.plugin is not None:
-            self._hooks.remove(record.plugin)
+            read = asyncio.to_thread(_settings, self._parts.config, record)
+            record.settings = await run_contained(read, HOOK_SECONDS, f"settings:{record.name}", record.name)
 
     async def _load(self, record: ModuleRecord) -> None:
         standing = await self._parts.sources.find(record.name)
@@ -339,7 +335,6 @@ class Modules:
             undo()
         record.undo.clear()
         record.notes.clear()
-        self.discard(record)
         self._cancel_left_tasks(record)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
 
@@ -377,7 +372,7 @@ class Modules:
         try:
             given = await call_hook(record, "get_tool_definitions", HOOK_SECONDS)
             if record.state == "ready":
-                loader.definitions(record, given)
+                await loader.definitions(record, given)
                 self._merge()
         except asyncio.CancelledError:
             raise
@@ -396,7 +391,9 @@ class Modules:
 
 def _settings(config: AppConfig, record: ModuleRecord) -> Any:
     """The module's validated settings; what is set, as a dict, where it declares no model."""
-    declared = getattr(record.plugin, "Settings", None)
-    model = declared if isinstance(declared, type) and issubclass(declared, BaseModel) else None
-    raw = module_settings(config, record.name, record.config_key, model)
-    return raw.values if model is None else validate_settings(model, raw)
+    raw = module_settings(config, record.name, record.config_key, record.settings_model)
+    return raw.values if record.settings_model is None else validate_settings(record.settings_model, raw)
+
+
+async def _bind(record: ModuleRecord) -> None:
+    record.plugin.bind(record.runtime)

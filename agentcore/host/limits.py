@@ -131,3 +131,9 @@ TOOL_SECONDS_MAX = 24 * 3600.0
 
 INIT_SECONDS_MAX = 3600.0
 """The limit of `init` that a module may ask for."""
+
+SOURCE_FILES_READ = 500
+"""Files of a module's source that are read to show what it would add to the page."""
+
+SOURCE_BYTES_READ = 1024 * 1024
+"""The largest of these files."""

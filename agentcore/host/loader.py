@@ -2,24 +2,21 @@
 
 import asyncio
 import inspect
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentcore.api.definition import ToolDefinition
-from agentcore.api.module import Module
-from agentcore.api.web import WebComponent
+from agentcore.api.module import Module, tool_faults
+from agentcore.host.components import read_component
 from agentcore.host.containment import run_contained
+from agentcore.host.definitions import read_definition
 from agentcore.host.discovery import Found
-from agentcore.host.foreign_error import reason_of
-from agentcore.host.hooks import HookManager
-from agentcore.host.limits import IMPORT_SECONDS
+from agentcore.host.foreign_error import reason_of, type_name
+from agentcore.host.limits import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
+from agentcore.host.manifest import read_manifest
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.registry import RegisteredTool, prepare
-
-_TAG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,74 +56,46 @@ async def make(loaded: Loaded, name: str) -> Any:
     return await run_contained(asyncio.to_thread(loaded.target), IMPORT_SECONDS, f"make:{name}", name)
 
 
-def adopt(record: ModuleRecord, plugin: Any, hooks: HookManager) -> None:
-    """Register the object that implements a module's hooks, and fill the record with what it says of itself.
+async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
+    """Fill the record with what the object that implements a module's hooks says of itself.
 
     Raises:
-        TypeError: It is no module: a wrong name, or a hook with a wrong signature.
+        TimeoutError: It takes too long to say it.
+        TypeError: It is no module: a wrong name or attribute, or a hook with a wrong signature.
+        BaseException: What its attributes raised.
     """
-    own_name = getattr(plugin, "name", None)
-    if own_name is not None and own_name != record.name:
-        raise TypeError(f"it calls itself {own_name!r}, but is registered as {record.name!r}; the two must be equal")
-    record.plugin = plugin
-    record.hooks = hooks.add(record.name, plugin)
-    if not record.hooks:
-        raise TypeError(
-            f"{type(plugin).__name__} implements none of the hooks; subclass Module, or mark with @hookimpl"
-        )
-    execute = record.hooks.get("execute_tool_call")
-    record.executes_async = execute is not None and inspect.iscoroutinefunction(execute.function)
-    record.title = getattr(plugin, "title", None) or record.name.replace("_", " ").capitalize()
-    record.description = _summary(plugin)
-    record.config_key = getattr(plugin, "config_key", None) or record.name
-    record.requires = tuple(getattr(plugin, "requires", ()))
-    record.stands_in_for = tuple(getattr(plugin, "stands_in_for", ()))
-    record.claims = tuple(getattr(plugin, "claims", ()))
-    record.runs_scripts_in_page = bool(getattr(plugin, "runs_scripts_in_page", False))
+    read = asyncio.to_thread(read_manifest, plugin, record.name, locale)
+    manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+    record.plugin, record.hooks, record.executes_async = plugin, manifest.hooks, manifest.executes_async
+    record.title, record.description = manifest.title, manifest.description
+    record.config_key, record.settings_model = manifest.config_key, manifest.settings
+    record.requires, record.stands_in_for, record.claims = manifest.requires, manifest.stands_in_for, manifest.claims
+    record.runs_scripts_in_page, record.init_timeout_s = manifest.runs_scripts_in_page, manifest.init_timeout_s
 
 
-def definitions(record: ModuleRecord, given: Any) -> None:
-    """Check what `get_tool_definitions` gave, and put it into the record; invalid ones are named there.
+async def definitions(record: ModuleRecord, given: Any) -> None:
+    """Read what `get_tool_definitions` gave into the record; definitions that are none are named there.
 
     Raises:
+        TimeoutError: It takes too long.
         TypeError: It gave no sequence; or tools without `execute_tool_call`.
+        BaseException: What it raised.
     """
-    record.tools, record.tool_errors = [], []
-    if given is None:
-        return
-    if not isinstance(given, list | tuple):
-        raise TypeError(f"get_tool_definitions gave {type(given).__name__}, not a list")
-    if given and "execute_tool_call" not in record.hooks:
-        raise TypeError("it defines tools, but does not implement execute_tool_call")
-    seen: set[str] = set()
-    for entry in given:
-        tool = _definition(record, entry)
-        if tool is None:
-            continue
-        if tool.definition.name in seen:
-            record.tool_errors.append(f"tool {tool.definition.name!r} is defined twice; the first counts")
-            continue
-        seen.add(tool.definition.name)
-        record.tools.append(tool)
+    read = asyncio.to_thread(_read_definitions, record, given)
+    record.tools, record.tool_errors = await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
 
 
-def component(record: ModuleRecord, given: Any) -> None:
-    """Check what `get_web_component` gave, and put it into the record.
+async def component(record: ModuleRecord, given: Any) -> None:
+    """Read what `get_web_component` gave into the record.
 
     Raises:
+        TimeoutError: It takes too long.
         TypeError: It is no `WebComponent`, or one that cannot be shown.
+        ValueError: It adds to the page's policy what no module may.
+        BaseException: What it raised.
     """
-    record.component = None
-    if given is None:
-        return
-    if not isinstance(given, WebComponent):
-        raise TypeError(f"get_web_component gave {type(given).__name__}, not a WebComponent")
-    prefix = record.name.replace("_", "-")
-    if not _TAG.fullmatch(given.tag) or not given.tag.startswith(f"{prefix}-"):
-        raise TypeError(f"the tag {given.tag!r} of its web component must begin with {prefix + '-'!r}")
-    if not (given.folder / given.script).is_file():
-        raise TypeError(f"the script {given.script!r} of its web component is not in {given.folder}")
-    record.component = given
+    read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=record.runs_scripts_in_page)
+    record.component = await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
 
 
 def _import(found: Found) -> Loaded:
@@ -135,21 +104,35 @@ def _import(found: Found) -> Loaded:
     return Loaded(found.load(), origin, fingerprint)
 
 
-def _definition(record: ModuleRecord, entry: Any) -> RegisteredTool | None:
-    try:
-        definition = entry if isinstance(entry, ToolDefinition) else ToolDefinition.from_openai(entry)
-        return prepare(definition, record)
-    except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
-        record.tool_errors.append(reason_of(exc))
-        return None
+def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[RegisteredTool], list[str]]:
+    plugin = record.plugin
+    faults = tool_faults(plugin) if issubclass(type(plugin), Module) else []
+    problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
+    entries = _entries(given)
+    if entries and "execute_tool_call" not in record.hooks:
+        raise TypeError("it defines tools, but does not implement execute_tool_call")
+    tools: dict[str, RegisteredTool] = {}
+    for entry in entries[:TOOLS_PER_MODULE]:
+        try:
+            tool = prepare(read_definition(entry), record)
+        except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
+            problems.append(reason_of(exc))
+            continue
+        if tool.definition.name in tools:
+            problems.append(f"tool {tool.definition.name!r} is defined twice; the first counts")
+        tools.setdefault(tool.definition.name, tool)
+    if len(entries) > TOOLS_PER_MODULE:
+        problems.append(f"{len(entries) - TOOLS_PER_MODULE} tools are left out: a module may have {TOOLS_PER_MODULE}")
+    return list(tools.values()), problems
 
 
-def _summary(plugin: Any) -> str:
-    """The first paragraph of the docstring, on one line."""
-    own = plugin if inspect.ismodule(plugin) else type(plugin)
-    if own is Module or not own.__doc__:
-        return ""
-    return " ".join(inspect.cleandoc(own.__doc__).split("\n\n")[0].split())
+def _entries(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    kind = next((kind for kind in (list, tuple) if issubclass(type(given), kind)), None)
+    if kind is None:
+        raise TypeError(f"get_tool_definitions gave {type_name(given)}, not a list")
+    return list(kind.__iter__(given))
 
 
 def source_dirs(target: Any) -> tuple[str, ...]:

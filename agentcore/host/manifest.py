@@ -5,12 +5,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import pluggy
 from pydantic import BaseModel
 
-from agentcore import hookspecs
-from agentcore.api.module import HOOKS, Module
+from agentcore.api.module import Module
 from agentcore.host.config_model import MODULE_NAME
+from agentcore.host.hooks import implementations
 from agentcore.host.limits import INIT_SECONDS_MAX
 from agentcore.host.reading import WrongValueError, read_flag, read_number, read_text, read_texts, read_title
 
@@ -63,25 +62,43 @@ def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
     said = _Attributes(plugin, name)
     own_name = said.get("name")
     if own_name is not None and read_text(own_name, said.place("name")) != name:
-        raise TypeError(f"it calls itself {read_text(own_name, 'name')!r}, but is registered as {name!r}; the two must be equal")
-    hooks = _hooks(plugin, name)
+        raise TypeError(
+            f"it calls itself {read_text(own_name, 'name')!r}, but is registered as {name!r}; the two must be equal"
+        )
+    hooks = implementations(plugin, name)
     execute = hooks.get("execute_tool_call")
-    key, limit_s, title = said.get("config_key"), said.get("init_timeout_s"), said.get("title")
+    limit_s, title = said.get("init_timeout_s"), said.get("title")
+    config_key, settings = settings_of(plugin, name)
     return Manifest(
         title=title_in(read_title(title, said.place("title")), locale) if title is not None else title_of(name),
         description=_summary(plugin),
-        config_key=name if key is None else read_text(key, said.place("config_key"), pattern=_NAME),
+        config_key=config_key,
         requires=said.names("requires"),
         stands_in_for=said.names("stands_in_for"),
         claims=said.texts("claims", "absolute paths", _CLAIM),
-        runs_scripts_in_page=read_flag(said.get("runs_scripts_in_page", default=False), said.place("runs_scripts_in_page")),
+        runs_scripts_in_page=read_flag(
+            said.get("runs_scripts_in_page", default=False), said.place("runs_scripts_in_page")
+        ),
         init_timeout_s=None
         if limit_s is None
         else read_number(limit_s, said.place("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
-        settings=_settings(said.get("Settings"), said.place("Settings")),
+        settings=settings,
         hooks=hooks,
         executes_async=execute is not None and inspect.iscoroutinefunction(execute.function),
     )
+
+
+def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
+    """The key of a module's settings, and their class, as its object or its class says. Runs code of the module.
+
+    Raises:
+        TypeError: One of the two is something else than expected.
+    """
+    said = _Attributes(target, name)
+    key = said.get("config_key")
+    where = said.place("config_key")
+    declared = _settings(said.get("Settings"), said.place("Settings"))
+    return name if key is None else read_text(key, where, pattern=_NAME), declared
 
 
 def title_of(name: str) -> str:
@@ -110,6 +127,9 @@ class _Attributes:
     def texts(self, attribute: str, expected: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
         return read_texts(self.get(attribute, default=()), self.place(attribute), expected, pattern=pattern)
 
+    def flag(self, attribute: str) -> bool:
+        return read_flag(self.get(attribute, default=False), self.place(attribute))
+
     def names(self, attribute: str) -> tuple[str, ...]:
         return self.texts(attribute, "names of modules", _NAME)
 
@@ -121,39 +141,10 @@ def _settings(value: Any, where: str) -> type[BaseModel] | None:
     return found
 
 
-class _HookManager(pluggy.PluginManager):
-    """Methods of a `Module` named like a hook are that hook, undecorated."""
-
-    def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
-        if isinstance(plugin, Module):
-            return {} if name in HOOKS else None
-        return super().parse_hookimpl_opts(plugin, name)
-
-
-def _hooks(plugin: Any, name: str) -> dict[str, Any]:
-    """The implementations of hooks, by name, checked by a manager of its own: no module's code runs in another's."""
-    manager = _HookManager("agentcore")
-    manager.add_hookspecs(hookspecs)
-    try:
-        manager.register(plugin, name=name)
-    except pluggy.PluginValidationError as exc:
-        raise TypeError(f"{exc}\n\n{_expected()}") from exc
-    callers = manager.get_hookcallers(plugin) or []
-    hooks = {caller.name: implementation for caller in callers for implementation in caller.get_hookimpls()}
-    if not hooks:
-        raise TypeError("it implements none of the hooks; subclass Module, or mark with @hookimpl")
-    return hooks
-
-
-def _expected() -> str:
-    lines = [f"  {hook}{inspect.signature(getattr(hookspecs, hook))}" for hook in HOOKS]
-    return "expected signatures (fewer arguments are fine):\n" + "\n".join(lines)
-
-
 def _summary(plugin: Any) -> str:
     """The first paragraph of the docstring, on one line."""
     own = plugin if inspect.ismodule(plugin) else type(plugin)
-    text = own.__doc__
+    text: Any = own.__doc__
     if own is Module or not issubclass(type(text), str):
         return ""
     return read_text(" ".join(inspect.cleandoc(text).split("\n\n")[0].split()), "the docstring")

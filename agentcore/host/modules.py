@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import BaseModel
+
 from agentcore.api.web import WebComponent
 
 if TYPE_CHECKING:
@@ -73,6 +75,8 @@ class ModuleRecord:
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported.
         settings: Its settings; None before they were read.
+        settings_model: The class of its settings; None: it declares none.
+        init_timeout_s: Limit of its `init` in seconds; None: the server's.
         rivals: What else stands behind its name, and was not chosen.
         failure: Why it could not be loaded beside the one that ran before.
         reload_error: Why the code on the disk was not taken in place of the one that runs; empty: it was.
@@ -112,6 +116,8 @@ class ModuleRecord:
     is_change_known: bool = False
     source_dirs: tuple[str, ...] = ()
     config_key: str = ""
+    settings_model: type[BaseModel] | None = None
+    init_timeout_s: float | None = None
     requires: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     stands_in_for: tuple[str, ...] = ()

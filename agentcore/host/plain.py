@@ -41,18 +41,22 @@ class NotPlainError(AgentcoreError):
         return f"{self.path}: {self.problem}" if self.path else self.problem
 
 
-def plain(value: object, *, limit_chars: int = PLAIN_CHARS) -> Any:
+def plain(value: object, *, limit_chars: int = PLAIN_CHARS, mends_text: bool = False) -> Any:
     """A copy of plain values.
 
+    Args:
+        value: What was handed over.
+        limit_chars: Bound of all its text.
+        mends_text: Whether text that is no valid Unicode is made so; else it is refused.
     Raises:
         NotPlainError: It holds something else, or too much; the message says where.
     """
-    return _Copy(limit_chars, is_strict=True).of(value, PLAIN_DEPTH)
+    return _Copy(limit_chars, is_strict=True, mends_text=mends_text).of(value, PLAIN_DEPTH)
 
 
 def shown(value: object, *, limit_chars: int = PLAIN_CHARS) -> Any:
     """A copy of plain values, in which whatever is none is replaced by a word about it, such as `[Path]`."""
-    return _Copy(limit_chars, is_strict=False).of(value, PLAIN_DEPTH)
+    return _Copy(limit_chars, is_strict=False, mends_text=True).of(value, PLAIN_DEPTH)
 
 
 def plain_text(value: str) -> str:
@@ -63,10 +67,11 @@ def plain_text(value: str) -> str:
 class _Copy:
     """One copy on its way; counts what it has taken, so that circles and floods end."""
 
-    __slots__ = ("_chars", "_is_strict", "_parts")
+    __slots__ = ("_chars", "_is_strict", "_mends_text", "_parts")
 
-    def __init__(self, limit_chars: int, *, is_strict: bool) -> None:
-        self._chars, self._parts, self._is_strict = limit_chars, PLAIN_PARTS, is_strict
+    def __init__(self, limit_chars: int, *, is_strict: bool, mends_text: bool) -> None:
+        self._chars, self._parts = limit_chars, PLAIN_PARTS
+        self._is_strict, self._mends_text = is_strict, mends_text
 
     def of(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -98,7 +103,9 @@ class _Copy:
             return self._refuse("too much text", "…")
         text = value if type(value) is str else str.__str__(value)
         valid = valid_text(text)
-        return text if valid is text else self._refuse("half of a character (a lone surrogate)", valid)
+        if valid is text or self._mends_text:
+            return valid
+        return self._refuse("half of a character (a lone surrogate)", valid)
 
     def _number(self, value: Any) -> Any:
         if issubclass(type(value), float):

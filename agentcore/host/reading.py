@@ -120,14 +120,26 @@ def read_mapping(value: Any, where: str, expected: str = "a mapping from text to
     return found
 
 
-def read_plain(value: Any, where: str) -> Any:
-    """A copy of plain values.
+def read_event(value: Any, where: str) -> dict[str, Any]:
+    """The data of an event: as `read_mapping`, but text that is no valid Unicode is made so, for it may be a page's.
+
+    Raises:
+        WrongValueError: It is something else.
+    """
+    found = read_plain(value, where, mends_text=True)
+    if type(found) is not dict:
+        raise WrongValueError(where, "a mapping from text to JSON values", found)
+    return found
+
+
+def read_plain(value: Any, where: str, *, mends_text: bool = False) -> Any:
+    """A copy of plain values, as `plain` makes it.
 
     Raises:
         WrongValueError: It holds something else, or too much.
     """
     try:
-        return plain(value)
+        return plain(value, mends_text=mends_text)
     except NotPlainError as exc:
         at = f"{where}: {exc.path}" if exc.path else where
         raise WrongValueError(at, "a JSON value", _Problem(exc.problem)) from None

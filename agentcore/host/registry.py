@@ -1,52 +1,61 @@
 """All tools of all ready modules: merged into one list, found by name, encoded once."""
 
 import difflib
-import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-from agentcore.api.definition import EFFECTS, ToolDefinition
+import pydantic_core
+
+from agentcore.api.definition import ToolDefinition
 from agentcore.api.errors import ToolError
-from agentcore.host.validation import Validate, compile_validator
+from agentcore.host.validation import CheckResult, Validate, compile_result_check, compile_validator
 
 if TYPE_CHECKING:
     from agentcore.host.modules import ModuleRecord
 
 ToolFormat = Literal["agentcore", "openai", "anthropic", "mcp"]
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 RESERVED_NAMES = frozenset(("find_tools",))
+"""Tools of the core's own, by whichever name no other is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool that can be called: its definition, its module, and the check of its arguments."""
+    """A tool that can be called.
+
+    Args:
+        definition: Plain values, as they were read.
+        module: Whose it is.
+        validate: The check of its arguments.
+        check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
+        encoded: The definition as JSON text, in each form.
+    """
 
     definition: ToolDefinition
     module: "ModuleRecord"
     validate: Validate
+    check_result: CheckResult | None
+    encoded: Mapping[ToolFormat, bytes]
 
 
 def prepare(definition: ToolDefinition, module: "ModuleRecord") -> RegisteredTool:
-    """Check a definition and compile what its calls need.
+    """Compile what the calls of a tool need, and encode what clients are shown of it.
 
+    Args:
+        definition: As `read_definition` gave it.
+        module: Whose it is.
     Raises:
-        ValueError: The name, the effects, a limit or the schema is not valid.
+        ValueError: A schema is not valid.
     """
-    if not _NAME.fullmatch(definition.name):
-        raise ValueError(f"tool name {definition.name!r} does not match ^[a-zA-Z0-9_-]{{1,64}}$")
-    if definition.name in RESERVED_NAMES:
-        raise ValueError(f"tool name {definition.name!r} is reserved")
-    if not definition.description.strip():
-        raise ValueError(f"tool {definition.name!r} has no description")
-    if unknown := definition.effects - EFFECTS:
-        raise ValueError(f"tool {definition.name!r} has unknown effects {sorted(unknown)}; known: {sorted(EFFECTS)}")
-    if definition.timeout_s <= 0:
-        raise ValueError(f"tool {definition.name!r} has a time limit of {definition.timeout_s:g} s")
-    return RegisteredTool(definition, module, compile_validator(definition))
+    return RegisteredTool(
+        definition,
+        module,
+        compile_validator(definition),
+        compile_result_check(definition),
+        {form: pydantic_core.to_json(_in_form(definition, module.name, form)) for form in get_args(ToolFormat)},
+    )
 
 
 class ToolRegistry:
@@ -130,16 +139,15 @@ class ToolRegistry:
         return frozenset(name for record in ready for name in record.stands_in_for)
 
     def encoded(self, form: ToolFormat) -> bytes:
-        """The list as JSON, encoded once until the tools change."""
+        """The list as JSON, put together of the encoded definitions once until the tools change."""
         body = self._encoded.get(form)
         if body is None:
-            tools = [_in_form(tool, form) for tool in self.tools.values()]
-            body = self._encoded[form] = json.dumps({"tools": tools}, ensure_ascii=False).encode()
+            tools = b",".join([tool.encoded[form] for tool in self.tools.values()])
+            body = self._encoded[form] = b'{"tools":[' + tools + b"]}"
         return body
 
 
-def _in_form(tool: RegisteredTool, form: ToolFormat) -> dict[str, object]:
-    definition = tool.definition
+def _in_form(definition: ToolDefinition, module: str, form: ToolFormat) -> dict[str, object]:
     match form:
         case "openai":
             return definition.to_openai()
@@ -147,5 +155,5 @@ def _in_form(tool: RegisteredTool, form: ToolFormat) -> dict[str, object]:
             return definition.to_anthropic()
         case "mcp":
             return definition.to_mcp()
-        case _:
-            return definition.to_json() | {"module": tool.module.name}
+        case "agentcore":
+            return definition.to_json() | {"module": module}

@@ -46,7 +46,7 @@ class Reload:
             for record in new:
                 await self._prepare(record)
         except BaseException:
-            await self._go_back(new)
+            await self._put_back()
             raise
         failures = [(record.name, record.failure) for record in new if record.failure is not None]
         if failures and any(map(self._ran, self._names)):
@@ -64,15 +64,9 @@ class Reload:
             if type(exc) is ModuleNotChosen:
                 record.rivals = exc.candidates
 
-    async def _go_back(self, new: Sequence[ModuleRecord]) -> None:
-        """Forget the new code, and have imports find that from before."""
-        for record in new:
-            self._modules.discard(record)
-        await self._put_back()
-
     async def _keep_old(self, new: Sequence[ModuleRecord], failed: str, failure: BaseException) -> None:
         """Go on with what runs: nothing of it was stopped."""
-        await self._go_back(new)
+        await self._put_back()
         for record in new:
             whose = "" if record.failure is not None else f" of module {failed!r}"
             old = self._old[record.name]
@@ -107,6 +101,7 @@ class Reload:
                 self._note(record, f"the new code did not start ({said}), and the code from before did not either")
 
     async def _put_back(self) -> None:
+        """Have imports find the code from before."""
         for each in reversed(self._taken):
             await asyncio.to_thread(each.put_back)
 

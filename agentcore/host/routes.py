@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 
 from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.host.reading import WrongValueError, read_text
 
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE"))
 _SEGMENT = re.compile(r"(?!\.+$)[A-Za-z0-9._~-]+|\{[a-z][a-z0-9_]*\}")
@@ -65,13 +66,22 @@ class RouteTable:
         """Serve a path.
 
         Raises:
+            TypeError: An argument is of another kind than expected.
             ValueError: The path is not the module's to serve, is served already, or is no path.
         """
+        of = f"module {module!r}"
+        method, path = read_text(method, f"method of add_route in {of}"), read_text(path, f"path of add_route in {of}")
         home = f"/api/modules/{module}/"
         full = path if path.startswith("/") else home + path
         segments = tuple(full.strip("/").split("/"))
-        if method not in _METHODS or kind not in get_args(RouteKind):
-            raise ValueError(f"route {method} {full} of kind {kind!r}: methods are {sorted(_METHODS)}")
+        where = f"of route {method} {full} in {of}"
+        if method not in _METHODS:
+            raise ValueError(f"method {where} must be one of {sorted(_METHODS)}")
+        if read_text(kind, f"kind {where}") not in get_args(RouteKind):
+            raise ValueError(f"kind {where} must be one of {get_args(RouteKind)}, not {kind!r}")
+        if not callable(handler):
+            raise WrongValueError(f"handler {where}", "an async function (request) -> Response", handler)
+        body, query = _model(body, f"body {where}"), _model(query, f"query {where}")
         if watching is not None and kind != "websocket":
             raise ValueError(f"route {method} {full} of kind {kind!r}: only a WebSocket is watched")
         if not all(_SEGMENT.fullmatch(segment) for segment in segments):
@@ -111,6 +121,12 @@ class RouteTable:
             self.version += 1
             for end in tuple(route.enders):
                 end()
+
+
+def _model(value: Any, where: str) -> type[BaseModel] | None:
+    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
+        raise WrongValueError(where, "a pydantic model, or None", value)
+    return cast("type[BaseModel] | None", value)
 
 
 def _match(pattern: Segments, segments: Segments) -> dict[str, str] | None:

@@ -14,10 +14,10 @@ from agentcore.api.workspace import Workspace
 from agentcore.host.events import Event
 from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.host.masking import mask_secrets
+from agentcore.host.module_resources import ModuleResources
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.parts import Parts
-from agentcore.host.reading import WrongValueError, read_mapping, read_text
-from agentcore.host.resources import ModuleResources
+from agentcore.host.reading import WrongValueError, read_event, read_mapping, read_text
 from agentcore.store.call_row import notice
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -116,7 +116,7 @@ class ModuleRuntime:
         where = f"of publish in module {self.name!r}"
         name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
         session = None if session_id is None else read_text(session_id, f"session_id {where}")
-        self._parts.events.publish(f"{self.name}.{name}", read_mapping(data, f"data {where}"), session_id=session)
+        self._parts.events.publish(f"{self.name}.{name}", read_event(data, f"data {where}"), session_id=session)
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         """See `agentcore.api.Runtime.subscribe`."""
@@ -136,10 +136,11 @@ class ModuleRuntime:
         """See `agentcore.api.Runtime.note`."""
         where = f"of note in module {self.name!r}"
         about = read_text(subject, f"subject {where}")
+        found = read_text(said, f"said {where}"), read_text(advice, f"advice {where}")
         self._record.notes.pop(about, None)
         if len(self._record.notes) >= MODULE_NOTES:
             raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
-        self._record.notes[about] = (read_text(said, f"said {where}"), read_text(advice, f"advice {where}"))
+        self._record.notes[about] = found
 
     def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
         """See `agentcore.api.Runtime.record`."""

@@ -13,7 +13,7 @@ from agentcore.host.config_file import ConfigFile
 from agentcore.host.config_model import AppDocument
 from agentcore.host.config_origins import Layers, Origin, Origins
 from agentcore.host.config_problems import problems_of
-from agentcore.host.config_schema import app_schema, settings_class, settings_schema
+from agentcore.host.config_schema import app_schema, settings_schema
 from agentcore.host.config_settings import merge_settings, settings_file
 from agentcore.host.json_source import JsonPath
 from agentcore.host.modules import ModuleRecord
@@ -60,7 +60,7 @@ class SettingsSubject:
         """A module that is listed."""
         if record.plugin is None:
             return cls(config, record.name, record.config_key or record.name, None, None)
-        model = settings_class(record.plugin)
+        model = record.settings_model
         schema = _ANY_OBJECT if model is None else settings_schema(model)
         found = None if schema is None else SettingsSchema(schema)
         return cls(config, record.name, record.config_key or record.name, model, found)

@@ -4,14 +4,17 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
+import pydantic_core
 from pydantic import ValidationError
 
 from agentcore.api.definition import ToolDefinition
-from agentcore.api.errors import ToolError
+from agentcore.api.errors import InvalidResultError, ToolError
 from agentcore.host.json_schema import compile_schema, path_of
 from agentcore.host.limits import VALIDATION_ERRORS
+from agentcore.host.tool_errors import plain_error
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]
+CheckResult = Callable[[bytes], None]
 
 
 def compile_validator(definition: ToolDefinition) -> Validate:
@@ -35,6 +38,28 @@ def compile_validator(definition: ToolDefinition) -> Validate:
     return _by_model(definition)
 
 
+def compile_result_check(definition: ToolDefinition) -> CheckResult | None:
+    """Make the function that holds a result's data, as JSON text, against the schema; None: there is none to hold.
+
+    The function raises `InvalidResultError`.
+
+    Raises:
+        ValueError: The definition's `output_schema` is not a valid JSON Schema.
+    """
+    if definition.output_schema is None or definition.checks_result:
+        return None
+    try:
+        errors_of = compile_schema(definition.output_schema)
+    except ValueError as exc:
+        raise ValueError(f"output_schema of tool {definition.name!r} cannot be used: {exc}") from exc
+
+    def check(encoded: bytes) -> None:
+        if errors := errors_of(pydantic_core.from_json(encoded)):
+            raise InvalidResultError(definition.name, [(error["path"], error["message"]) for error in errors])
+
+    return check
+
+
 def _by_model(definition: ToolDefinition) -> Validate:
     model = definition.arguments
     assert model is not None  # noqa: S101 - the caller has looked
@@ -50,6 +75,8 @@ def _by_model(definition: ToolDefinition) -> Validate:
                 for error in exc.errors(include_url=False, include_context=False, include_input=False)
             ]
             raise invalid_arguments(definition.name, definition.input_schema, errors) from None
+        except ToolError as exc:  # of a validator of the module's own
+            raise plain_error(exc) from exc
         return values
 
     return validate

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
+from agentcore.api.errors import AgentcoreError, ToolError
+from agentcore.host.components import policy_lines
 from agentcore.host.config import AppConfig, set_modules
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_file import ConfigFile
-from agentcore.host.discovery import Found, candidates, installed_names
+from agentcore.host.discovery import Found, candidates, find_module, installed_names
 from agentcore.host.host import Host
 from agentcore.host.json_source import JsonSource
 from agentcore.host.modules import ModuleRecord
+from agentcore.host.page_additions import page_additions
 from agentcore.host.settings_document import SettingsSubject
 from agentcore.host.settings_shown import diff_of
 from agentcore.server.refusal import Refusal
@@ -66,6 +68,8 @@ class ModuleSwitch:
     async def check(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
         """See whether a module can be enabled or disabled, and what that would change: file and unified diff.
 
+        What a module would add to the page beyond its element is among it.
+
         Raises:
             ToolError: `module_not_found`.
             Refusal: `setting_read_only`, `config_not_written`.
@@ -75,7 +79,8 @@ class ModuleSwitch:
             return ()
         self._refuse_fixed()
         try:
-            return await asyncio.to_thread(_listing_diff, self._host.config, name, is_on)
+            listing = await asyncio.to_thread(_listing_diff, self._host.config, name, is_on)
+            return (*listing, *await asyncio.to_thread(_page_diff, self._host, name)) if is_on else listing
         except ConfigError as exc:
             raise _not_written(exc) from exc
 
@@ -171,6 +176,22 @@ def _listing_diff(config: AppConfig, name: str, is_on: bool) -> tuple[tuple[str,
     text = before.app.edited(("modules",), list(wanted))
     after = replace(before, app=replace(before.app, source=JsonSource(text), exists=True))
     return tuple((str(file.path), shown) for file, shown in diff_of(before, after))
+
+
+def _page_diff(host: Host, name: str) -> tuple[tuple[str, str], ...]:
+    """What enabling a module adds to the page: as it runs, else as its source says it."""
+    record = host.modules.records.get(name)
+    if record is not None and record.component is not None:
+        lines = policy_lines(record.component)
+    else:
+        try:
+            lines = page_additions(find_module(name, host.config.modules_folder).source_paths)
+        except AgentcoreError:  # not installed, or not chosen: nothing of it will run
+            return ()
+    if not lines:
+        return ()
+    added = "".join(f"+{line}\n" for line in lines)
+    return (("page", f"--- page\n+++ page with {name}\n@@ -0,0 +1,{len(lines)} @@\n{added}"),)
 
 
 def _not_written(error: ConfigError) -> Refusal:

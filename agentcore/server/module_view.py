@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.context import Principal
 from agentcore.api.web import WebComponent
+from agentcore.host.components import policy_lines
 from agentcore.host.config_error import ConfigError
 from agentcore.host.discovery import Found, candidates, choose_command, installed_names
+from agentcore.host.encoding import to_json
 from agentcore.host.host import Host
+from agentcore.host.manifest import title_of
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.policy import PERSONS
 from agentcore.server.module_switch import is_given, listed_names
@@ -96,40 +98,42 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     ready_at: int | None = None
     """When it got ready, in milliseconds since 1970; another value: its code may be another one."""
     component: ComponentView | None = None
+    page_additions: list[str] = []
+    """What its element adds to the page beyond itself: sources for the page's policy, a script before all others."""
     settings_key: str = ""
 
 
-async def list_modules(host: Host, principal: Principal) -> list[dict[str, Any]]:
-    """All modules that are listed or installed, the listed ones first and in their order."""
+async def list_modules(host: Host, principal: Principal) -> list[bytes]:
+    """All modules that are listed or installed, the listed ones first and in their order, each as JSON text."""
     listed = await asyncio.to_thread(_listed, host)
     installed = await asyncio.to_thread(installed_names, host.config.modules_folder)
     names = dict.fromkeys([*host.modules.records, *installed])
     found = await asyncio.to_thread(_on_disk, names, host)
     views = [_of_record(record, host, listed, found[record.name]) for record in host.modules.records.values()]
     views += [_unlisted(name, host, found[name]) for name in installed if name not in host.modules.records]
-    return [_shown(view, principal) for view in views]
+    return [_encoded(view, principal) for view in views]
 
 
-async def show_module(host: Host, name: str, principal: Principal) -> dict[str, Any]:
-    """One module.
+async def show_module(host: Host, name: str, principal: Principal) -> bytes:
+    """One module, as JSON text.
 
     Raises:
         ToolError: `module_not_found`.
     """
     found = (await asyncio.to_thread(_on_disk, [name], host))[name]
     if name not in host.modules.records and found:
-        return _shown(_unlisted(name, host, found), principal)
+        return _encoded(_unlisted(name, host, found), principal)
     record = host.modules.get(name)
     listed = await asyncio.to_thread(_listed, host)
     view = _of_record(record, host, listed, found)
     view.is_changed_on_disk = await host.modules.has_changed(record)
-    return _shown(view, principal)
+    return _encoded(view, principal)
 
 
-def _shown(view: ModuleView, principal: Principal) -> dict[str, Any]:
+def _encoded(view: ModuleView, principal: Principal) -> bytes:
     if principal.kind not in PERSONS:
         view.traceback = ""  # a model's calls never get one, and this is no way around it
-    return view.model_dump(mode="json", by_alias=True)
+    return to_json(view.model_dump(mode="json", by_alias=True))
 
 
 def _on_disk(names: Iterable[str], host: Host) -> dict[str, tuple[Found, ...]]:
@@ -157,7 +161,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
     history = host.sources.history(record.name) if record.state == "ready" and record.found is not None else None
     return ModuleView(
         name=record.name,
-        title=record.title or _title_of(record.name),
+        title=record.title or title_of(record.name),
         description=record.description,
         state=record.state,
         reason=record.reason,
@@ -180,6 +184,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
         start_ms=record.started_ms if record.state == "ready" else None,
         ready_at=record.ready_at_ms if record.state == "ready" else None,
         component=None if record.component is None else _component(record.name, record.component),
+        page_additions=policy_lines(record.component),
         settings_key=record.config_key,
     )
 
@@ -220,7 +225,7 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
     origin = found[0].origin() if len(found) == 1 else {}
     return ModuleView(
         name=name,
-        title=_title_of(name),
+        title=title_of(name),
         state="stopped",
         reason="it is installed, and app.json does not list it",
         listed=False,
@@ -230,7 +235,3 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
         file=origin.get("file", ""),
         others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
     )
-
-
-def _title_of(name: str) -> str:
-    return name.replace("_", " ").capitalize()

@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from agentcore import __version__
 from agentcore.host.routes import ModuleRoute
 from agentcore.server.answer import JSON
-from agentcore.server.openapi_modules import ModuleOperations
+from agentcore.server.openapi_modules import describe_modules
 from agentcore.server.route_table import ServerRoute
 
 _REF = "#/components/schemas/{model}"
@@ -46,7 +46,7 @@ _REFUSED = {
 }
 
 
-def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = ()) -> dict[str, Any]:
+async def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = ()) -> dict[str, Any]:
     """The description of these routes.
 
     Args:
@@ -59,7 +59,9 @@ def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = 
     for route in listed:
         path = _PLACEHOLDER.sub(r"{\1}", route.path)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
-    operations = ModuleOperations(of_modules, refused=_REFUSED, security=_SIGNED_IN)
+    described = await describe_modules(of_modules, refused=_REFUSED, security=_SIGNED_IN)
+    for path, operations in described.paths.items():
+        paths[path] = {**operations, **paths.get(path, {})}  # the server's own answer before a module is asked
     return {
         "openapi": "3.1.0",
         "info": {
@@ -67,9 +69,9 @@ def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = 
             "version": __version__,
             "description": "Routes of modules have the module's name as their tag; they come and go with the module.",
         },
-        "paths": {**paths, **operations.paths},
+        "paths": paths,
         "components": {
-            "schemas": {"Error": _ERROR, **definitions.get("$defs", {}), **operations.schemas},
+            "schemas": {**described.schemas, "Error": _ERROR, **definitions.get("$defs", {})},
             "securitySchemes": _SECURITY_SCHEMES,
         },
     }

@@ -1,47 +1,93 @@
 """The routes of modules in the description of the API: what they declare of themselves, each under its module's tag."""
 
+import asyncio
 import inspect
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
 from pydantic import BaseModel
-from pydantic.errors import PydanticUserError
 from pydantic.json_schema import JsonSchemaMode
 
+from agentcore.host.containment import run_contained
+from agentcore.host.foreign_error import log_failure, reason_of
+from agentcore.host.limits import HOOK_SECONDS
+from agentcore.host.plain import plain, plain_text
 from agentcore.host.routes import ModuleRoute
 from agentcore.server.answer import JSON
 
 log = structlog.get_logger(__name__)
 
+_ABOUT_CHARS = 4_000
 _OTHER_THAN_NAMES = re.compile(r"[^A-Za-z0-9]+")
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 
 
-class ModuleOperations:
-    """The operations of modules, and the schemas that these refer to.
+@dataclass(frozen=True)
+class ModuleDescription:
+    """The operations of modules, and the schemas that these refer to: plain values.
 
     Args:
-        routes: What modules serve now.
-        refused: The answer of a route that refuses a request.
-        security: The credentials that open such routes.
-    Attributes:
         paths: Operation by path and method.
         schemas: Schema by its name; that of a module begins with the module's, for two may have models of one name.
     """
 
-    def __init__(
-        self, routes: Iterable[ModuleRoute], *, refused: dict[str, Any], security: list[dict[str, list[str]]]
-    ) -> None:
+    paths: dict[str, dict[str, Any]] = field(default_factory=dict)
+    schemas: dict[str, Any] = field(default_factory=dict)
+
+
+async def describe_modules(
+    routes: Iterable[ModuleRoute], *, refused: dict[str, Any], security: list[dict[str, list[str]]]
+) -> ModuleDescription:
+    """Describe what modules serve now, each module inside of what contains it.
+
+    Args:
+        routes: The routes of modules.
+        refused: The answer of a route that refuses a request.
+        security: The credentials that open such routes.
+    """
+    whole = ModuleDescription()
+    for module, own in _by_module(routes).items():
+        try:
+            read = asyncio.to_thread(_Operations(refused, security).describe, own)
+            part = await run_contained(read, HOOK_SECONDS, f"openapi:{module}", module)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the border between host and module
+            log_failure(log, "module_routes_not_described", exc, module=module)
+            continue
+        for path, operations in part.paths.items():
+            whole.paths.setdefault(path, {}).update(operations)
+        whole.schemas.update(part.schemas)
+    return whole
+
+
+def _by_module(routes: Iterable[ModuleRoute]) -> dict[str, list[ModuleRoute]]:
+    found: dict[str, list[ModuleRoute]] = {}
+    for route in routes:
+        found.setdefault(route.module, []).append(route)
+    return found
+
+
+class _Operations:
+    """Describes the routes of one module."""
+
+    def __init__(self, refused: dict[str, Any], security: list[dict[str, list[str]]]) -> None:
         self._refused, self._security = refused, security
-        self.paths: dict[str, dict[str, Any]] = {}
-        self.schemas: dict[str, Any] = {}
+        self._schemas: dict[str, Any] = {}
+
+    def describe(self, routes: list[ModuleRoute]) -> ModuleDescription:
+        """Describe them as plain values. Runs code of the module: in a thread, under a limit."""
+        paths: dict[str, dict[str, Any]] = {}
         for route in routes:
-            self.paths.setdefault(route.path, {})[route.method.lower()] = self._operation(route)
+            paths.setdefault(route.path, {})[route.method.lower()] = plain(self._operation(route))
+        return ModuleDescription(paths, self._schemas)
 
     def _operation(self, route: ModuleRoute) -> dict[str, Any]:
-        about = inspect.getdoc(route.handler) if inspect.isroutine(route.handler) else None
+        doc = inspect.getdoc(route.handler) if inspect.isroutine(route.handler) else None
+        about = plain_text(doc)[:_ABOUT_CHARS] if doc else None
         operation: dict[str, Any] = {
             "operationId": _OTHER_THAN_NAMES.sub("_", f"{route.module} {route.method} {route.path}").strip("_"),
             "tags": [route.module],
@@ -70,12 +116,13 @@ class ModuleOperations:
     def _schema(self, route: ModuleRoute, model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
         """The schema of a module's model; anything, where the model has none."""
         try:
-            schema = model.model_json_schema(ref_template=f"#/components/schemas/{route.module}.{{model}}", mode=mode)
-        except PydanticUserError as exc:
-            log.warning("module_schema_failed", module=route.module, path=route.path, reason=str(exc))
+            made = model.model_json_schema(ref_template=f"#/components/schemas/{route.module}.{{model}}", mode=mode)
+            schema: dict[str, Any] = plain(made)
+        except Exception as exc:  # noqa: BLE001 - a model of the module's may have a schema of its own making
+            log.warning("module_schema_failed", module=route.module, path=route.path, reason=reason_of(exc))
             return {}
         definitions = schema.pop("$defs", {})
-        self.schemas |= {f"{route.module}.{name}": definition for name, definition in definitions.items()}
+        self._schemas |= {f"{route.module}.{name}": definition for name, definition in definitions.items()}
         return schema
 
 

@@ -3,7 +3,7 @@
 import html
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -16,8 +16,6 @@ _SCRIPTS_MARK = "<!-- scripts of modules -->"
 _VERSION_MARK = "PAGE_VERSION"
 _APPROVAL_MARK = "APPROVAL_ORIGIN"
 _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-_DIRECTIVE = re.compile(r"[a-z]+(-[a-z]+)*-src(-elem|-attr)?")
-_SOURCE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x7e]+")  # no spaces, commas or semicolons
 
 
 @cache
@@ -106,12 +104,11 @@ def _page_scripts(host: Host) -> list[str]:
     ]
 
 
-def _additions(host: Host) -> list[tuple[str, list[str]]]:
-    """What components of ready modules add to the policy: fetch directives and well-formed sources only."""
+def _additions(host: Host) -> list[tuple[str, Sequence[str]]]:
+    """What components of ready modules add to the policy, as `host/components.py` has read it."""
     return [
-        (directive, [source for source in sources if _SOURCE.fullmatch(source)])
+        (directive, sources)
         for record in host.modules.records.values()
         if record.component is not None
         for directive, sources in record.component.csp.items()
-        if _DIRECTIVE.fullmatch(directive) and directive != "default-src"
     ]

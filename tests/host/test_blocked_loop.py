@@ -1,6 +1,7 @@
 """What holds the event loop takes time from nobody else, and is named."""
 
 import asyncio
+import json
 import re
 import threading
 import time
@@ -141,5 +142,5 @@ async def test_whose_code_holds_the_loop_is_said_at_once_with_tool_and_place(mak
     assert (at_once["module"], at_once["tool"]) == ("holding", "nap")
     assert re.search(r"holding\.py:\d+ in nap$", at_once["frames"][-1])
     assert events.index("event_loop_blocked") < events.index("event_loop_was_blocked")
-    problem = (await show_module(host, "holding", PERSON))["problems"][0]
+    problem = json.loads(await show_module(host, "holding", PERSON))["problems"][0]
     assert re.search(r"held the whole server \d+ times, .* in tool 'nap' in .*holding\.py:\d+ in nap:", problem)

@@ -44,8 +44,6 @@ BAD = {
     "definitions_are_no_list": f"{MODULE}    def get_tool_definitions(self): return {{'a': 1}}",
     "component_raises": f"{MODULE}    def get_web_component(self): raise ValueError('x')",
     "component_is_none_such": f"{MODULE}    def get_web_component(self): return 'x'",
-    "tool_without_docstring": f"{MODULE}    @tool\n    async def t(self) -> None: ...",
-    "tool_without_hint": f"{MODULE}    @tool\n    async def t(self, x) -> None:\n        'Doc.'",
     "wrong_name": f"{MODULE}    name = 'another'",
     "wrong_signature": (
         "from agentcore.api import hookimpl\n@hookimpl\ndef execute_tool_call(context, tool_name, args): ..."
@@ -65,8 +63,6 @@ REASONS = {
     "init_blocks": "not done within 0.1 s",
     "wrong_name": "'another'",
     "wrong_signature": "execute_tool_call(ctx",
-    "tool_without_docstring": "needs a docstring",
-    "tool_without_hint": "needs a type hint",
     "tools_without_execute": "execute_tool_call",
 }
 

@@ -80,7 +80,9 @@ APP = st.fixed_dictionaries(
 
 
 def subject() -> SettingsSubject:
-    return SettingsSubject.of_module(AppConfig(), ModuleRecord("weather", plugin=Weather(), config_key="weather"))
+    return SettingsSubject.of_module(
+        AppConfig(), ModuleRecord("weather", plugin=Weather(), config_key="weather", settings_model=Weather.Settings)
+    )
 
 
 def file(name: str, value: Any) -> ConfigFile:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.api import Module, WebComponent
+from agentcore.server.module_switch import ModuleSwitch
 
 
 class Panel(Module):
@@ -117,12 +118,7 @@ async def test_nothing_else_is_served(make_server, folder, path):
 
 @pytest.mark.spec("K6")
 async def test_page_script_and_policy_of_a_module_come_with_the_document_and_change_its_version(make_server, folder):
-    additions = {
-        "script-src": ["https://cdn.example"],
-        "default-src": ["*"],
-        "x; script-src": ["*"],
-        "img-src": ["a; b"],
-    }
+    additions = {"img-src": ["https://tiles.example.org"], "connect-src": ["wss://*.example.org:444"]}
     server = await make_server(Panel(folder, page_script="main.js", csp=additions))
     _, headers, text = await fetch(server, "/")
     _, before = await server.get("/api/modules")
@@ -130,10 +126,84 @@ async def test_page_script_and_policy_of_a_module_come_with_the_document_and_cha
     assert text.index("/modules/panel/main.js") < text.index("/static/app.js")
     assert before["pageVersion"] in text
     policy = headers["Content-Security-Policy"]
-    assert "https://cdn.example" in policy
+    assert "img-src 'self' data: blob: https://tiles.example.org;" in policy
+    assert "wss://*.example.org:444" in policy
     assert "default-src 'none';" in policy
-    assert "*" not in policy
+    _, shown = await server.get("/api/modules/panel")
+    assert shown["pageAdditions"] == [
+        "connect-src wss://*.example.org:444",
+        "img-src https://tiles.example.org",
+        "page_script main.js",
+    ]
     await server.host.modules.disable("panel")
     _, after = await server.get("/api/modules")
     assert after["pageVersion"] != before["pageVersion"]
     assert "/modules/panel/" not in (await fetch(server, "/"))[2]
+
+
+@pytest.mark.spec("K6", "S1")
+@pytest.mark.parametrize(
+    ("directive", "source"),
+    [
+        ("script-src", "*"),
+        ("script-src", "'unsafe-inline'"),
+        ("script-src", "'unsafe-eval'"),
+        ("script-src", "data:"),
+        ("script-src", "blob:"),
+        ("script-src", "https://cdn.example"),
+        ("script-src", "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"),
+        ("script-src", "'strict-dynamic'"),
+        ("script-src-elem", "https://cdn.example"),
+        ("style-src", "'unsafe-inline'"),
+        ("default-src", "https://a.example"),
+        ("base-uri", "https://a.example"),
+        ("frame-ancestors", "https://a.example"),
+        ("form-action", "https://a.example"),
+        ("report-uri", "https://a.example"),
+        ("x; script-src", "'unsafe-inline'"),
+        ("img-src", "*"),
+        ("img-src", "https:"),
+        ("img-src", "https://*"),
+        ("img-src", "https://*.org"),
+        ("img-src", "http://a.example"),
+        ("img-src", "https://a.example; script-src *"),
+        ("img-src", "https://a.example,b"),
+        ("img-src", "https://a.example *"),
+        ("img-src", "https://user@a.example"),
+        ("connect-src", "data:"),
+        ("connect-src", "ws://a.example"),
+        ("connect-src", "http://127.0.0.1:1"),
+        ("frame-src", "data:"),
+        ("worker-src", "https://a.example"),
+    ],
+)
+async def test_component_that_would_open_the_page_fails_its_module(make_server, folder, directive, source):
+    server = await make_server(Panel(folder, csp={directive: [source]}))
+    _, module = await server.get("/api/modules/panel")
+    assert module["state"] == "failed"
+    assert "csp of the web component of module 'panel'" in module["reason"]
+    _, headers, _ = await fetch(server, "/")
+    assert source not in headers["Content-Security-Policy"].replace("'self' data: blob:", "").replace(
+        "'self' blob:", ""
+    )
+
+
+@pytest.mark.spec("K6", "K3")
+async def test_what_a_module_adds_to_the_page_is_in_the_diff_that_a_person_confirms(make_server, folder):
+    source = f"""
+from pathlib import Path
+from agentcore.api import Module, WebComponent
+from agentcore.server.module_switch import ModuleSwitch
+
+class Maps(Module):
+    def get_web_component(self):
+        return WebComponent("maps-view", "main.js", Path({str(folder)!r}), "Maps",
+                            csp={{"img-src": ["https://tiles.example.org"]}}, page_script="main.js")
+"""
+    server = await make_server(files={"maps": source}, app={"modules": []})
+    diff = dict(await ModuleSwitch(server.host).check("maps", is_on=True))
+    assert diff["page"].splitlines()[3:] == ["+img-src https://tiles.example.org", "+page_script main.js"]
+    await server.post("/api/modules/maps/enable")
+    _, module = await server.get("/api/modules/maps")
+    assert module["state"] == "ready"
+    assert module["pageAdditions"] == ["img-src https://tiles.example.org", "page_script main.js"]

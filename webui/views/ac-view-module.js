@@ -172,6 +172,7 @@ export class AcViewModule extends Localized(LitElement) {
               <span>${t('modules.viewOf', {type})}</span>
               <code class="muted">&lt;${module.component?.resourceViews[type]}&gt;</code>
             </li>`)}
+          ${module.pageAdditions.map((line) => html`<li><span>${t('modules.addsToPage')}</span><code class="muted">${line}</code></li>`)}
         </ul>
       </section>`;
   }

@@ -31,9 +31,9 @@ class ModuleList(BaseModel, defer_build=True):
 
 async def get_modules(exchange: Exchange) -> Answer:
     """Send all modules."""
-    modules = await list_modules(exchange.host, exchange.principal)
-    shown = {"modules": modules, "pageVersion": page_version(exchange.host), "installCommand": pip_command()}
-    return Answer(to_json(shown))
+    modules = b",".join(await list_modules(exchange.host, exchange.principal))
+    rest = to_json({"pageVersion": page_version(exchange.host), "installCommand": pip_command()})
+    return Answer(b'{"modules":[%b],%b' % (modules, rest[1:]))
 
 
 async def get_module(exchange: Exchange) -> Answer:
@@ -94,7 +94,7 @@ async def choose_source(exchange: Exchange) -> Answer:
 
 
 async def _show(exchange: Exchange) -> Answer:
-    return Answer(to_json(await show_module(exchange.host, exchange.path_values["name"], exchange.principal)))
+    return Answer(await show_module(exchange.host, exchange.path_values["name"], exchange.principal))
 
 
 class ChosenSource(BaseModel, defer_build=True):

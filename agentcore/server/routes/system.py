@@ -43,7 +43,7 @@ async def openapi(exchange: Exchange) -> Answer:
     if cache.get("openapi.version") != version:
         from agentcore.server.openapi import describe  # noqa: PLC0415 - asked for by few, and never first
 
-        cache["openapi"] = to_json(describe(exchange.parts.routes, of_modules))
+        cache["openapi"] = to_json(await describe(exchange.parts.routes, tuple(of_modules)))
         cache["openapi.version"] = version
     return Answer(cache["openapi"])
 

@@ -50,7 +50,7 @@ class Browser(ExtraTools):
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
         """The fifteen tools, and the further ones if the settings want them."""
-        definitions = [method.definition for method in self._methods().values()]
+        definitions = [made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition)]
         if not self.settings.extra_tools:
             definitions = [made for made in definitions if made.name not in self.extra_names()]
         return [with_spellings(definition) for definition in definitions]
