@@ -3,7 +3,7 @@
 import sys
 import types
 import typing
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typing_extensions
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -87,7 +87,7 @@ def _adapter(data: Any) -> TypeAdapter[Any] | None:
 
 def output_hint(hint: Any) -> Any:
     """The type of the result's `data` if it is an object of one shape, a TypedDict or a model; else None."""
-    is_object = is_typeddict(hint) or (isinstance(hint, type) and issubclass(hint, BaseModel))
+    is_object = typing_extensions.is_typeddict(hint) or (isinstance(hint, type) and issubclass(hint, BaseModel))
     return hint if is_object and hint not in _BLOCKS else None
 
 
@@ -109,8 +109,8 @@ def _path(parts: tuple[int | str, ...]) -> str:
 
 
 def _converted(hint: Any, made: dict[Any, Any]) -> Any:
-    if is_typeddict(hint):
-        return _converted_dict(hint, made) if type(hint).__module__ == typing.__name__ else hint
+    if typing_extensions.is_typeddict(hint):
+        return _converted_dict(hint, made) if _holds_old(hint, set()) else hint
     arguments = get_args(hint)
     if not arguments or get_origin(hint) is typing.Literal:
         return hint
@@ -122,6 +122,15 @@ def _converted(hint: Any, made: dict[Any, Any]) -> Any:
     if get_origin(hint) in _UNIONS:
         return Union[converted]  # noqa: UP007 - made at run time
     return hint.copy_with(converted) if hasattr(hint, "copy_with") else get_origin(hint)[converted]
+
+
+def _holds_old(hint: Any, seen: set[Any]) -> bool:
+    """Whether a type is a `typing.TypedDict`, or holds one."""
+    if typing_extensions.is_typeddict(hint) and hint not in seen:
+        seen.add(hint)
+        is_old = type(hint).__module__ == typing.__name__
+        return is_old or any(_holds_old(part, seen) for part in get_type_hints(hint, include_extras=True).values())
+    return any(_holds_old(part, seen) for part in get_args(hint))
 
 
 def _converted_dict(hint: Any, made: dict[Any, Any]) -> Any:

@@ -72,7 +72,7 @@ def tool(function: Any = None, /, **given: Any) -> Any:
     and named among the module's problems.
     """
 
-    if function is not None and not callable(function) and not isinstance(function, classmethod | staticmethod):
+    if isinstance(function, str):
         return lambda method: _marked(method, ToolOptions(fault=_POSITIONAL))
     unknown = [name for name in given if name not in OPTIONS]
     options = ToolOptions(fault=_unknown(unknown[0])) if unknown else ToolOptions(**given)

@@ -136,26 +136,17 @@ def read_plain(value: Any, where: str, *, mends_text: bool = False) -> Any:
     """A copy of plain values, as `plain` makes it.
 
     Raises:
-        WrongValueError: It holds something else, or too much.
+        TypeError: It holds something else, or too much.
     """
     try:
         return plain(value, mends_text=mends_text)
     except NotPlainError as exc:
         at = f"{where}: {exc.path}" if exc.path else where
-        raise WrongValueError(at, "a JSON value", _Problem(exc.problem)) from None
-
-
-class _Problem:
-    """Words in place of a value that is not shown."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
+        raise TypeError(f"{at}: {exc.problem}") from None
 
 
 def _shown(value: object) -> str:
     """A value in a message: by itself if it is plain, else by its type; never by code of its own."""
-    if type(value) is _Problem:
-        return value.text
     kind = type(value)
     if kind in (str, int, float, bool, type(None)):
         text = "a huge integer" if isinstance(value, int) and value.bit_length() > _SHOWN_BITS else repr(value)
