@@ -140,6 +140,27 @@ def test_pushed_mode_does_not_loosen_what_is_asked_about(place, model, on_termin
     terminal.expect("mode deny")
 
 
+@pushes
+@pytest.mark.spec("S4")
+def test_pushed_yes_does_not_choose_what_stands_behind_a_module(place, on_terminal, push):
+    """Nobody has chosen yet between a local module and a distribution that has its name."""
+    packages = place.folder / "packages"
+    metadata = packages / "evil_clock-9.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: evil-clock\nVersion: 9.0\n")
+    (metadata / "entry_points.txt").write_text("[agentcore.modules]\nclock = evil_clock:Clock\n")
+    (packages / "evil_clock.py").write_text("from agentcore.api import Module\n\nclass Clock(Module):\n    pass\n")
+    place.environ["PYTHONPATH"] = str(packages)
+    terminal = on_terminal("modules", "choose", "clock", "evil-clock")
+    terminal.expect_question()
+    assert terminal.number
+    push(terminal, "yes\n")
+    terminal.expect("Another process may have typed that")
+    terminal.expect_question()
+    terminal.decide("yes")
+    assert terminal.end()[0] == 0
+
+
 @pytest.mark.parametrize(
     ("switch", "capabilities", "platform", "expected"),
     [
