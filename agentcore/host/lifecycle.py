@@ -15,7 +15,7 @@ from agentcore.host.config import AppConfig
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_settings import module_settings, validate_settings
 from agentcore.host.containment import run_contained
-from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, find_module, take_out
+from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, candidates, described, find_module, take_out
 from agentcore.host.discovery_installed import InstalledModule, rescan
 from agentcore.host.discovery_requirements import check_requirements
 from agentcore.host.foreign_error import log_failure
@@ -28,6 +28,9 @@ from agentcore.host.reloading import Reload
 from agentcore.host.runtime import ModuleRuntime
 
 log = structlog.get_logger(__name__)
+
+CodeOnDisk = tuple[tuple[str, str, str], ...]
+"""Each module that was found with its source in words and a digest of its code; equal ones: nothing changed."""
 
 
 class Modules:
@@ -121,6 +124,22 @@ class Modules:
         except (ModuleNotInstalled, ModuleNotChosen):
             return False
         return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
+
+    async def code_on_disk(self, name: str) -> CodeOnDisk:
+        """All code on the disk that starting or reloading a module could load now.
+
+        Args:
+            name: A module, listed or not.
+        """
+        record = self.records.get(name)
+        family = () if record is None else self._running_family(record)
+        names = sorted({name, *(other.name for other in family)})
+        return await asyncio.to_thread(self._code_of, names)
+
+    def _code_of(self, names: Sequence[str]) -> CodeOnDisk:
+        rescan()
+        found = [each for name in names for each in candidates(name, self._parts.config.modules_folder)]
+        return tuple((each.name, described(each), each.fingerprint()) for each in found)
 
     async def use_choice(self, name: str) -> None:
         """Run a listed module with what a person has chosen to stand behind its name."""

@@ -18,6 +18,7 @@ from agentcore.host.host import Host
 from agentcore.host.json_source import JsonSource
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.page_additions import page_additions
+from agentcore.host.policy_changes import Apply
 from agentcore.host.settings_document import SettingsSubject
 from agentcore.host.settings_shown import diff_of
 from agentcore.server.refusal import Refusal
@@ -64,6 +65,30 @@ class ModuleSwitch:
         if any(record.runs_scripts_in_page for record in stopping):
             return True
         return action == "reload" and not await modules.is_same_code(name)
+
+    async def only_as_asked(self, name: str, apply: Apply) -> Apply:
+        """Have a change carried out only while the code that it loads is what it was when a person was asked.
+
+        Args:
+            name: The module.
+            apply: Carries it out.
+        Returns:
+            What carries it out, or raises `module_changed`.
+        """
+        code = await self._host.modules.code_on_disk(name)
+
+        async def checked() -> None:
+            if await self._host.modules.code_on_disk(name) != code:
+                raise Refusal(
+                    HTTPStatus.CONFLICT,
+                    "module_changed",
+                    f"the code of module {name!r} on the disk is another than when this was asked for, which nobody "
+                    "has confirmed to run; nothing was changed, ask for it again",
+                    retryable=True,
+                )
+            await apply()
+
+        return checked
 
     async def check(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
         """See whether a module can be enabled or disabled, and what that would change: file and unified diff.

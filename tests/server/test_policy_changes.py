@@ -175,6 +175,29 @@ async def test_code_that_changed_is_loaded_once_it_is_confirmed(clock):
     assert await said(clock) == "later"
 
 
+async def test_code_that_changes_again_while_its_reload_waits_is_not_loaded_by_it(clock):
+    of_page, person = await page(clock), await approver(clock)
+    clock.file.write_text(CLOCK.replace('"now"', '"later"'))
+    asked = (await of_page.ask("POST", "/api/modules/clock/reload", {}))[1]["error"]["context"]
+    clock.file.write_text(CLOCK.replace('"now"', '"never"'))
+    status, answer = await decide(person, asked["changeId"])
+    assert (status, answer["error"]["type"]) == (409, "module_changed")
+    assert await said(clock) == "now"
+
+
+async def test_code_that_changes_while_its_module_waits_to_be_enabled_is_not_run(clock):
+    of_page, person = await page(clock), await approver(clock)
+    await of_page.ask("POST", "/api/modules/clock/disable", {})
+    asked = (await of_page.ask("POST", "/api/modules/clock/enable", {}))[1]["error"]["context"]
+    clock.file.write_text(CLOCK.replace('"now"', '"never"'))
+    status, answer = await decide(person, asked["changeId"])
+    assert (status, answer["error"]["type"]) == (409, "module_changed")
+    assert (app_json(clock)["modules"], clock.running.host.modules.get("clock").state) == ([], "stopped")
+    asked = (await of_page.ask("POST", "/api/modules/clock/enable", {}))[1]["error"]["context"]
+    assert (await decide(person, asked["changeId"]))[0] == 200
+    assert await said(clock) == "never"
+
+
 async def test_code_that_another_place_brings_by_now_waits_too(clock):
     """The file is gone, and a folder of the same name is there: the same module by its name, and other code."""
     clock.file.unlink()

@@ -56,6 +56,7 @@ async def enable_module(exchange: Exchange) -> Answer:
             # the person sees what it is, and a yes is to exactly that
             diff = (*diff, *exchange.host.sources.difference(name, found))
             apply = partial(_enable_shown, exchange, name, found)
+        apply = await switch.only_as_asked(name, apply)
         raise laid_before_person(exchange, Proposal("module", name, ("/modules",), diff), apply)
     await switch.enable(name)
     return await _show(exchange)
@@ -78,9 +79,10 @@ async def disable_module(exchange: Exchange) -> Answer:
 
 async def reload_module(exchange: Exchange) -> Answer:
     """Stop the modules of one distribution, import their code afresh, and start them again."""
-    modules, name = exchange.host.modules, exchange.path_values["name"]
-    if await exchange.parts.switch.must_confirm(exchange.principal, name, "reload"):
-        raise laid_before_person(exchange, Proposal("module_reload", name), partial(modules.reload, name))
+    modules, switch, name = exchange.host.modules, exchange.parts.switch, exchange.path_values["name"]
+    if await switch.must_confirm(exchange.principal, name, "reload"):
+        apply = await switch.only_as_asked(name, partial(modules.reload, name))
+        raise laid_before_person(exchange, Proposal("module_reload", name), apply)
     await modules.reload(name)
     return await _show(exchange)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
 
@@ -12,6 +13,7 @@ from agentcore.host.config_error import ConfigError
 from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.encoding import to_json
 from agentcore.host.policy import authorise
+from agentcore.host.policy_changes import Apply
 from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject
 from agentcore.host.settings_policy import needs_person
@@ -95,10 +97,8 @@ async def change_settings(exchange: Exchange) -> Answer:
             "config_changed", "the files changed since they were read; read the settings again", digest=document.digest
         )
     wanted = _Wanted([entry.change() for entry in body.changes], isinstance(body, ModuleChangeBody) and body.reload)
-    is_same_code = False
     if wanted.reloads:
         authorise(exchange.principal, "manage_modules")
-        is_same_code = await exchange.host.modules.is_same_code(_name(exchange))
     try:
         plan = await asyncio.to_thread(plan_changes, document, wanted.changes)
         must_wait = await _must_wait(exchange, plan, wanted)
@@ -107,11 +107,9 @@ async def change_settings(exchange: Exchange) -> Answer:
         if must_wait:
             proposal = await asyncio.to_thread(settings_proposal, plan, wanted.paths, reloads=wanted.reloads)
 
-            async def apply() -> None:
-                if is_same_code and not await exchange.host.modules.is_same_code(_name(exchange)):
-                    raise _code_changed(_name(exchange))
-                await _save(exchange, plan, wanted)
-
+            apply: Apply = partial(_save, exchange, plan, wanted)
+            if wanted.reloads:
+                apply = await exchange.parts.switch.only_as_asked(_name(exchange), apply)
             raise laid_before_person(exchange, proposal, apply)
     except ConfigError as exc:
         raise not_written(exc) from exc
@@ -167,16 +165,6 @@ def _refuse_other_settings(exchange: Exchange, plan: SettingsPlan) -> None:
             "written, change them again",
             retryable=True,
         )
-
-
-def _code_changed(name: str) -> Refusal:
-    return Refusal(
-        HTTPStatus.CONFLICT,
-        "module_changed",
-        f"the code of module {name!r} on the disk is another by now, which nobody has confirmed to run; nothing was "
-        "written, change the settings again",
-        retryable=True,
-    )
 
 
 async def _read(exchange: Exchange) -> SettingsDocument:
