@@ -120,6 +120,7 @@ class ApprovalPolicy:
     def drop_granted_by(self, who: str) -> None:
         """Let all that somebody allowed hold no longer; calls that wait for their turn are decided on anew."""
         self.grants.drop_granted_by(who)
+        self.sources.open_accepted_by(who)
         self.touch()
 
     async def forget_session(self, session_id: str) -> None:

@@ -36,6 +36,11 @@ class UntrustedSources:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         return ", ".join(names[:_NAMED]) + more
 
+    def open_accepted_by(self, who: str) -> None:
+        """Have sources that somebody accepted named in questions again."""
+        for rows in self._rows.values():
+            rows.update({key: row._replace(accepted_by=None) for key, row in rows.items() if row.accepted_by == who})
+
     def drop_session(self, session_id: str) -> None:
         """Forget a session that has ended."""
         self._rows.pop(session_id, None)

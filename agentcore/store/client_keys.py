@@ -201,6 +201,7 @@ def _delete(name: str, principal: str, connection: sqlite3.Connection) -> list[s
     connection.execute("DELETE FROM approver_keys WHERE name = ?", (name,))
     connection.execute("UPDATE chat_sessions SET owner = ? WHERE owner = ?", (_NEW_OWNER, principal))
     connection.execute("DELETE FROM approval_grants WHERE granted_by = ?", (principal,))
+    connection.execute("UPDATE untrusted_sources SET accepted_by = NULL WHERE accepted_by = ?", (principal,))
     return [session_id for (session_id,) in owned]
 
 

@@ -5,8 +5,10 @@ import asyncio
 import aiohttp
 import pytest
 
+from agentcore.api import Module, tool
+from agentcore.host.call import CallRequest
 from agentcore.server.routes import ROUTES
-from tests.server.approving import Notes, a_client, approver, let_wait, new_code, page, pair, paired, send_again
+from tests.server.approving import MODEL, Notes, a_client, approver, let_wait, new_code, page, pair, paired, send_again
 
 pytestmark = pytest.mark.spec("K11", "S2")
 
@@ -352,6 +354,42 @@ async def test_what_a_client_allowed_for_later_ends_with_it(server, person, clie
     assert await (await server.get("/api/approvals/grants")).json() == {"grants": []}
     assert await server.running.host.store.approvals.grants() == []
     await let_wait(server)
+
+
+class Post(Module):
+    """Sends notes."""
+
+    @tool(effects=["egress"])
+    async def note_send(self, text: str) -> str:
+        """Send a note."""
+        return "sent"
+
+
+async def test_what_a_client_said_of_untrusted_content_ends_with_it(agentcore_client):
+    """A source that it accepted keeps nothing suspended any more: that allows later calls, as a grant does."""
+    server = await agentcore_client([Post])
+    person, client = await approver(server), a_client(server)
+    shown = await paired(client, person)
+
+    async def send():
+        request = CallRequest("note_send", {"text": "buy milk"}, MODEL, session_id="s1")
+        return await server.running.host.call(request)
+
+    async def approve(headers=None, **more):
+        (call,) = (await client.ask("GET", "/api/approvals", headers=shown))[1]["calls"]
+        who, body = person if headers is None else client, {"approved": True, "digest": call["digest"], **more}
+        assert (await who.ask("POST", f"/api/approvals/{call['callId']}/decision", body, headers=headers))[0] == 200
+
+    await send()
+    await approve(offer=1)
+    await server.running.host.policy.note_source("s1", "evil.example")
+    assert (await send()).error.type == "approval_required"
+    await approve(shown)
+    assert (await send()).ok
+    assert (await person.ask("DELETE", "/api/approvers/panel"))[0] == 200
+    assert (await send()).error.type == "approval_required"
+    (kept,) = await server.running.host.store.approvals.sources()
+    assert (kept.source, kept.accepted_by) == ("evil.example", None)
 
 
 async def test_pairing_and_revoking_are_recorded_without_the_key(server, person, client):
