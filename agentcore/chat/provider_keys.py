@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
+from agentcore.api.errors import ToolError
 from agentcore.chat.settings import BASE_URL_VARIABLE, KEY_VARIABLE, Provider
 from agentcore.store.private_file import read_private_file, write_private_file
 
@@ -28,6 +29,7 @@ class StoredProvider(BaseModel, defer_build=True):
     base_url: Annotated[str | None, Field(max_length=1000)] = None
 
 
+_NOTHING = StoredProvider()
 _STORED = TypeAdapter(dict[Provider, StoredProvider], config=ConfigDict(defer_build=True))
 
 
@@ -44,6 +46,7 @@ class ProviderKeys:
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self._path, self._environ = folder / _FILE, environ
         self._stored = self._read()
+        self._change = asyncio.Lock()
 
     def environ(self) -> dict[str, str]:
         """The environment, with what was entered where it says nothing of a provider."""
@@ -68,18 +71,29 @@ class ProviderKeys:
         """The address that was set for a provider; None: its own."""
         return self.environ().get(BASE_URL_VARIABLE[provider]) or None
 
-    async def put(self, provider: Provider, key: SecretStr | None, base_url: str | None) -> None:
-        """Keep a key, or an address, or both, in place of what was kept.
+    def stored(self, provider: Provider) -> StoredProvider:
+        """What is kept for a provider; empty: nothing."""
+        return self._stored.get(provider, _NOTHING)
+
+    def with_entered(self, provider: Provider, key: SecretStr | None, base_url: str | None) -> StoredProvider:
+        """What would be kept with a key, or an address, or both, in place of what is.
 
         An address that comes without a key takes the old key's place too: the key was meant for another one.
         """
-        old = self._stored.get(provider, StoredProvider())
-        changed = StoredProvider(key=key, base_url=base_url if base_url is not None else old.base_url)
-        await self._write({**self._stored, provider: changed})
+        return StoredProvider(key=key, base_url=base_url if base_url is not None else self.stored(provider).base_url)
 
-    async def delete(self, provider: Provider) -> None:
-        """Forget what was entered for a provider."""
-        await self._write({name: stored for name, stored in self._stored.items() if name != provider})
+    async def replace(self, provider: Provider, before: StoredProvider, after: StoredProvider) -> None:
+        """Keep one thing in place of another; nothing is kept in place of what a person was not shown.
+
+        Raises:
+            ToolError: `config_changed`: it is not `before` that is kept now.
+        """
+        async with self._change:
+            if self.stored(provider) != before:
+                message = f"what is kept for {provider} is other than when this was asked for; nothing was changed"
+                raise ToolError("config_changed", message, provider=provider)
+            others = {name: stored for name, stored in self._stored.items() if name != provider}
+            await self._write(others if after == _NOTHING else {**others, provider: after})
 
     def _is_in_environment(self, provider: Provider) -> bool:
         variables = (KEY_VARIABLE[provider], BASE_URL_VARIABLE[provider])

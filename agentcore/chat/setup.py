@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr
 
 from agentcore.api.errors import ToolError
 from agentcore.chat.local_servers import PLACES, LocalServer, look
-from agentcore.chat.provider_keys import KeyOrigin, ProviderKeys
+from agentcore.chat.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
 from agentcore.chat.provider_models import ask_for_models
 from agentcore.chat.session_view import View
 from agentcore.chat.settings import KEY_VARIABLE, PROVIDERS, ChatSettings, ModelConfig, Provider
@@ -162,14 +162,13 @@ class ModelSetup:
         self._models = {**(self._models or {}), name: model.model_dump(exclude_unset=True)}
         self.tell(("/models/" + name,))
 
-    async def keep(self, provider: Provider, key: SecretStr | None, base_url: str | None) -> None:
-        """Keep a key or an address of a provider; it counts at once."""
-        await self.keys.put(provider, key, base_url)
-        self.tell(())
+    async def keep(self, provider: Provider, before: StoredProvider, after: StoredProvider) -> None:
+        """Keep a key and an address of a provider in place of those before; it counts at once.
 
-    async def forget(self, provider: Provider) -> None:
-        """Forget the key and the address of a provider."""
-        await self.keys.delete(provider)
+        Raises:
+            ToolError: `config_changed`: those before are not kept any more.
+        """
+        await self.keys.replace(provider, before, after)
         self.tell(())
 
     def tell(self, paths: tuple[str, ...]) -> None:

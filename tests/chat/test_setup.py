@@ -94,6 +94,31 @@ async def test_address_that_comes_without_a_key_does_not_get_the_old_one(open_ta
     assert SECRET not in provider.headers[0]["Authorization"]
 
 
+async def test_key_is_shown_with_the_address_that_it_goes_to_and_goes_to_no_other(open_talk, provider):
+    """Of two wishes that wait, each is for what was kept when it was shown."""
+    path, address = "/api/chat/providers/openai", f"{provider.url}/v1"
+    async with open_talk(models={}) as talk:
+        await talk.ask("PUT", path, {"key": SECRET}, status=403)
+        await talk.ask("PUT", path, {"baseUrl": address}, status=403)
+        key, elsewhere = talk.host.policy_changes.waiting
+        await talk.host.policy_changes.decide(elsewhere.change_id, approved=True, by="test")
+        with pytest.raises(ToolError) as caught:
+            await talk.host.policy_changes.decide(key.change_id, approved=True, by="test")
+        kept = await talk.ask("GET", "/api/chat")
+        await talk.ask("PUT", path, {"key": SECRET}, status=403)
+        shown = await confirm(talk)
+        await talk.ask("DELETE", path, status=403)
+        forgotten = await confirm(talk)
+    assert caught.value.type == "config_changed"
+    assert (kept["providers"][0]["hasKey"], kept["providers"][0]["baseUrl"]) == (False, address)
+    assert [change.proposal.diff[0][1] for change in (key, elsewhere, shown, forgotten)] == [
+        "+key: …\n",
+        f"+baseUrl: {address}\n",
+        f"+key: …\n baseUrl: {address}\n",
+        f"-key: …\n-baseUrl: {address}\n",
+    ]
+
+
 async def test_stored_keys_that_cannot_be_read_are_left_out(open_talk):
     async with open_talk(models={}) as talk:
         file = talk.host.state.path / "providers.json"

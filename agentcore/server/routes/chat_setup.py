@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.errors import ToolError
+from agentcore.chat.provider_keys import StoredProvider
 from agentcore.chat.settings import PROVIDERS, ModelConfig, Provider
 from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.host.config_error import ConfigError
@@ -82,21 +83,31 @@ async def show_chat(exchange: Exchange) -> Answer:
 async def keep_provider(exchange: Exchange) -> Answer:
     """Keep a key or an address; a person confirms it."""
     body: ProviderBody = exchange.body
-    provider, setup = _provider(exchange), _setup(exchange)
-    shown = [f"+key: {'…' if body.key is not None else '(none)'}"]
-    if body.base_url is not None:
-        shown.append(f"+baseUrl: {body.base_url}")
-    proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, "\n".join(shown) + "\n"),))
-    await change_policy(exchange, proposal, lambda: setup.keep(provider, body.key, body.base_url))
-    return Answer(to_json({"ok": True}))
+    provider = _provider(exchange)
+    return await _keep(exchange, provider, _setup(exchange).keys.with_entered(provider, body.key, body.base_url))
 
 
 async def forget_provider(exchange: Exchange) -> Answer:
     """Forget a key and an address; a person confirms it."""
-    provider, setup = _provider(exchange), _setup(exchange)
-    proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, "-key: …\n"),))
-    await change_policy(exchange, proposal, lambda: setup.forget(provider))
+    return await _keep(exchange, _provider(exchange), StoredProvider())
+
+
+async def _keep(exchange: Exchange, provider: Provider, after: StoredProvider) -> Answer:
+    setup = _setup(exchange)
+    before = setup.keys.stored(provider)
+    if before == after == StoredProvider():
+        return Answer(to_json({"ok": True}))
+    proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, _provider_diff(before, after)),))
+    await change_policy(exchange, proposal, lambda: setup.keep(provider, before, after))
     return Answer(to_json({"ok": True}))
+
+
+def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
+    """What changes, without the keys; and the address that a key goes to, where that stays as it is."""
+    lines = [f"{sign}key: …" for sign, entry in (("-", before), ("+", after)) if entry.key is not None]
+    addresses = [(" ", after)] if before.base_url == after.base_url else [("-", before), ("+", after)]
+    lines += [f"{sign}baseUrl: {entry.base_url}" for sign, entry in addresses if entry.base_url is not None]
+    return "".join(f"{line}\n" for line in lines)
 
 
 async def ask_provider(exchange: Exchange) -> Answer:
