@@ -25,9 +25,10 @@ class Connection(web.RequestHandler):
     Attributes:
         on_drained: Called when what waited to be sent has mostly gone.
         on_lost: Called when the connection has ended.
+        end_stream: Ends the stream that is being served on it in good order; None: there is none that can be.
     """
 
-    __slots__ = ("_hits", "_is_refused", "_limits", "_newest_body", "_timer", "on_drained", "on_lost")
+    __slots__ = ("_hits", "_is_refused", "_limits", "_newest_body", "_timer", "end_stream", "on_drained", "on_lost")
 
     def __init__(
         self, manager: "ConnectionFactory", limits: TimeLimits, hits: Hits, loop: asyncio.AbstractEventLoop
@@ -46,6 +47,7 @@ class Connection(web.RequestHandler):
         self._is_refused = False
         self.on_drained: Callable[[], None] | None = None
         self.on_lost: Callable[[], None] | None = None
+        self.end_stream: Callable[[], None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the connection, or turn it away when there are too many."""

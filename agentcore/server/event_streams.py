@@ -103,6 +103,7 @@ class EventStreams:
         reader = _Reader(stream, connection, wanted, self._loop.create_future())
         connection.on_lost = lambda: self._drop(reader)
         connection.on_drained = lambda: self._catch_up(reader)
+        connection.end_stream = lambda: self._drop(reader)
         self._flush()  # what this reader did not ask for is not for it
         # where it begins, so that it can resume before the first event; who resumes knows already where it was
         begun = f"id: {self._bus.last_id}\n" if after is None else ""
@@ -117,7 +118,7 @@ class EventStreams:
             await reader.ended
         finally:
             self._drop(reader)
-            connection.on_lost = connection.on_drained = None
+            connection.on_lost = connection.on_drained = connection.end_stream = None
 
     def close(self) -> None:
         """End all streams; may be called twice."""

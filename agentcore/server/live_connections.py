@@ -36,5 +36,9 @@ class LiveConnections:
             but: The connection on which that is asked for.
         """
         for connection in tuple(self._serving.get(principal.name, ())):
-            if connection is not but and connection.transport is not None:
+            if connection is but:
+                continue
+            if connection.end_stream is not None:
+                connection.end_stream()  # in good order: a page that logs out has no error to tell of
+            elif connection.transport is not None:
                 connection.transport.abort()

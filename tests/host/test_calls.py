@@ -369,7 +369,7 @@ async def test_progress_is_told_to_the_caller_and_published(host):
     async with asyncio.timeout(30):
         while len(published) < 2:
             await asyncio.sleep(0.01)
-    assert told[1:] == [("progress", "half"), ("progress", "done")]
+    assert told[2:] == [("progress", "half"), ("progress", "done")]
 
 
 async def test_call_that_waits_for_its_tool_can_be_cancelled_by_the_id_its_caller_was_told(host, lab):
@@ -379,7 +379,8 @@ async def test_call_that_waits_for_its_tool_can_be_cancelled_by_the_id_its_calle
         running = group.create_task(host.call(request, lambda kind, data: told.append((kind, dict(data)))))
         await lab.entered.wait()
         host.calls.cancel(told[0][1]["callId"], Principal("cli"))
-    assert told == [("accepted", {"callId": running.result().call_id})]
+    call_id = running.result().call_id
+    assert told == [("accepted", {"callId": call_id}), ("decided", {"callId": call_id, "asks": False})]
     assert error_of(running.result()).type == "cancelled"
 
 
@@ -387,7 +388,7 @@ async def test_only_the_outermost_call_is_announced_to_its_caller(host):
     told = []
     request = CallRequest("relay", {"tool_name": "add", "arguments": {"numbers": [1]}}, Principal("cli"))
     outcome = await host.call(request, lambda kind, data: told.append((kind, data["callId"])))
-    assert told == [("accepted", outcome.call_id)]
+    assert told == [("accepted", outcome.call_id), ("decided", outcome.call_id)]
 
 
 @pytest.mark.spec("K8")

@@ -302,8 +302,7 @@ async def test_event_stream_of_a_revoked_client_ends(server, person, client):
         await stream.content.readline()
         await person.ask("DELETE", "/api/approvers/panel")
         async with asyncio.timeout(LIMIT_S):
-            with pytest.raises(aiohttp.ClientError):
-                await stream.content.read()
+            await stream.content.read()
         await let_wait(server)
         assert server.running.host.events.last_id
 
@@ -319,8 +318,7 @@ async def test_event_stream_of_a_browser_that_logs_out_ends(server):
         await stream.content.readline()
         assert (await browser.ask("DELETE", "/api/session"))[0] == 200
         async with asyncio.timeout(LIMIT_S):
-            with pytest.raises(aiohttp.ClientError):
-                await stream.content.read()
+            await stream.content.read()
 
 
 async def test_approving_client_follows_what_waits_and_nothing_else(server, person, client):
