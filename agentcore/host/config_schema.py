@@ -8,9 +8,12 @@ import structlog
 from pydantic import BaseModel
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic_core import from_json
 
 from agentcore.host.config_model import AppDocument
+from agentcore.host.containment import without_exit
 from agentcore.host.discovery import find_module, installed_names
+from agentcore.host.encoding import to_json
 from agentcore.host.foreign_error import reason_of
 from agentcore.host.manifest import settings_of
 
@@ -79,9 +82,10 @@ def settings_schema(model: type[BaseModel]) -> dict[str, Any] | None:
     No setting is required in it, since each may come from another place than the one that is looked at.
     """
     try:
-        schema = _schema_of(model, "#/$defs/{model}")
-    except PydanticUserError as exc:  # a field of a type that JSON Schema cannot say
-        log.warning("settings_without_schema", model=model.__qualname__, reason=exc.message)
+        # as it is sent: what a field adds to it may be anything
+        schema: dict[str, Any] = from_json(without_exit(lambda: to_json(_schema_of(model, "#/$defs/{model}"))))
+    except Exception as exc:  # noqa: BLE001 - of a type that JSON Schema cannot say, or the module's own code failed
+        log.warning("settings_without_schema", model=model.__qualname__, reason=reason_of(exc))
         return None
     schema.pop("required", None)
     return schema

@@ -1,7 +1,7 @@
 """Running somebody else's coroutine so that nothing it does can hold or end the host."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Generic, TypeVar
 
 import structlog
@@ -155,3 +155,17 @@ async def run_contained(work: Coroutine[Any, Any, T], limit_s: float, name: str,
     contained = Contained(work, name, owner)
     contained.cut_at(asyncio.get_running_loop().time() + limit_s, TimeoutError(f"not done within {limit_s:g} s"))
     return await contained.wait()
+
+
+def without_exit(work: Callable[[], T]) -> T:
+    """Run a function of a module's at once, and let nothing pass that would end a thread, the loop or the process.
+
+    Raises:
+        Exception: What it raised; `ModuleExit` for what is none.
+    """
+    try:
+        return work()
+    except Exception:
+        raise
+    except BaseException as exc:
+        raise ModuleExit(reason_of(exc)) from exc

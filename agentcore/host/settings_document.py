@@ -15,6 +15,8 @@ from agentcore.host.config_origins import Layers, Origin, Origins
 from agentcore.host.config_problems import problems_of
 from agentcore.host.config_schema import app_schema, settings_schema
 from agentcore.host.config_settings import merge_settings, settings_file
+from agentcore.host.containment import without_exit
+from agentcore.host.foreign_error import type_name
 from agentcore.host.json_source import JsonPath
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.settings_schema import SettingsSchema
@@ -101,14 +103,15 @@ class SettingsSubject:
         )
 
     def _faults(self, layers: Layers) -> list[ConfigProblem]:
-        if self.model is None:
+        model = self.model
+        if model is None:
             return []
         try:
-            self.model.model_validate(layers.values)
+            without_exit(lambda: model.model_validate(layers.values))
         except ValidationError as exc:
-            return problems_of(exc, self.model, layers.values, layers.origins)
+            return problems_of(exc, model, layers.values, layers.origins)
         except Exception as exc:  # noqa: BLE001 - a validator of the module's own may raise anything
-            return [ConfigProblem(f"the module's check of its settings failed with {type(exc).__name__}")]
+            return [ConfigProblem(f"the module's check of its settings failed with {type_name(exc)}")]
         return []
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agentcore.host.config_model import AppDocument
+from agentcore.host.containment import without_exit
 from agentcore.host.json_source import JsonPath
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.settings_document import ELSEWHERE, SettingsDocument
@@ -29,8 +30,8 @@ def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
     if model is None:
         return bool(record.runtime.settings != document.values)
     try:
-        return bool(model.model_validate(document.values) != record.runtime.settings)
-    except ValidationError:
+        return without_exit(lambda: bool(model.model_validate(document.values) != record.runtime.settings))
+    except Exception:  # noqa: BLE001 - they do not hold, or the module's own check or comparison failed
         return True
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.host.config_fields import names_of
+from agentcore.host.containment import without_exit
 from agentcore.host.json_source import JsonPath
 from agentcore.host.settings_change import SettingChange, SettingsPlan
 from agentcore.host.settings_document import SettingsDocument
@@ -35,10 +36,14 @@ def _differing(before: SettingsDocument, after: SettingsDocument) -> list[JsonPa
     if model is None:
         return None
     try:
-        one, other = model.model_validate(before.values), model.model_validate(after.values)
-        return list(_differing_in(one, other, ()))
+        return without_exit(lambda: _compared(model, before, after))
     except Exception:  # noqa: BLE001 - they do not hold, or the module's own check or comparison failed
         return None
+
+
+def _compared(model: type[BaseModel], before: SettingsDocument, after: SettingsDocument) -> list[JsonPath]:
+    one, other = model.model_validate(before.values), model.model_validate(after.values)
+    return list(_differing_in(one, other, ()))
 
 
 def _differing_in(one: Any, other: Any, path: JsonPath) -> Iterator[JsonPath]:

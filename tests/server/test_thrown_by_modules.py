@@ -325,3 +325,72 @@ async def test_socket_of_a_module_that_throws_is_closed_with_the_reason(make_ser
             message = await socket.receive(timeout=60)
             assert message.type is aiohttp.WSMsgType.CLOSE
             assert message.data == code
+
+
+SETTINGS = """
+import asyncio
+from typing import Annotated
+from agentcore.api import Field, Module, tool
+from pydantic import field_validator
+
+def throw(schema):
+    raise SystemExit("from the schema")
+
+class Lamp(Module):
+    class Settings(Module.Settings):
+        level: Annotated[int, Field(json_schema_extra={"x-harmless": True})] = 1
+        MORE
+
+        @field_validator("level")
+        @classmethod
+        def check(cls, value):
+            raised = {2: SystemExit(3), 3: KeyboardInterrupt(), 4: GeneratorExit(), 5: asyncio.CancelledError()}
+            if value in raised:
+                raise raised[value]
+            return value
+
+    @tool
+    async def lamp_level(self) -> int:
+        \"\"\"Give the level.\"\"\"
+        return self.settings.level
+"""
+
+
+async def _with_lamp(agentcore_client, more=""):
+    server = await agentcore_client()
+    folder = server.running.host.config.file.parent / "modules"
+    folder.mkdir()
+    (folder / "lamp.py").write_text(SETTINGS.replace("MORE", more))
+    answer = await server.post("/api/modules/lamp/enable", json={})
+    assert (await answer.json())["state"] == "ready"
+    return server, "/api/settings/modules/lamp"
+
+
+@pytest.mark.spec("S4")
+@pytest.mark.parametrize("value", [2, 3, 4, 5], ids=["exit", "interrupt", "generator", "cancelled"])
+async def test_settings_whose_check_would_end_the_process_are_refused(agentcore_client, value):
+    server, path = await _with_lamp(agentcore_client)
+    digest = (await (await server.get(path)).json())["digest"]
+    body = {"expected": digest, "changes": [{"path": "/level", "value": value}]}
+    answer = await server.put(path, json=body)
+    assert (answer.status, (await answer.json())["error"]["type"]) == (400, "invalid_settings")
+    (server.running.host.config.file.parent / "modules" / "lamp.json").write_text(json.dumps({"level": value}))
+    shown = await (await server.get(path)).json()
+    assert (len(shown["problems"]), shown["waitsForReload"]) == (1, True)
+    assert (await server.get("/api/health")).status == 200
+
+
+@pytest.mark.spec("S4")
+@pytest.mark.parametrize(
+    "more",
+    [
+        "odd: Annotated[int, Field(json_schema_extra=throw)] = 1",
+        'odd: Annotated[int, Field(json_schema_extra={"x-odd": object()})] = 1',
+    ],
+    ids=["exit", "no JSON"],
+)
+async def test_settings_are_shown_whatever_their_schema_does(agentcore_client, more):
+    server, path = await _with_lamp(agentcore_client, more)
+    answer = await server.get(path)
+    assert (answer.status, (await answer.json())["schema"]) == (200, None)
+    assert (await server.get("/api/health")).status == 200
