@@ -102,6 +102,9 @@ class Runtime(Protocol):
         """Publish the event `NAME.event` to pages and to whoever subscribed; never waits.
 
         `id`, `type`, `time` and `sessionId` are the event's own: fields of `data` that are called so are left out.
+
+        Raises:
+            ValueError: The module is called as the server's own events begin, such as `session` or `call`.
         """
         ...
 

@@ -15,6 +15,15 @@ from agentcore.host.limits import EVENTS_KEPT
 log = structlog.get_logger(__name__)
 
 
+OWN_TOPICS = frozenset(
+    (
+        *("approval", "approvers", "call", "events", "module", "pairing", "policy"),
+        *("resource", "session", "settings", "stop", "tabs", "tools"),
+    )
+)
+"""What the types of the server's own events begin with: no module publishes such."""
+
+
 class Event:
     """One event; it is encoded when the first reader wants it, and once for all readers."""
 

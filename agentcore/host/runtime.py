@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.api.workspace import Workspace
-from agentcore.host.events import Event
+from agentcore.host.events import OWN_TOPICS, Event
 from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.host.masking import mask_secrets
 from agentcore.host.module_resources import ModuleResources
@@ -113,6 +113,9 @@ class ModuleRuntime:
 
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
         """See `agentcore.api.Runtime.publish`."""
+        if self.name in OWN_TOPICS:
+            message = f"events that begin with {self.name!r} are the server's own; call the module something else"
+            raise ValueError(message)
         where = f"of publish in module {self.name!r}"
         name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
         session = None if session_id is None else read_text(session_id, f"session_id {where}")

@@ -1,11 +1,17 @@
 """The event bus: order, resuming, and listeners that fail."""
 
 import json
+import re
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.host.events import EventBus
+import agentcore
+from agentcore.host.events import OWN_TOPICS, EventBus
+
+_PUBLISHED = re.compile(r'publish\((?:[a-z_.]+, )?\s*"([a-z]+)\.')
 
 
 def numbers(events):
@@ -78,3 +84,11 @@ def test_event_on_the_wire_has_id_type_time_and_session():
     (event,) = bus.since(bus.last_id.replace("-1", "-0"))
     wire = json.loads(event.encoded())
     assert set(wire) == {"id", "type", "time", "sessionId", "callId"}
+
+
+@pytest.mark.spec("K8")
+def test_modules_are_kept_from_all_that_the_server_itself_publishes():
+    sources = Path(agentcore.__file__).parent.rglob("*.py")
+    found = {topic for file in sources for topic in _PUBLISHED.findall(file.read_text("utf-8"))}
+    assert {"approval", "session", "stop"} <= found
+    assert found <= OWN_TOPICS
