@@ -74,7 +74,7 @@ def info(config_path: Path, as_json: bool, name: str) -> None:
 def enable(config_path: Path, name: str) -> int:
     """Turn a module on: list it in app.json, and start it if a server runs."""
     from agentcore.cli.backend import running_server
-    from agentcore.cli.output import note
+    from agentcore.cli.output import note, print_text
     from agentcore.cli.server_backend import ServerBackend
 
     server = running_server(config_path)
@@ -82,11 +82,13 @@ def enable(config_path: Path, name: str) -> int:
         return _report(ServerBackend.of(*server).change_module(name, "enable"))
     from agentcore.host.config import load_config, set_modules
     from agentcore.host.discovery import ModuleNotChosen, find_module
+    from agentcore.host.page_additions import page_additions
 
     loaded = load_config(config_path, os.environ)
     _refuse_fixed(loaded)
+    additions: list[str] = []
     try:
-        find_module(name, loaded.modules_folder)
+        additions = page_additions(find_module(name, loaded.modules_folder).source_paths)
     except ModuleNotChosen as exc:
         note(str(exc))
     if name in loaded.modules:
@@ -94,6 +96,8 @@ def enable(config_path: Path, name: str) -> int:
     else:
         set_modules(config_path, (*loaded.modules, name))
         click.echo(f"{name} is on from the next start.")
+        if additions:
+            print_text(f"It adds to the page: {'; '.join(additions)}")
     return ExitCode.OK
 
 

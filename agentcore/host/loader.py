@@ -64,9 +64,10 @@ async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
         TypeError: It is no module: a wrong name or attribute, or a hook with a wrong signature.
         BaseException: What its attributes raised.
     """
+    record.plugin = plugin
     read = asyncio.to_thread(read_manifest, plugin, record.name, locale)
     manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
-    record.plugin, record.hooks, record.executes_async = plugin, manifest.hooks, manifest.executes_async
+    record.hooks, record.executes_async = manifest.hooks, manifest.executes_async
     record.title, record.description = manifest.title, manifest.description
     record.config_key, record.settings_model = manifest.config_key, manifest.settings
     record.requires, record.stands_in_for, record.claims = manifest.requires, manifest.stands_in_for, manifest.claims

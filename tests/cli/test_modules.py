@@ -84,3 +84,46 @@ def test_reload_needs_a_running_server(place):
     done = place.run("modules", "reload", "clock")
     assert done.code == 3
     assert "agentcore serve" in done.err
+
+
+SLIPS = {
+    "title_dict": "title = {'en': 'Titled', 'zh': '标题'}",
+    "title_number": "title = 3",
+    "key_number": "config_key = 3",
+    "note_none": "def init(self, runtime): runtime.note(3, None)",
+    "route_body": "def init(self, runtime): runtime.add_route('GET', 'x', print, body=3)",
+    "tools_odd": "def get_tool_definitions(self): return [{'name': 'odd', 'annotations': {'a': object()}}, 3]",
+    "settings_odd": "Settings = 3",
+}
+
+
+@pytest.mark.spec("M4", "S4")
+def test_slips_in_what_modules_say_leave_the_lists_whole(place):
+    for name, line in SLIPS.items():
+        place.add_module(name, f"from agentcore.api import Module\nclass M(Module):\n    {line}\n")
+    (place.folder / "app.json").write_text(json.dumps({"modules": ["clock", *SLIPS]}))
+    listed = {module["name"]: module for module in place.run("modules", "list", "--json").json["modules"]}
+    assert {name: listed[name]["state"] for name in ("clock", *SLIPS)} == dict.fromkeys(SLIPS, "failed") | {
+        "clock": "ready",
+        "title_dict": "ready",
+        "tools_odd": "ready",
+    }
+    assert listed["title_dict"]["title"] == "Titled"
+    assert "title of module 'title_number' must be text" in listed["title_number"]["reason"]
+    assert "subject of note in module 'note_none' must be text, not 3" in listed["note_none"]["reason"]
+    assert len(listed["tools_odd"]["problems"]) == 2
+    assert "clock_now" in place.run("tools").out
+    assert "config_key of module 'key_number' must be text" in place.run("modules", "info", "key_number").out
+    place.run("config", "schema")
+    for name in SLIPS:
+        assert place.run("modules", "disable", name).code == 0
+
+
+@pytest.mark.spec("K6")
+def test_enable_says_what_the_module_adds_to_the_page(place):
+    place.add_module(
+        "maps",
+        "from agentcore.api import Module, WebComponent\nclass M(Module):\n    def get_web_component(self):\n"
+        "        return WebComponent('maps-x', 'x.js', '.', 'Maps', csp={'img-src': ['https://tiles.example.org']})\n",
+    )
+    assert "It adds to the page: img-src https://tiles.example.org" in place.run("modules", "enable", "maps").out

@@ -324,3 +324,37 @@ async def test_old_code_that_goes_on_is_told_with_the_version_on_the_disk_and_th
     await expect(card).to_contain_text("Clock runs its old code")
     await expect(card).to_contain_text("no such thing; the code from before goes on")
     await expect(card.get_by_role("region", name="Details")).to_contain_text("in load")
+
+
+SLIPPING = """
+from agentcore.api import Module
+
+class Slipping(Module):
+    config_key = 3
+"""
+ADDING = """
+from pathlib import Path
+from agentcore.api import Module, WebComponent
+
+class Adding(Module):
+    title = {"en": "Maps", "zh": "地图"}
+
+    def get_web_component(self):
+        folder = Path(__file__).parent / "adding_page"
+        folder.mkdir(exist_ok=True)
+        (folder / "main.js").write_text("export {}")
+        return WebComponent("adding-x", "main.js", folder, "Maps", csp={"img-src": ["https://tiles.example.org"]})
+"""
+
+
+async def test_module_with_a_slip_is_listed_with_its_reason_and_can_be_switched_off(start_webui):
+    ui = await start_webui(files={"clock": CLOCK, "slipping": SLIPPING, "adding": ADDING})
+    page = await ui.page("#/modules")
+    await expect(row(page, "Clock")).to_contain_text("Ready")
+    await expect(row(page, "Slipping")).to_contain_text("config_key of module 'slipping' must be text, not 3")
+    await page.get_by_role("button", name="Disable Slipping").click()
+    await expect(row(page, "Slipping")).to_contain_text("Off")
+    await row(page, "Maps").get_by_role("link", name="Maps", exact=True).click()
+    await expect(page.get_by_text("img-src https://tiles.example.org")).to_be_visible()
+    await expect(page.get_by_text("Adds to the page")).to_be_visible()
+    await page.screenshot(path="/tmp/metadata_page.png")
