@@ -43,7 +43,8 @@ class ResultType:
         parts = _parts(hint)
         self.is_declared = bool(parts) and not any(part in _FREE for part in parts)
         self._tool = tool
-        self._allowed = frozenset(part for part in parts if part in (*_BLOCKS, *_PLAIN, types.NoneType))
+        allowed = {part for part in parts if part in (*_BLOCKS, *_PLAIN, types.NoneType)}
+        self._allowed = allowed | {bool} if int in allowed else allowed  # to type checkers, a bool is an int
         data = [part for part in parts if part not in _BLOCKS]
         self._data: Any = Union[tuple(data)] if data else None  # noqa: UP007 - made at run time
         self._adapter: TypeAdapter[Any] | None = None
@@ -58,7 +59,10 @@ class ResultType:
         kind = type(returned)
         if kind in self._allowed or not self.is_declared:
             return
-        if issubclass(kind, ToolResult) and self._data is not None:
+        if self._data is None:
+            names = " or ".join(sorted(part.__name__ for part in self._allowed))
+            raise InvalidResultError(self._tool, [("", f"should be {names}")])
+        if issubclass(kind, ToolResult):
             returned = returned.data
         if not self._is_ready:
             self._adapter, self._is_ready = _adapter(self._data), True
@@ -75,8 +79,6 @@ class ResultType:
 
 def _adapter(data: Any) -> TypeAdapter[Any] | None:
     """What checks a type; None where pydantic cannot."""
-    if data is None:
-        return TypeAdapter(None)
     for config in (None, ConfigDict(arbitrary_types_allowed=True)):
         try:
             return TypeAdapter(data, config=config)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NotRequired
 import pytest
 import typing_extensions
 
-from agentcore.api import BaseModel, Field, Module, ResourceUse, ToolDefinition, ToolError, ToolResult, tool
+from agentcore.api import BaseModel, Field, Image, Module, ResourceUse, ToolDefinition, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.api.definition import ToolAnnotations
 from agentcore.host import CallRequest
@@ -234,6 +234,11 @@ class Giving(Module):
         return eval(what)
 
     @tool(read_only=True)
+    async def give_image(self, what: str) -> Image:
+        """Give a picture."""
+        return eval(what)
+
+    @tool(read_only=True)
     async def give_choice(self, what: str) -> Literal["a", "b"]:
         """Give one of two."""
         return eval(what)
@@ -263,6 +268,9 @@ class Giving(Module):
         ("give_place", "Place(city='Bonn')", None),
         ("give_place", "ToolResult('x')", None),
         ("give_place", "'x'", ""),
+        ("give_number", "True", None),
+        ("give_image", "Image(b'x')", None),
+        ("give_image", "'x'", ""),
         ("give_choice", "'a'", None),
         ("give_choice", "'c'", ""),
     ],

@@ -357,4 +357,3 @@ async def test_module_with_a_slip_is_listed_with_its_reason_and_can_be_switched_
     await row(page, "Maps").get_by_role("link", name="Maps", exact=True).click()
     await expect(page.get_by_text("img-src https://tiles.example.org")).to_be_visible()
     await expect(page.get_by_text("Adds to the page")).to_be_visible()
-    await page.screenshot(path="/tmp/metadata_page.png")
