@@ -262,6 +262,7 @@ class Supervisor:
         stdout: int | None = None,
         stderr: int | None = None,
         has_terminal: bool = False,
+        own_keyring: bool = False,
         recording: Recording | None = None,
     ) -> SupervisedProcess:
         """Run a command in a session and process group of its own.
@@ -274,11 +275,13 @@ class Supervisor:
             stdout: The same for its output.
             stderr: The same for its errors.
             has_terminal: Whether `stdin` is a terminal that becomes the controlling one.
+            own_keyring: Whether the keys in the kernel that the server can use (keyrings(7)) are kept from it.
             recording: Where streams that it writes to are recorded.
         Raises:
             SupervisorError: The command cannot be run, or the supervisor is closed.
         """
         request = {"argv": list(argv), "env": dict(environment), "terminal": has_terminal}
+        request["own_keyring"] = own_keyring
         if recording is not None:
             request |= recording.request()
         message = json.dumps(request).encode()

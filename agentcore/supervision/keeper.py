@@ -14,7 +14,7 @@ from typing import Any
 
 from agentcore.supervision.children import drain, ended_children, has_children, wake_on_children
 from agentcore.supervision.descendants import below, kill_all_below, send_to
-from agentcore.supervision.prctl import die_with_parent
+from agentcore.supervision.prctl import die_with_parent, leave_keyring
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorder import Recorder, recorder_of
 
@@ -185,6 +185,8 @@ def _start(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
 def _become(request: dict[str, Any], folder: int, stdio: list[int]) -> None:
     os.setsid()
     die_with_parent()
+    if request["own_keyring"]:
+        leave_keyring()
     os.fchdir(folder)
     # beyond 0, 1, 2 first, so that none of them is overwritten before it is copied
     moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in stdio]

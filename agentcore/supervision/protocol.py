@@ -1,6 +1,7 @@
 """What the server and its supervising processes say to each other.
 
-A request to the spawner is a length and JSON: `argv`, `env`, `terminal` (whether stdin becomes the controlling one);
+A request to the spawner is a length and JSON: `argv`, `env`, `terminal` (whether stdin becomes the controlling one),
+`own_keyring`;
 `record`: for each stream that is recorded, the numbers of its tracks; `tracks`: the bytes of each track. With it come
 the descriptors: the keeper's socket, working folder, stdin, stdout, stderr, and where something is recorded the memory
 and each stream.

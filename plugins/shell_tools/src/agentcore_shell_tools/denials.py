@@ -25,7 +25,14 @@ def why_sandbox(output: str, exit_code: int | None, *, network: bool) -> str:
         network: Whether commands reach the network.
     """
     tail = output[-_TAIL_CHARS:]
-    if _READ_ONLY.search(tail) or _HELD.search(tail):
+    if _HELD.search(tail):
+        reason = (
+            "git's configuration and hooks, and other protected files, are held while commands run; changing them with "
+            "file_edit (such as a remote or an upstream in `.git/config`) asks a person, and a person can run this "
+            "themselves, or list the file in the setting `writable` of shell_tools, which lets commands have git run "
+            "anything outside of the sandbox"
+        )
+    elif _READ_ONLY.search(tail):
         reason = (
             "commands can write only the workspace, its protected files (such as git's hooks and configuration) "
             "excepted; a person can list further paths in the setting `writable` of shell_tools"

@@ -13,9 +13,23 @@ _CREDENTIALS = (
     ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties", ".terraform.d", ".terraformrc", ".vault-token",
     ".password-store", ".pgpass", ".my.cnf", ".s3cfg", ".boto", ".yarnrc.yml", ".composer/auth.json",
     ".local/share/keyrings", ".local/share/kwalletd", ".Xauthority", ".ICEauthority", ".thunderbird", ".mozilla",
+    ".1password", ".bitwarden-ssh-agent.sock", ".git-credential-cache", ".cache/git/credential", ".config/pip/pip.conf",
+    ".pip/pip.conf", ".config/pypoetry/auth.toml", ".bundle/config", ".nuget/NuGet/NuGet.Config", ".subversion/auth",
+    ".local/share/jupyter/runtime", ".databrickscfg", ".oci", ".aliyun", ".config/hcloud", ".config/vercel",
+    ".local/share/com.vercel.cli", ".netlify", ".config/netlify", ".fly", ".config/.wrangler", ".cloudflared",
+    ".config/ngrok", ".ngrok2", ".kaggle", ".cache/huggingface/token", ".cache/huggingface/stored_tokens",
     ".config/chromium", ".config/google-chrome", ".config/microsoft-edge", ".config/BraveSoftware", ".config/vivaldi",
     ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot",
+    ".local/share/opencode/auth.json", ".local/share/fish/fish_history", ".zhistory", ".histfile",
     ".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history",
+)  # fmt: skip
+# root in the sandbox owns these, and reads them without a capability
+_SYSTEM_CREDENTIALS = (
+    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/krb5.keytab",
+    "/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/kubernetes", "/etc/rancher",
+    "/var/lib/kubelet", "/var/lib/docker", "/var/lib/containerd", "/var/lib/containers", "/var/lib/NetworkManager",
+    "/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key",
+    "/var/spool/cron", "/var/lib/cloud", "/var/lib/tailscale", "/var/lib/postgresql", "/var/lib/mysql",
 )  # fmt: skip
 _ENVIRONMENT_CREDENTIALS = ("XAUTHORITY", "ICEAUTHORITY", "KUBECONFIG", "NETRC")
 # sockets of other programs lie here, through which a command could have things done outside
@@ -50,7 +64,8 @@ def hidden(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) 
     """
     home = os.path.expanduser("~")  # noqa: PTH111  (a Path for each of them would take longer than the rest)
     named = (os.environ.get(name, "").partition(os.pathsep)[0] for name in _ENVIRONMENT_CREDENTIALS)
-    paths = (*map(str, private), *(f"{home}/{name}" for name in _CREDENTIALS), *filter(None, named))
+    ours = _SYSTEM_CREDENTIALS if os.geteuid() == 0 else ()  # another user cannot read them anyway
+    paths = (*map(str, private), *(f"{home}/{name}" for name in _CREDENTIALS), *filter(None, named), *ours)
     above = {str(parent) for root in roots for parent in root.parents}.union(map(str, roots))
     for path in dict.fromkeys(os.path.realpath(path) for path in paths if os.path.exists(path)):  # noqa: PTH110
         if (path in above) is holds_root:

@@ -156,6 +156,7 @@ class Shell:
                     stdout=stdout,
                     stderr=stderr,
                     has_terminal=is_terminal,
+                    own_keyring=run is not None,
                     recording=output.recording,
                 )
             except BaseException as exc:

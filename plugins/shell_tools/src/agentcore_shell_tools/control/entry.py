@@ -5,9 +5,10 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agentcore_shell_tools.control.git_config import GitConfig
 from agentcore_shell_tools.control.tree import Kind
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -29,6 +30,10 @@ class Entry:
         inode: Its inode.
         links: How many names it has.
         stamp: What changes when it does; None: it changed too short a time ago to rely on that.
+        targets: Paths that it leads git to.
+        places: What these really are: by a link that changes, the same content leads elsewhere.
+        hooks: Where it says that git's hooks are, as it spells that.
+        included: Further configuration, as it spells that.
     """
 
     kind: Kind
@@ -37,6 +42,23 @@ class Entry:
     inode: int = 0
     links: int = 1
     stamp: tuple[int, ...] | None = None
+    targets: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()
+
+    @property
+    def leads(self) -> bool:
+        """Whether git is led on by it: to another place from another folder."""
+        return self.kind == "redirect" or bool(self.targets or self.hooks or self.included)
+
+    def is_like(self, other: "Entry") -> bool:
+        """Whether it means the same, where both stand at one path."""
+        return (self.kind, self.digest, self.places) == (other.kind, other.digest, other.places)
+
+    def text(self) -> str | None:
+        """What it holds; None: not known."""
+        return None if self.content is None else self.content.decode("utf-8", "surrogateescape")
 
 
 def read_entry(path: str, kind: Kind, known: Entry | None) -> Entry | None:
@@ -52,12 +74,33 @@ def read_entry(path: str, kind: Kind, known: Entry | None) -> Entry | None:
         status = os.lstat(path)
         stamp = status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
         if known is not None and known.kind == kind and known.stamp == stamp:
-            return known
+            return known if not known.targets else replace(known, places=_places(known.targets))
         certain = stamp if status.st_ctime_ns + _UNCERTAIN_NS < now else None
         digest, content = _digest(path, status)
     except OSError:
         return None if not os.path.lexists(path) else Entry(kind, "closed")
-    return Entry(kind, digest, content, status.st_ino, status.st_nlink, certain)
+    return _lead(path, Entry(kind, digest, content, status.st_ino, status.st_nlink, certain))
+
+
+def _lead(path: str, entry: Entry) -> Entry:
+    """Add where git is led: by a file or link `.git`, a `commondir`, or a configuration."""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    text = entry.text()
+    if entry.kind == "config" and text is not None:
+        config = GitConfig(text, folder)
+        targets = config.targets()
+        return replace(
+            entry, targets=targets, places=_places(targets), hooks=config.hooks(), included=config.included()
+        )
+    if entry.kind == "redirect":
+        name = entry.digest[5:] if text is None else text.removeprefix("gitdir: ").rstrip("\r\n")  # as git reads it
+        targets = (os.path.join(folder, name),) if name and "\0" not in name else ()  # noqa: PTH118
+        return replace(entry, targets=targets, places=_places(targets))
+    return entry
+
+
+def _places(targets: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(os.path.realpath, targets))
 
 
 def _digest(path: str, status: os.stat_result) -> tuple[str, bytes | None]:

@@ -21,6 +21,7 @@ _WORD = re.compile(r"[A-Za-z0-9._/-]*")
 _REMOTE = re.compile(r"(?:https?|git|ssh)://[^\s-]\S*|(?:[\w.-]+@)?\w[\w.-]*:(?!:)[^\s:-]\S*")
 _LOCAL = re.compile(r"(?:file://)?(\.{0,2}/.*)")
 _ADDRESS = re.compile(f"{_REMOTE.pattern}|{_LOCAL.pattern}")
+_WORKTREE = re.compile(r"([^~:].*)")
 
 _HARMLESS: dict[str, re.Pattern[str]] = {
     "user.name": _ANY, "user.email": _ANY, "user.signingkey": _ANY, "user.useconfigonly": _SWITCH,
@@ -35,7 +36,7 @@ _HARMLESS: dict[str, re.Pattern[str]] = {
         )
     },
     "core.autocrlf": _WORD, "core.eol": _WORD, "core.safecrlf": _WORD, "core.checkstat": _WORD,
-    "core.worktree": re.compile(r"[^:]*"),
+    "core.worktree": _WORKTREE,
     "extensions.objectformat": _WORD, "extensions.partialclone": _WORD, "extensions.refstorage": _WORD,
     "extensions.worktreeconfig": _SWITCH, "extensions.relativeworktrees": _SWITCH,
     "init.defaultbranch": _WORD, "pull.rebase": _SWITCH, "pull.ff": _WORD, "push.default": _WORD,
@@ -57,8 +58,8 @@ _HARMLESS: dict[str, re.Pattern[str]] = {
     "submodule.*.branch": _ANY, "submodule.*.ignore": _WORD, "submodule.*.shallow": _SWITCH,
     "submodule.*.update": re.compile(r"checkout|rebase|merge|none"), "submodule.*.fetchrecursesubmodules": _WORD,
 }  # fmt: skip
-_LEADING = frozenset(("core.hookspath", "include.path"))
-"""Keys whose value is a path of what git runs or obeys; an `includeif` is one, too."""
+_INCLUDES = frozenset(("include.path", "includeif.*.path"))
+"""Keys whose value is a path of further configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,16 @@ class _Line:
     key: str = ""
     value: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}"
+
 
 class GitConfig:
     """One file of git's configuration.
 
     Args:
         text: What it holds.
-        folder: Where local addresses in it begin.
+        folder: Where it lies.
         distrusted: Folders that commands write and nobody looks through: an address there would have git run their
             hooks.
 
@@ -87,29 +91,15 @@ class GitConfig:
         self.lines: list[_Line] = []
         self.is_plain = self._read(text)
 
-    def harmful(self, trusted: "GitConfig | None") -> list[str]:
-        """The keys, with their values, that could have git run something and were not there before.
+    def harmful(self, trusted: "GitConfig | None", *, has_moved: bool = False) -> list[_Line]:
+        """The lines that could have git run something and were not there before.
 
         Args:
             trusted: The file as it was before; None: there was none.
+            has_moved: Whether its `targets` are elsewhere than they were then, by a link that changed.
         """
-        return [f"{line.key}={line.value}" for line in self._unknown(trusted)]
-
-    def without_harm(self, trusted: "GitConfig | None") -> str:
-        """The file without the lines of `harmful`."""
-        left_out = {id(line) for line in self._unknown(trusted)}
-        return "".join(f"{line.text}\n" for line in self.lines if id(line) not in left_out)
-
-    def led_to(self) -> list[str]:
-        """The paths of hooks and of further configuration that it names."""
-        return [
-            line.value
-            for line in self.lines
-            if line.key in _LEADING or (line.key.startswith("includeif.") and line.key.endswith(".path"))
-        ]
-
-    def _unknown(self, trusted: "GitConfig | None") -> list[_Line]:
-        known = Counter((line.key, line.value) for line in trusted.lines) if trusted is not None else Counter()
+        lines = () if trusted is None else trusted.lines
+        known = Counter((each.key, each.value) for each in lines if not has_moved or self._target(each) is None)
         found = []
         for line in self.lines:
             if self._is_harmless(line):
@@ -120,16 +110,44 @@ class GitConfig:
                 found.append(line)
         return found
 
+    def without(self, lines: Sequence[_Line]) -> str:
+        """The file without some of its lines."""
+        left_out = {id(line) for line in lines}
+        return "".join(f"{line.text}\n" for line in self.lines if id(line) not in left_out)
+
+    def hooks(self) -> tuple[str, ...]:
+        """The folders of hooks that it names."""
+        return tuple(line.value for line in self.lines if line.key == "core.hookspath" and line.value)
+
+    def included(self) -> tuple[str, ...]:
+        """The files of further configuration that it names."""
+        return tuple(line.value for line in self.lines if line.key in _INCLUDES and line.value)
+
+    def targets(self) -> tuple[str, ...]:
+        """The paths that it has git work with: local repositories, and the folder of what is worked on."""
+        return tuple(target for line in self.lines if (target := self._target(line)) is not None)
+
     def _is_harmless(self, line: _Line) -> bool:
         if not line.key:
             return True
         pattern = _HARMLESS.get(line.key)
         if pattern is None or not pattern.fullmatch(line.value):
             return False
-        if pattern is not _ADDRESS or (local := _LOCAL.fullmatch(line.value)) is None:
+        target = self._target(line)
+        if target is None:
             return True
-        path = os.path.realpath(os.path.join(self._folder, local[1]))  # noqa: PTH118
-        return not any(path == folder or path.startswith(f"{folder}/") for folder in self._distrusted)
+        place = os.path.realpath(target)
+        # a working folder in `.git` is where nobody looks for repositories
+        is_hidden = pattern is _WORKTREE and ".git" in place.split("/")
+        return not is_hidden and not any(f"{place}/".startswith(f"{folder}/") for folder in self._distrusted)
+
+    def _target(self, line: _Line) -> str | None:
+        pattern = _HARMLESS.get(line.key)
+        if pattern is _WORKTREE:
+            return os.path.join(self._folder, line.value)  # noqa: PTH118
+        if pattern is _ADDRESS and (local := _LOCAL.fullmatch(line.value)):
+            return os.path.join(os.path.dirname(self._folder), local[1])  # noqa: PTH118, PTH120
+        return None
 
     def _read(self, text: str) -> bool:
         section = ""

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agentcore.api import SupervisedProcess, ToolError, Workspace
 from agentcore_shell_tools.control.entry import Entry, read_entries
 from agentcore_shell_tools.control.holding import Hold, plan_hold
-from agentcore_shell_tools.control.judge import Judge, Known, read_config
+from agentcore_shell_tools.control.judge import Judge, Known
+from agentcore_shell_tools.control.leading import GlobalConfig, leads
 from agentcore_shell_tools.control.put_aside import Mover, PutAside
 from agentcore_shell_tools.control.tree import Found, Kind, TooLargeError, Tree
 from agentcore_shell_tools.limits import FOLDERS_LOOKED_AT, LAST_LOOK_S, LOOK_SECONDS
@@ -49,7 +49,8 @@ class _Kept(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     made: list[str]
     kept: list[str]
-    entries: dict[str, tuple[Kind, str]] | None = None
+    entries: dict[str, tuple[Kind, str, tuple[str, ...]]] | None = None
+    led: dict[str, Kind]
 
 
 class Guard:
@@ -77,7 +78,8 @@ class Guard:
         self._tree = Tree(workspace, FOLDERS_LOOKED_AT)
         self._mover = Mover(workspace)
         self._known = Known()
-        self._hooks: frozenset[str] = frozenset()
+        self._led: dict[str, Kind] = {}
+        self._global = GlobalConfig()
         self._runs: list[Run] = []
         self._turn = asyncio.Lock()
         self._in_thread = threading.Lock()
@@ -106,7 +108,7 @@ class Guard:
                     await asyncio.to_thread(self._adopt)
                 except TooLargeError as exc:
                     raise _too_large() from exc
-                except OSError as exc:
+                except (OSError, ValueError) as exc:
                     message = f"The workspace could not be looked at: {exc}; see to that, and try again."
                     raise ToolError("cannot_start", message, reason=str(exc)) from exc
                 hold = self._known.hold
@@ -177,7 +179,7 @@ class Guard:
         except TooLargeError:
             root = str(self._workspace.roots[0])
             found = [PutAside(root, "", f"more than {FOLDERS_LOOKED_AT} folders, not all of which were looked at")]
-        except OSError as exc:
+        except (OSError, ValueError) as exc:  # a name or a content that no rule foresees: nothing else begins
             found = [PutAside(str(self._workspace.roots[0]), "", f"it could not be looked at: {exc}")]
         for run in self._runs:
             run.put_aside += found
@@ -187,32 +189,41 @@ class Guard:
 
     # -- in a thread -------------------------------------------------------------------------------------------
 
-    def _look(self) -> tuple[Found, dict[str, Entry]]:
-        """Find and read all control files, those that git's configuration leads to as well."""
-        while True:
-            found = self._tree.look(self._hooks, self._spared)
-            entries = read_entries(found.controls, self._known.entries.get)
-            hooks = frozenset(self._led_to(entries))
-            if hooks <= self._hooks:
-                return found, entries
-            self._hooks |= hooks
+    def _look(self, trusted: dict[str, Entry] | None = None) -> tuple[Found, dict[str, Entry]]:
+        """Find and read all control files, those that git's configuration leads to as well.
 
-    def _led_to(self, entries: dict[str, Entry]) -> list[str]:
-        led = []
-        for path, entry in entries.items():
-            if entry.kind == "config" and (config := read_config(entry, "/")) is not None:
-                folder = os.path.dirname(path)  # noqa: PTH120
-                above = os.path.dirname(folder) if folder.endswith("/.git") else folder  # noqa: PTH120
-                for name in config.led_to():
-                    led += [os.path.normpath(os.path.join(base, name)) for base in (above, folder)]  # noqa: PTH118
-        return [path for path in led if any(path.startswith(f"{root}/") for root in self._roots)]
+        Args:
+            trusted: What leads on; None: all that is there now.
+        """
+        while True:
+            found = self._tree.look(self._led, self._spared)
+            entries = read_entries(found.controls, self._last(found, is_strict=trusted is not None))
+            leading = entries if trusted is None else trusted
+            led = leads(leading, self._global.read(), entries, self._roots)
+            if led.keys() <= self._led.keys():
+                return found, entries
+            self._led = {**led, **self._led}
+
+    def _last(self, found: Found, *, is_strict: bool) -> Callable[[str], Entry | None]:
+        """How a file was when it was read last, where its stamp can tell whether it still is so.
+
+        While a command runs it can tell of files alone that the command cannot open for writing: what is written
+        through a mapping of memory leaves no mark on the file.
+        """
+        known = self._known
+
+        def last(path: str) -> Entry | None:
+            entry = known.entries.get(path)
+            return entry if entry is None or not is_strict or known.hold.covers(path, entry, found) else None
+
+        return last
 
     def _adopt(self) -> None:
         with self._in_thread:
             if not self._is_settled:
                 self._look()  # says so if the tree is still too large
                 raise OSError("what a command made of protected files could not be put aside; remove it by hand")
-            self._hooks = frozenset()
+            self._led = {}
             found, entries = self._look()
             self._take(found, entries)
             self._known.closed.update(found.closed)
@@ -230,7 +241,7 @@ class Guard:
         put_aside: list[PutAside] = []
         self._is_settled = False  # until a look finds nothing more
         for _ in range(_ROUNDS):
-            found, entries = self._look()
+            found, entries = self._look(self._known.entries)
             self._known.follow(found)
             verdicts = Judge(self._known, found, entries, self._distrusted).verdicts()
             if not verdicts:
@@ -255,9 +266,12 @@ class Guard:
             self._known.made, self._known.kept = set(kept.made), set(kept.kept)
             if kept.entries is None:
                 return []
-            found, _ = self._look()
+            self._led = dict(kept.led)
+            found, _ = self._look({})
             self._known.folders = found.folders
-            self._known.entries = {path: Entry(kind, digest) for path, (kind, digest) in kept.entries.items()}
+            self._known.entries = {
+                path: Entry(kind, digest, places=places) for path, (kind, digest, places) in kept.entries.items()
+            }
             put_aside = self._put_aside()
             self._keep(is_running=False)
         return put_aside
@@ -265,8 +279,12 @@ class Guard:
     def _keep(self, *, is_running: bool) -> None:
         """Remember for the next server: while a command runs, what the control files were before."""
         known = self._known
-        entries = {path: (entry.kind, entry.digest) for path, entry in known.entries.items()} if is_running else None
-        said = {"made": sorted(known.made), "kept": sorted(known.kept), "entries": entries}
+        known_entries = known.entries.items() if is_running else ()
+        entries = {path: (entry.kind, entry.digest, entry.places) for path, entry in known_entries}
+        said = {
+            "made": sorted(known.made), "kept": sorted(known.kept), "entries": entries if is_running else None,
+            "led": self._led,
+        }  # fmt: skip
         self._state.parent.mkdir(parents=True, exist_ok=True)
         waiting = self._state.with_suffix(".new")
         waiting.write_text(json.dumps(said), encoding="utf-8", errors="surrogateescape")

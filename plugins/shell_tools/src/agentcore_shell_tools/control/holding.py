@@ -59,7 +59,10 @@ def plan_hold(found: Found, entries: dict[str, Entry], roots: Collection[str], i
     pinned: set[str] = set()
     fixed: dict[str, int] = {}
     for path in sorted(found.guarded | entries.keys()):
-        target = _real_target(path, entries.get(path), roots)
+        entry = entries.get(path)
+        if entry is not None and entry.kind == "link":
+            continue  # the whole of what it leads to would be held
+        target = _real_target(path, entry, roots)
         if target is None or is_made(path) or is_below(target, fixed):
             continue
         above = os.path.dirname(target)  # noqa: PTH120

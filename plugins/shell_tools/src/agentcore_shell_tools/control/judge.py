@@ -93,6 +93,7 @@ class Judge:
             "config": self._config,
             "redirect": self._redirect,
             "named": self._named,
+            "link": self._link,
         }
         self._trusted = {
             (entry.kind, os.path.basename(path), entry.digest): entry  # noqa: PTH119
@@ -113,14 +114,19 @@ class Judge:
 
     def _is_trusted(self, path: str, entry: Entry) -> bool:
         before = self._known.entries.get(path)
-        if before is not None and (before.kind, before.digest) == (entry.kind, entry.digest):
+        if before is not None and before.is_like(entry):
             return True
-        if entry.kind != "redirect" and (entry.kind, os.path.basename(path), entry.digest) in self._trusted:  # noqa: PTH119
+        # what leads elsewhere by its content leads to another place from another
+        if not entry.leads and (entry.kind, os.path.basename(path), entry.digest) in self._trusted:  # noqa: PTH119
             return True  # it stood elsewhere: a folder was renamed or copied
-        return self._known.hold.covers(path, entry, self._found)
+        is_moved = before is not None and before.places != entry.places
+        return not is_moved and self._known.hold.covers(path, entry, self._found)
 
     def _hook(self, path: str, entry: Entry) -> Verdict | None:
         return self._back(path, "git would run it")
+
+    def _link(self, path: str, entry: Entry) -> Verdict | None:
+        return self._back(path, "it leads to what git runs or obeys")
 
     def _named(self, path: str, entry: Entry) -> Verdict | None:
         if self._known.is_made(path):
@@ -137,29 +143,26 @@ class Judge:
         return not any(self._is_trusted(path, entry) for path, entry in inside)
 
     def _redirect(self, path: str, entry: Entry) -> Verdict | None:
-        folder = os.path.dirname(path)  # noqa: PTH120
-        if entry.digest.startswith("link:"):
-            target = entry.digest.removeprefix("link:")
-        else:
-            target = (entry.content or b"").decode("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
-        real = os.path.realpath(os.path.join(folder, target))  # noqa: PTH118
-        if target and real in self._found.git:
+        if entry.places and entry.places[0] in self._found.git:
             return None
-        return self._back(path, "it leads git to a place that is not looked at")
+        why = "it leads git to a place that is not looked at"
+        before = self._known.entries.get(path)
+        if before is not None and before.digest == entry.digest:
+            return Verdict(path, why)  # what it was leads there, too, by a link that changed
+        return self._back(path, why)
 
     def _config(self, path: str, entry: Entry) -> Verdict | None:
-        folder = os.path.dirname(os.path.dirname(path))  # noqa: PTH120
         before = self._known.entries.get(path)
-        trusted = read_config(before, folder, self._distrusted)
-        config = read_config(entry, folder, self._distrusted)
+        trusted = read_config(path, before)
+        config = read_config(path, entry, self._distrusted)
         if config is None or not config.is_plain:
             return self._back(path, "git's configuration, in a form that is not understood")
-        harmful = config.harmful(trusted)
+        harmful = config.harmful(trusted, has_moved=before is not None and before.places != entry.places)
         if not harmful:
             return None
-        lines = (line[:_CHARS_SHOWN].encode("utf-8", "surrogateescape") for line in harmful[:_KEYS_SHOWN])
+        lines = (str(line)[:_CHARS_SHOWN].encode("utf-8", "surrogateescape") for line in harmful[:_KEYS_SHOWN])
         shown = ", ".join(Workspace.show_name(line) for line in lines)
-        instead = config.without_harm(trusted).encode("utf-8", "surrogateescape")
+        instead = config.without(harmful).encode("utf-8", "surrogateescape")
         return Verdict(path, f"git's configuration with {shown}", instead, "the same without that")
 
     def _back(self, path: str, why: str) -> Verdict:
@@ -170,8 +173,7 @@ class Judge:
         return Verdict(path, why)
 
 
-def read_config(entry: Entry | None, folder: str, distrusted: Sequence[str] = ()) -> GitConfig | None:
+def read_config(path: str, entry: Entry | None, distrusted: Sequence[str] = ()) -> GitConfig | None:
     """A configuration of git's; None: there is none, or it cannot be read."""
-    if entry is None or entry.content is None:
-        return None
-    return GitConfig(entry.content.decode("utf-8", "surrogateescape"), folder, distrusted)
+    text = None if entry is None else entry.text()
+    return None if text is None else GitConfig(text, os.path.dirname(path), distrusted)  # noqa: PTH120

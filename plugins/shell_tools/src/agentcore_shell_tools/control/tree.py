@@ -3,22 +3,25 @@
 import os
 import stat
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from agentcore.api import Workspace
 from agentcore_shell_tools.control.names import ASIDE, is_git_folder
 
-Kind = Literal["hook", "config", "redirect", "named"]
-"""`hook`: git runs it. `config`: git's, whose keys count. `redirect`: leads git elsewhere. `named`: by its name."""
+Kind = Literal["hook", "config", "redirect", "named", "link"]
+"""`hook`: git runs it. `config`: git's, whose keys count. `redirect`: leads git elsewhere. `named`: by its name.
+`link`: on the way to one of these."""
 
 _UNCERTAIN_NS = 2_500_000_000
 """A folder that changed so short a time before it was listed may have changed again at the same time stamp; the
 coarsest file systems count in steps of two seconds."""
 _DEPENDENCIES = frozenset(("node_modules", "site-packages"))
 """Folders of packages: nobody opens them in an editor, and packages bring files of such names."""
-_IN_GIT = ("hooks", "modules", "worktrees")
+_IN_GIT = ("hooks", "modules", "worktrees", "remotes", "branches")
+_RUN_BY_GIT = frozenset(("hooks", "remotes", "branches"))
+"""`remotes` and `branches` hold addresses in the old way; git obeys them."""
 _GIT_FILES: tuple[tuple[str, Kind], ...] = (
     ("config", "config"), ("config.worktree", "config"), ("commondir", "redirect"),
 )  # fmt: skip
@@ -93,33 +96,33 @@ class Tree:
             "named": self._list_named,
         }
 
-    def look(self, hooks: Collection[str], spared: Collection[str]) -> Found:
+    def look(self, led: Mapping[str, Kind], spared: Collection[str]) -> Found:
         """Find all control files.
 
         Args:
-            hooks: Further folders and files that git runs, by their paths.
+            led: Further files and folders that git runs or obeys, by their paths.
             spared: Paths that are left out, with all below them.
         Raises:
             TooLargeError: There are more folders than the limit.
         """
         found = Found()
         for root in self._roots():
-            self._walk(root, hooks, spared, found)
+            self._walk(root, led, spared, found)
         self._listed = found.folders
-        for path in hooks:
-            if path not in found.folders and os.path.lexists(path):
-                found.controls[path] = "hook"
+        for path, kind in led.items():
+            if path not in found.folders and os.path.lexists(path) and (kind != "link" or path not in found.controls):
+                found.controls[path] = kind
         for path in spared:
             found.controls.pop(path, None)
         return found
 
-    def _walk(self, root: str, hooks: Collection[str], spared: Collection[str], found: Found) -> None:
+    def _walk(self, root: str, led: Mapping[str, Kind], spared: Collection[str], found: Found) -> None:
         """What a look at a large tree takes."""
         folders, known, limit = found.folders, self._listed, self._limit
         ahead = [(root, "plain")]
         while ahead:
             path, role = ahead.pop()
-            if path in hooks:
+            if path in led:
                 role = "hooks"
             listed = None if path in spared else self._list(path, role, root, known.get(path), found.closed)
             if listed is None:
@@ -169,10 +172,7 @@ class Tree:
         for name, is_folder in kinds.items():
             below = f"{path}/{name}"
             if name == ".git":
-                if is_folder:
-                    listed.folders.append((below, "git"))
-                else:
-                    listed.controls.append((below, "redirect"))
+                _add(below, "redirect", is_folder, "git", listed)
             elif listed.is_git and name == "hooks":
                 _add(below, "hook", is_folder, "hooks", listed)
             elif name in named and not ASIDE.search(name):
@@ -188,7 +188,7 @@ class Tree:
         listed.is_git = is_git_folder(path, kinds)
         self._list_git_files(path, kinds, listed)
         for name in _IN_GIT:
-            if name == "hooks" and name in kinds:
+            if name in _RUN_BY_GIT and name in kinds:
                 _add(f"{path}/{name}", "hook", kinds[name], "hooks", listed)
             elif kinds.get(name):
                 listed.folders.append((f"{path}/{name}", "git_holding"))
@@ -206,12 +206,26 @@ class Tree:
         for name, is_folder in kinds.items():
             if not name.endswith(".sample") and not ASIDE.search(name):
                 _add(f"{path}/{name}", "hook", is_folder, "hooks", listed)
+            elif is_folder:
+                listed.folders.append((f"{path}/{name}", "plain"))  # git runs nothing of it; a repository may be in it
 
     def _list_named(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
-        """A folder that is protected with all in it."""
+        """A folder that is protected with all in it; repositories in it are what they are elsewhere."""
+        listed.is_git = is_git_folder(path, kinds)
+        if listed.is_git:
+            self._list_git_files(path, kinds, listed)
+        known = {name for name, _ in _GIT_FILES} | {"hooks"} if listed.is_git else set()
         for name, is_folder in kinds.items():
-            if not ASIDE.search(name):
-                _add(f"{path}/{name}", "named", is_folder, "named", listed)
+            below = f"{path}/{name}"
+            if name == ".git":
+                _add(below, "redirect", is_folder, "git", listed)
+            elif listed.is_git and name == "hooks":
+                _add(below, "hook", is_folder, "hooks", listed)
+            elif ASIDE.search(name):
+                if is_folder:
+                    listed.folders.append((below, "plain"))
+            elif name not in known:
+                _add(below, "named", is_folder, "named", listed)
 
     @staticmethod
     def _list_git_files(path: str, kinds: dict[str, bool], listed: Listed) -> None:

@@ -1,0 +1,103 @@
+"""Where git's configuration, and links, lead: what git runs or obeys without being where it usually is."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+
+from agentcore_shell_tools.control.entry import Entry, read_entry
+from agentcore_shell_tools.control.holding import is_below
+from agentcore_shell_tools.control.tree import Kind
+
+_LINKS = 40
+"""Links that the kernel follows in one path (path_resolution(7))."""
+_GLOBAL_FILES = 100
+_SYSTEM_CONFIG = "/etc/gitconfig"
+
+
+class GlobalConfig:
+    """The person's own configuration of git, and the system's: what it leads to in the workspace counts, too."""
+
+    def __init__(self) -> None:
+        home = os.path.expanduser("~")  # noqa: PTH111
+        config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        self._begin = (_SYSTEM_CONFIG, f"{config}/git/config", f"{home}/.gitconfig")
+        self._entries: dict[str, Entry] = {}
+
+    def read(self) -> dict[str, Entry]:
+        """Each file of it, with those that it includes."""
+        ahead = list(self._begin)
+        found: dict[str, Entry] = {}
+        while ahead and len(found) < _GLOBAL_FILES:
+            path = ahead.pop()
+            entry = None if path in found else read_entry(path, "config", self._entries.get(path))
+            if entry is not None:
+                found[path] = entry
+                ahead += [_spelled(name, os.path.dirname(path)) for name in entry.included]  # noqa: PTH120
+        self._entries = found
+        return found
+
+
+def leads(
+    leading: Mapping[str, Entry], everywhere: Mapping[str, Entry], there: Mapping[str, Entry], roots: Collection[str]
+) -> dict[str, Kind]:
+    """Files and folders in the roots that git runs or obeys because something leads it there.
+
+    Args:
+        leading: The control files of which that counts.
+        everywhere: Configuration that holds in all repositories.
+        there: All control files: they say which folders are worked on.
+        roots: The workspace roots.
+    """
+    tops = _tops(there)
+    found: dict[str, Kind] = {}
+    for path, entry in {**everywhere, **leading}.items():
+        folder = os.path.dirname(path)  # noqa: PTH120
+        for name in entry.hooks:
+            for base in {folder} | {top for top, git in tops if path in everywhere or is_below(git, (folder,))}:
+                _follow(_spelled(name, base), "hook", roots, found)
+        for name in entry.included:
+            _follow(_spelled(name, folder), "config", roots, found)
+        if entry.digest.startswith("link:") and entry.kind != "redirect":
+            _follow(path, entry.kind, roots, found)
+    return found
+
+
+def _tops(there: Mapping[str, Entry]) -> list[tuple[str, str]]:
+    """Each folder that is worked on, and its folder of git's."""
+    tops = []
+    for path, entry in there.items():
+        folder, name = os.path.split(path)
+        if entry.kind == "config" and folder.endswith("/.git"):
+            tops.append((os.path.dirname(folder), folder))  # noqa: PTH120
+        elif name == ".git":
+            tops += [(folder, git) for git in entry.places]
+    return tops
+
+
+def _spelled(name: str, base: str) -> str:
+    return os.path.normpath(os.path.join(base, os.path.expanduser(name)))  # noqa: PTH111, PTH118
+
+
+def _follow(path: str, kind: Kind, roots: Collection[str], found: dict[str, Kind]) -> None:
+    """Note a path's end, and each link on the way there."""
+    for _ in range(_LINKS):
+        link = next((above for above in _downwards(path) if os.path.islink(above)), None)  # noqa: PTH114
+        if link is None:
+            break
+        if is_below(link, roots):
+            found.setdefault(link, "link")
+        try:
+            target = os.path.join(os.path.dirname(link), os.readlink(link))  # noqa: PTH115, PTH118, PTH120
+        except OSError:
+            return  # it changes under our eyes: the next look sees more
+        path = os.path.normpath(target + path[len(link) :])
+    if is_below(path, roots) and path not in roots and found.get(path) in (None, "link"):
+        found[path] = kind
+
+
+def _downwards(path: str) -> Iterator[str]:
+    """Each folder above a path, from the outermost, and the path itself."""
+    end = path.find("/", 1)
+    while end > 0:
+        yield path[:end]
+        end = path.find("/", end + 1)
+    yield path
