@@ -1,9 +1,13 @@
 """Opening a browser at an address that holds a one-time code."""
 
-import webbrowser
+import subprocess
+import sys
 from pathlib import Path
 
 from agentcore.store.state_dir import write_open_file
+
+# a process between: what is below the server ends with it, and the person's browser is not to
+_PROGRAM = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
 
 def open_browser(state: Path, address: str) -> bool:
@@ -15,4 +19,5 @@ def open_browser(state: Path, address: str) -> bool:
     Returns:
         Whether a browser could be started.
     """
-    return webbrowser.open(write_open_file(state, address).as_uri())
+    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, write_open_file(state, address).as_uri()]
+    return subprocess.run(command, check=False).returncode == 0

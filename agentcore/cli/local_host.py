@@ -18,6 +18,7 @@ from agentcore.cli.verbose import set_up_log
 from agentcore.host.call import CallRequest
 from agentcore.host.config import load_config
 from agentcore.host.config_workspace import prepare_roots
+from agentcore.host.ending import bounded_runner
 from agentcore.host.held import Held
 from agentcore.host.host import Host
 from agentcore.host.secrecy import keep_secrets
@@ -42,7 +43,7 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     config = load_config(config_path, os.environ)
     for notice in config.notices:
         note(notice)
-    with StateDir.open(config.file, prepare_roots(config)) as state, asyncio.Runner() as runner:
+    with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
         held = runner.run(Held.open(Host.open(config, state), "host"))
         try:
             held.value.approvals.approver = TerminalApprover.if_there_is_a_terminal(held.value)

@@ -61,7 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     # pydantic imports every installed package that calls itself a plugin of it: nobody listed these, and it takes time
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    sys.exit(_run(arguments))
+    try:
+        code = _run(arguments)
+    except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either
+        sys.excepthook(*sys.exc_info())
+        code = ExitCode.CALL_FAILED
+    if "agentcore.host.ending" in sys.modules:  # code of modules may have run here
+        from agentcore.host.ending import leave
+
+        leave(code)
+    sys.exit(code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:

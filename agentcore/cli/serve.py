@@ -1,6 +1,5 @@
 """`agentcore serve`: the server."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -72,6 +71,7 @@ def serve(
     with quick_imports(), certificates_later() as load_certificates:
         from agentcore.host.config import load_config
         from agentcore.host.config_workspace import prepare_roots
+        from agentcore.host.ending import bounded_runner
         from agentcore.host.secrecy import keep_secrets
         from agentcore.server.logging import configure_logging, keep_log
         from agentcore.server.serve import log
@@ -86,8 +86,8 @@ def serve(
     roots = prepare_roots(config)
     if approver_code_file is not None:
         _refuse_readable(approver_code_file, roots)
-    with StateDir.open(config.file, roots) as state, keep_log(state.path):
-        asyncio.run(
+    with StateDir.open(config.file, roots) as state, keep_log(state.path), bounded_runner() as runner:
+        runner.run(
             run_server(
                 config,
                 state,

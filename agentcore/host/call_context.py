@@ -17,6 +17,7 @@ from agentcore.host.call import Call
 from agentcore.host.conversation import no_session
 from agentcore.host.foreign_error import type_name
 from agentcore.host.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
+from agentcore.host.ownership import OWNER
 from agentcore.host.parts import Parts
 from agentcore.host.plain import plain_text
 from agentcore.host.resource_events import tell_progress
@@ -160,7 +161,11 @@ class CallContext:
         budget: Mapping[str, int] | None = None,
     ) -> str:
         """See `agentcore.api.ToolContext.run_agent`."""
-        return await self._parts.conversation.get().run_agent(self._call, valid_text(prompt), tools, model, budget)
+        owner = OWNER.set("")  # what an agent begins is the host's
+        try:
+            return await self._parts.conversation.get().run_agent(self._call, valid_text(prompt), tools, model, budget)
+        finally:
+            OWNER.reset(owner)
 
     def _tell(self, fraction: float | None, message: str) -> None:
         if self._progress is None:

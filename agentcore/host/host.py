@@ -147,7 +147,7 @@ class Host:
             limit_s=limits.loop_blocked_max,
             grace_s=limits.stop_grace,
             stop_s=stop_limit_s + _GUARD_PATIENCE_SECONDS,
-            report=self.state.loop_report_path,
+            state=self.state,
         )
         if (last := read_loop_report(self.state.path)) is not None and last.ended:
             log.warning("last_server_was_ended", reason=str(last), module=last.module, tool=last.tool)

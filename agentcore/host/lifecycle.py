@@ -20,6 +20,7 @@ from agentcore.host.discovery_installed import InstalledModule, rescan
 from agentcore.host.discovery_requirements import check_requirements
 from agentcore.host.foreign_error import log_failure
 from agentcore.host.hooks import call_hook
+from agentcore.host.leftovers import Surroundings, clear_up
 from agentcore.host.limits import HOOK_SECONDS
 from agentcore.host.module_traceback import end_of_traceback, failure_text
 from agentcore.host.modules import ModuleRecord, ModuleState
@@ -175,6 +176,8 @@ class Modules:
     async def start_all(self, records: Sequence[ModuleRecord]) -> None:
         """Start modules together, in place of those that had their names."""
         for record in records:
+            if (former := self.records.get(record.name)) is not None:
+                record.left_behind = former.left_behind
             self.records[record.name] = record
             self._settled[record.name] = asyncio.Event()
         async with asyncio.TaskGroup() as group:
@@ -268,6 +271,7 @@ class Modules:
         Raises:
             BaseException: Whatever keeps it from being started.
         """
+        record.before = Surroundings()
         if record.name in self._given:
             await loader.adopt(record, self._given[record.name], self._parts.config.locale)
         else:
@@ -354,18 +358,11 @@ class Modules:
             undo()
         record.undo.clear()
         record.notes.clear()
-        self._cancel_left_tasks(record)
+        try:
+            record.left_behind = await clear_up(record, record.before, self._parts.state)
+        except Exception as exc:  # noqa: BLE001 - what is looked at is somebody else's, and may object
+            log_failure(log, "module_leftovers_unknown", exc, module=record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
-
-    def _cancel_left_tasks(self, record: ModuleRecord) -> None:
-        """Cancel tasks that run the module's own code still: it should have ended them in `shutdown`."""
-        if not record.source_dirs:
-            return
-        for task in asyncio.all_tasks():
-            code = getattr(task.get_coro(), "cr_code", None)
-            if code is not None and code.co_filename.startswith(record.source_dirs):
-                log.warning("module_left_task", module=record.name, task=task.get_name())
-                task.cancel()
 
     def with_dependents(self, names: Sequence[str]) -> list[str]:
         """Modules, and those that require them."""

@@ -90,6 +90,12 @@ VALIDATION_ERRORS = 20
 LOOP_BLOCKED_SECONDS = 0.25
 """A module that holds the event loop longer is named in a warning."""
 
+EXIT_SECONDS = 3.0
+"""How long functions may run that were registered for the exit of the process."""
+
+LEFTOVERS_NAMED = 20
+"""Things that a module has left behind which are named; more are only counted."""
+
 LOOP_BEAT_SECONDS = LOOP_BLOCKED_SECONDS / 2
 """How often it is seen that the event loop turns."""
 

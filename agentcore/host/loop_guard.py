@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from agentcore.store import StateDir
+from agentcore.store.log_file import log_files
 from agentcore.supervision.holder import Holder
 from agentcore.supervision.loop_guard import BEATS, EXIT_SIGNAL
 from agentcore.supervision.memory import shared_memory
@@ -43,19 +45,20 @@ class LoopGuard:
         limit_s: How long the event loop may be held.
         grace_s: The same once the server was told to end by a signal.
         stop_s: How long the server may take to end after that.
-        report: A file that says who holds the loop, for clients that get no answer.
+        state: The state folder, with the log, and a file that says who holds the loop for clients that get no answer.
 
     Attributes:
         on_holder: Told in the event loop who held it, where only the guard could see that.
     """
 
-    def __init__(self, *, limit_s: float, grace_s: float, stop_s: float, report: Path) -> None:
+    def __init__(self, *, limit_s: float, grace_s: float, stop_s: float, state: StateDir) -> None:
         self._orders = {
             "pid": os.getpid(),
             "limit_s": limit_s,
             "grace_s": grace_s,
             "stop_s": stop_s,
-            "report": str(report),
+            "report": str(state.loop_report_path),
+            "log": str(log_files(state.path)[-1]),
             "is_terminal": sys.stderr.isatty(),
         }
         self.on_holder: Callable[[Holder], None] = lambda _: None

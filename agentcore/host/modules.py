@@ -11,6 +11,7 @@ from agentcore.api.web import WebComponent
 if TYPE_CHECKING:
     from agentcore.host.call import Call
     from agentcore.host.discovery import Found
+    from agentcore.host.leftovers import Surroundings
     from agentcore.host.loader import Loaded
     from agentcore.host.registry import RegisteredTool
 
@@ -85,6 +86,8 @@ class ModuleRecord:
         source_dirs: Folders of its code, to name it when that code holds the event loop.
         started_ms: How long its start took.
         ready_at_ms: When it got ready, in milliseconds since 1970.
+        before: What it found when it started.
+        left_behind: What it had not given back when it was last stopped, each in a few words.
         loop_holds: When its code has held the event loop.
         calls: Its calls in flight, by call id.
         undo: What to call when it stops: routes, subscriptions.
@@ -125,6 +128,8 @@ class ModuleRecord:
     ready_order: int = 0
     started_ms: float = 0.0
     ready_at_ms: int = 0
+    before: "Surroundings | None" = None
+    left_behind: list[str] = field(default_factory=list)
     loop_holds: LoopHolds = field(default_factory=LoopHolds)
     calls: dict[str, "Call"] = field(default_factory=dict)
     undo: list[Callable[[], None]] = field(default_factory=list)
@@ -133,7 +138,8 @@ class ModuleRecord:
         """What is wrong with it although it runs, one sentence each."""
         held = self.loop_holds.problem()
         first = [self.reload_error] if self.reload_error else []
-        return [*first, *self.tool_errors, *self.conflicts, *([held] if held else [])]
+        left = [f"when it was stopped it left {what}" for what in self.left_behind]
+        return [*first, *self.tool_errors, *self.conflicts, *([held] if held else []), *left]
 
     @property
     def distribution(self) -> str:

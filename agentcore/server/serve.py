@@ -15,6 +15,7 @@ import structlog
 from aiohttp import web
 
 from agentcore.host import AppConfig, Host
+from agentcore.host.ending import exit_now
 from agentcore.server.addresses import LOOPBACK, Addresses
 from agentcore.server.app import ServerApplication, create_app, create_approval_app
 from agentcore.server.descriptors import raise_descriptor_limit
@@ -242,7 +243,7 @@ class _Ending:
 
     def _take(self, number: int, _frame: FrameType | None) -> None:
         if self._has_begun:
-            os._exit(128 + number)
+            exit_now(128 + number)
         self._has_begun = True
         threading.Thread(target=self._watch, name="agentcore-ending", daemon=True).start()
         self._loop.call_soon_threadsafe(self.wished.set)
@@ -250,4 +251,4 @@ class _Ending:
     def _watch(self) -> None:
         if not self._is_over.wait(self._limit_s):
             log.error("server_stop_timeout", limit_s=self._limit_s)
-            os._exit(1)
+            exit_now(1)

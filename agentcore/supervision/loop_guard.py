@@ -49,7 +49,7 @@ class LoopGuard:
         stacks: Where threads of the server write their stacks.
         orders: `pid` of the server; `limit_s` and `grace_s`, how long the loop may be held at most, and once the
             server was told to end; `stop_s`, how long its end may take; `report`, a file that says who holds the loop
-            while it is held; `is_terminal`, whether a person reads the log.
+            while it is held; `log`, the file of the log, beside stderr; `is_terminal`, whether a person reads the log.
     """
 
     def __init__(self, control: socket.socket, memory: int, signals: int, stacks: int, orders: dict[str, Any]) -> None:
@@ -234,12 +234,17 @@ class LoopGuard:
             time.sleep(_LOOK_AGAIN_S)
 
     def _log(self, level: str, event: str, **fields: Any) -> None:
+        now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{int(time.time() % 1 * 1000):03d}Z"
+        line = json.dumps({"time": now, "level": level, "event": event} | fields)
+        with contextlib.suppress(OSError):  # there is no file yet, or no room
+            fd = os.open(self._orders["log"], os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+            try:
+                os.write(fd, line.encode() + b"\n")
+            finally:
+                os.close(fd)
         if self._orders["is_terminal"]:
             shown = " ".join(f"{name}={json.dumps(value)}" for name, value in fields.items())
             line = f"{time.strftime('%H:%M:%S')} [{level:<9}] {event} {shown}"
-        else:
-            now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{int(time.time() % 1 * 1000):03d}Z"
-            line = json.dumps({"time": now, "level": level, "event": event} | fields)
         with contextlib.suppress(OSError):  # nobody reads the log any more
             os.write(2, line.encode("utf-8", "replace") + b"\n")
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from agentcore.host import Host, load_config
 from agentcore.host.held import Held
 from agentcore.server.app import ServerApplication, create_app
 from agentcore.store import StateDir
+from tests.server import served
 
 PERSON = Principal("cli")
 
@@ -119,3 +120,17 @@ async def make_server(tmp_path: Path) -> AsyncIterator[MakeServer]:
             return Running(held.value, application, server.port, client)
 
         yield make
+
+
+@pytest.fixture
+def start_server(tmp_path: Path) -> Iterator[Callable[..., served.Server]]:
+    """Starts `agentcore serve` as a process, with local modules given as names and sources."""
+    servers = []
+
+    def start(files: Mapping[str, str], **options: Any) -> served.Server:
+        servers.append(served.Server(tmp_path, files, **options))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.end()
