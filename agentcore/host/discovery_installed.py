@@ -32,6 +32,7 @@ GROUP = "agentcore.modules"
 """The entry-point group."""
 
 _CORE = "agentcore"
+_SAID_CHARS = 200
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
@@ -52,7 +53,7 @@ class InstalledModule:
     @cached_property
     def distribution(self) -> str:
         """The distribution's name, as it writes it; where it says none, as its folder does."""
-        return str(self.headers.get("Name", "")) or _folder_of(self.metadata).name_in_it
+        return self._said("Name") or _folder_of(self.metadata).name_in_it
 
     @cached_property
     def source(self) -> str:
@@ -66,7 +67,11 @@ class InstalledModule:
     @cached_property
     def version(self) -> str:
         """The distribution's version."""
-        return str(self.headers.get("Version", ""))
+        return self._said("Version")
+
+    def _said(self, header: str) -> str:
+        """What the metadata say, on one line: a person is shown it among lines of the server's own."""
+        return " ".join(str(self.headers.get(header, "")).split())[:_SAID_CHARS]
 
     @cached_property
     def file(self) -> Path | None:

@@ -14,6 +14,7 @@ from agentcore.host.discovery import (
     ModuleNotChosen,
     ModuleNotInstalled,
     candidates,
+    described,
     find_module,
     installed_names,
     take_out,
@@ -319,6 +320,19 @@ def test_fingerprint_changes_with_the_files_and_only_with_them(install: Install,
     take_out([])
     prints.append(find_module("print", None).fingerprint())
     assert len(set(prints)) == len(prints)
+
+
+@pytest.mark.spec("S2")
+def test_what_metadata_say_is_one_line_and_short_where_a_person_decides_on_it(install: Install) -> None:
+    """A version or a name of several lines would make up lines of what is shown."""
+    info = install("acme-lines", {"lines": "acme_lines"})
+    said = f"Name: acme-lines\n - evil 1.0\nVersion: 9.0\n + trusted 1.0 {'x' * 100_000}\n"
+    (info / "METADATA").write_text(said)
+    take_out([])
+    shown = described(find_module("lines", None))
+    assert "9.0 + trusted 1.0 xxx" in shown
+    assert "\n" not in shown
+    assert len(shown) < 1000
 
 
 def test_fingerprint_of_a_file_that_cannot_be_read_is_still_one(install: Install, site: Site) -> None:
