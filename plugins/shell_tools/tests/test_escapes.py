@@ -202,6 +202,13 @@ async def test_setting_hooks_to_a_folder_of_the_person_leaves_that_folder_alone(
     assert (root / "src/main.py").exists()
 
 
+async def test_folder_that_shows_its_names_to_nobody_is_looked_into(host, root):
+    """Root lists it anyway; for others, git finds hooks in it all the same."""
+    planted = "git init -q p; echo x > p/.git/hooks/pre-commit; chmod 0311 p/.git/hooks p/.git"
+    data = (await host.call("bash", command=planted)).data
+    assert [each["path"] for each in data["put_aside"]] == ["p/.git/hooks/pre-commit"]
+
+
 async def test_keys_that_the_server_holds_in_the_kernel_are_not_there(start):
     libc, search = ctypes.CDLL(None), "print(ctypes.CDLL(None).syscall(250, 10, -3, b'user', b'agentcore-test', 0))"
     if os.uname().machine != "x86_64":

@@ -196,7 +196,8 @@ class Guard:
             trusted: What leads on; None: all that is there now.
         """
         while True:
-            found = self._tree.look(self._led, self._spared)
+            left_closed = None if trusted is None else self._known.closed
+            found = self._tree.look(self._led, self._spared, left_closed)
             entries = read_entries(found.controls, self._last(found, is_strict=trusted is not None))
             leading = entries if trusted is None else trusted
             led = leads(leading, self._global.read(), entries, self._roots)

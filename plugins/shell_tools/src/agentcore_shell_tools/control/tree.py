@@ -88,6 +88,7 @@ class Tree:
     def __init__(self, workspace: Workspace, limit: int) -> None:
         self._workspace, self._limit = workspace, limit
         self._listed: dict[str, Listed] = {}
+        self._left_closed: Collection[str] | None = None
         self._by_role = {
             "plain": self._list_plain,
             "git": self._list_git,
@@ -96,16 +97,21 @@ class Tree:
             "named": self._list_named,
         }
 
-    def look(self, led: Mapping[str, Kind], spared: Collection[str]) -> Found:
+    def look(
+        self, led: Mapping[str, Kind], spared: Collection[str], left_closed: Collection[str] | None = None
+    ) -> Found:
         """Find all control files.
 
         Args:
             led: Further files and folders that git runs or obeys, by their paths.
             spared: Paths that are left out, with all below them.
+            left_closed: Folders that stay as they are where they cannot be listed; others are opened to their owner,
+                for git goes into a folder that shows its names to nobody. None: all stay.
         Raises:
             TooLargeError: There are more folders than the limit.
         """
         found = Found()
+        self._left_closed = left_closed
         for root in self._roots():
             self._walk(root, led, spared, found)
         self._listed = found.folders
@@ -151,8 +157,7 @@ class Tree:
                 return known
             if not stat.S_ISDIR(status.st_mode):
                 return None
-            with os.scandir(path) as entries:
-                kinds = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+            kinds = self._names(path)
         except FileNotFoundError:
             return None
         except OSError:
@@ -161,6 +166,20 @@ class Tree:
         listed = Listed(role, inode, ctime_ns if ctime_ns + _UNCERTAIN_NS < now else 0)
         self._by_role[role](path, kinds, root, listed)
         return listed
+
+    def _names(self, path: str) -> dict[str, bool]:
+        """The names in a folder, and whether each is a folder."""
+        try:
+            return _scan(path)
+        except PermissionError:
+            if self._left_closed is None or path in self._left_closed:
+                raise
+            folder = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.chmod(f"/proc/self/fd/{folder}", stat.S_IMODE(os.fstat(folder).st_mode) | stat.S_IRUSR)  # noqa: PTH101
+            finally:
+                os.close(folder)
+            return _scan(path)
 
     def _list_plain(self, path: str, kinds: dict[str, bool], root: str, listed: Listed) -> None:
         """A folder of the workspace."""
@@ -230,6 +249,11 @@ class Tree:
     @staticmethod
     def _list_git_files(path: str, kinds: dict[str, bool], listed: Listed) -> None:
         listed.controls += [(f"{path}/{name}", kind) for name, kind in _GIT_FILES if kinds.get(name) is False]
+
+
+def _scan(path: str) -> dict[str, bool]:
+    with os.scandir(path) as entries:
+        return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
 
 
 def _take(path: str, listed: Listed, found: Found) -> None:
