@@ -8,7 +8,7 @@ import socket
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,30 +42,34 @@ class Surroundings:
         self.path = list(sys.path)
 
 
-async def clear_up(record: "ModuleRecord", before: Surroundings | None, state: StateDir) -> list[str]:
+async def clear_up(record: "ModuleRecord", owners: Collection[str], state: StateDir) -> list[str]:
     """Find what a module that was released has left, end its tasks and processes, and give back signals.
 
     Args:
         record: The module.
-        before: What it found when it started; None: nothing can be held against that.
+        owners: Its name, and those of modules that share its code and run no more: what one began may serve another.
         state: The state folder, in which the host opens files of its own.
     Returns:
         What was found, each in a few words. What cannot be ended from outside, such as a thread, goes on.
     """
     found = [
-        *await _end_tasks(record),
-        *_threads(record),
-        *await _end_children(record),
-        *_watched(record),
-        *([] if before is None else _changed(record, before, state)),
+        *await _end_tasks(record, owners),
+        *_threads(record, owners),
+        *await _end_children(owners),
+        *_watched(owners),
+        *([] if record.before is None else _changed(record, record.before, state)),
     ]
     if found:
         log.warning("module_left", module=record.name, left=found[:LEFTOVERS_NAMED], number=len(found))
     return found[:LEFTOVERS_NAMED]
 
 
-async def _end_tasks(record: "ModuleRecord") -> list[str]:
-    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task() and _is_its_task(task, record)]
+async def _end_tasks(record: "ModuleRecord", owners: Collection[str]) -> list[str]:
+    left = [
+        task
+        for task in asyncio.all_tasks()
+        if task is not asyncio.current_task() and _is_its_task(task, record, owners)
+    ]
     for task in left:
         task.cancel()
     if left:
@@ -76,14 +80,14 @@ async def _end_tasks(record: "ModuleRecord") -> list[str]:
     ]
 
 
-def _is_its_task(task: "asyncio.Task[Any]", record: "ModuleRecord") -> bool:
+def _is_its_task(task: "asyncio.Task[Any]", record: "ModuleRecord", owners: Collection[str]) -> bool:
     code = getattr(task.get_coro(), "cr_code", None)
     file = "" if code is None else code.co_filename
     # what the host began while the module's code ran is the host's
-    return file.startswith(record.source_dirs) or (owner_of_task(task) == record.name and not file.startswith(_CORE))
+    return file.startswith(record.source_dirs) or (owner_of_task(task) in owners and not file.startswith(_CORE))
 
 
-def _threads(record: "ModuleRecord") -> Iterator[str]:
+def _threads(record: "ModuleRecord", owners: Collection[str]) -> Iterator[str]:
     frames = sys._current_frames()  # noqa: SLF001
     for thread in threading.enumerate():
         frame, place = frames.get(thread.ident or 0), ""
@@ -96,12 +100,12 @@ def _threads(record: "ModuleRecord") -> Iterator[str]:
         if isinstance(thread, WorkerThread):
             if place:
                 yield f"a call in a thread that goes on{place}"
-        elif place or owner_of_thread(thread) == record.name:
+        elif place or owner_of_thread(thread) in owners:
             yield f"the thread {thread.name!r}{place}"
 
 
-async def _end_children(record: "ModuleRecord") -> list[str]:
-    known = children_of(record.name)
+async def _end_children(owners: Collection[str]) -> list[str]:
+    known = children_of(owners)
     left = {pid: _command_of(pid) for pid in known & set(below(os.getpid())) if _is_running(pid)}
     whole = [*left, *(each for pid in left for each in below(pid))]
     send_to(signal.SIGTERM, left)
@@ -131,15 +135,15 @@ def _command_of(pid: int) -> str:
     return "?"
 
 
-def _watched(record: "ModuleRecord") -> Iterator[str]:
+def _watched(owners: Collection[str]) -> Iterator[str]:
     """Sockets and pipes that the event loop watches on the module's behalf, and its signals."""
     loop: Any = asyncio.get_running_loop()
     for key in list(loop._selector.get_map().values()):  # noqa: SLF001
         handles = [handle for handle in key.data or () if handle is not None]
-        if any(owner_of_context(handle._context) == record.name for handle in handles):  # noqa: SLF001
+        if any(owner_of_context(handle._context) in owners for handle in handles):  # noqa: SLF001
             yield _described(key.fd)
     for number, handle in list(getattr(loop, "_signal_handlers", {}).items()):
-        if owner_of_context(handle._context) == record.name:  # noqa: SLF001
+        if owner_of_context(handle._context) in owners:  # noqa: SLF001
             yield f"a handler of {signal.Signals(number).name} in the event loop"
 
 

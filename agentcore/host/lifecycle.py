@@ -358,11 +358,24 @@ class Modules:
             undo()
         record.undo.clear()
         record.notes.clear()
+        await self._clear_up(record)
+        record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
+
+    async def _clear_up(self, record: ModuleRecord) -> None:
+        """Find what a module has left; of modules that share their code, when the last one of them has ended."""
+        kin = [
+            other
+            for other in self.records.values()
+            if other.name != record.name
+            and (other.source_dirs == record.source_dirs != () or other.distribution == record.distribution != "")
+        ]
+        if any(other.state in ("ready", "loading", "stopping") for other in kin):
+            return
         try:
-            record.left_behind = await clear_up(record, record.before, self._parts.state)
+            owners = {record.name, *(other.name for other in kin)}
+            record.left_behind = await clear_up(record, owners, self._parts.state)
         except Exception as exc:  # noqa: BLE001 - what is looked at is somebody else's, and may object
             log_failure(log, "module_leftovers_unknown", exc, module=record.name)
-        record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
 
     def with_dependents(self, names: Sequence[str]) -> list[str]:
         """Modules, and those that require them."""

@@ -29,7 +29,6 @@ class LoopClock:
         self.listeners: list[Callable[[], None]] = []
         self._loop, self._beat_at = loop, 0.0
         self._wait = selector.select
-        self._turned_at = _monotonic()
         self._stands: tuple[float, float] = (math.inf, 0.0)
         """Where it stops, and how much it is behind; one value, because threads read both."""
 
@@ -55,17 +54,18 @@ class LoopClock:
         """Seconds, as `loop.time()`."""
         stop, behind = self._stands  # first: in a thread, an older moment with newer values would be a step back
         now = _monotonic()
-        return min(now, stop) - behind
+        return (now if now < stop else stop) - behind  # noqa: FURB136 - in every turn, and a call costs more
 
     def _select(self, timeout: float | None = None) -> Any:
         """Wait as the loop wants to, and take the rest of the turn off the clock."""
-        stop = math.inf if timeout is None else self._turned_at + timeout + LOOP_TURN_SECONDS
-        behind = self._stands[1]
-        self._stands = stop, behind
+        if timeout != 0:
+            stop, behind = self._stands
+            self._stands = math.inf if timeout is None else stop + timeout, behind
         found = self._wait(timeout)
-        now = self._turned_at = _monotonic()
-        self._stands = now + LOOP_TURN_SECONDS, behind + max(0.0, now - stop)
-        if now >= self._beat_at:
+        now = _monotonic()
+        stop, behind = self._stands
+        self._stands = now + LOOP_TURN_SECONDS, behind + now - stop if now > stop else behind
+        if now > self._beat_at:
             self._beat_at = now + LOOP_BEAT_SECONDS
             for listener in self.listeners:
                 self._loop.call_soon(listener)

@@ -8,6 +8,7 @@ import asyncio
 import gc
 import subprocess
 import threading
+from collections.abc import Collection
 from contextvars import Context, ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -53,10 +54,10 @@ def owner_of_thread(thread: threading.Thread) -> str:
     return _threads.get(thread, "")
 
 
-def children_of(owner: str) -> set[int]:
-    """Ids of processes that a module has started with `subprocess` or asyncio; they may have ended."""
+def children_of(owners: Collection[str]) -> set[int]:
+    """Ids of processes that modules have started with `subprocess` or asyncio; they may have ended."""
     with _lock:
-        return {pid for pid, name in _children.items() if name == owner}
+        return {pid for pid, name in _children.items() if name in owners}
 
 
 def forget_children(pids: set[int]) -> None:

@@ -130,3 +130,36 @@ class M(Module):
         host.events.subscribe(f"{name}.down", lambda event: order.append(event.type))
     await host.modules.stop()
     assert order == ["b.down", "a.down"]
+
+
+PAIR = '''
+import asyncio
+from agentcore.api import Module, tool
+
+shared = {}
+
+class One(Module):
+    """Begins what both use."""
+
+    async def init(self, runtime):
+        shared["task"] = asyncio.create_task(asyncio.Event().wait(), name="of-both")
+
+class Two(Module):
+    """Uses it."""
+
+    @tool(read_only=True)
+    async def two_works(self) -> bool:
+        """Whether it is there."""
+        return not shared["task"].done()
+'''
+
+
+@pytest.mark.spec("M4")
+async def test_what_modules_of_one_distribution_share_ends_with_the_last_of_them(make_host, site):
+    points = {"one_of_pair": "pair_of_modules:One", "two_of_pair": "pair_of_modules:Two"}
+    site.install("pair-of-modules", points, {"pair_of_modules.py": PAIR})
+    host = await make_host(modules=list(points))
+    await host.modules.disable("one_of_pair")
+    assert (await host.call(CallRequest("two_works", {}, Principal("cli")))).result.data is True
+    await host.modules.disable("two_of_pair")
+    assert host.modules.records["two_of_pair"].left_behind == ["the task 'of-both', now cancelled"]
