@@ -37,7 +37,7 @@ EDITS_KEPT = 8
 """Versions of one waiting call with arguments of a person, of which the newest can be approved."""
 
 POLICY_CHANGES_WAITING = 20
-"""Changes of what is allowed that wait for a person."""
+"""Changes of what is allowed that wait for a person, of each kind of those who ask."""
 
 PAIRINGS_WAITING = 16
 """Clients that have shown a code and wait for a person, or for their key to be fetched."""

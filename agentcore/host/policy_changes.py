@@ -96,7 +96,9 @@ class PolicyChanges:
             ToolError: `too_many_waiting`.
         """
         self._drop_expired()
-        if len(self._waiting) >= POLICY_CHANGES_WAITING:
+        # by kind of who asks, so that a program that asks without end leaves room for the page, and for the server's own
+        asked = [entry.change.principal.kind for entry in self._waiting.values()]
+        if asked.count(principal.kind) >= POLICY_CHANGES_WAITING:
             message = f"{POLICY_CHANGES_WAITING} changes wait for a person already; let some be decided first"
             raise ToolError("too_many_waiting", message, retryable=True, limit=POLICY_CHANGES_WAITING)
         now_ms = time.time_ns() // 1_000_000

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from agentcore.api.context import Principal
 from agentcore.api.errors import ToolError
 from agentcore.host.call import CallRequest
 from agentcore.host.policy_changes import PolicyChanges, Proposal
@@ -250,6 +251,19 @@ async def test_so_many_changes_wait_and_no_more(server):
         assert (await ask_for(of_page))[1]["error"]["type"] == "confirmation_required"
     status, answer = await ask_for(of_page)
     assert (status, answer["error"]["type"]) == (400, "too_many_waiting")
+
+
+async def test_page_that_asks_without_end_leaves_room_for_others(server):
+    of_page = await page(server)
+    while (await ask_for(of_page))[1]["error"]["type"] != "too_many_waiting":
+        pass
+    changes = server.running.host.policy_changes
+
+    async def apply() -> None:
+        raise AssertionError("nobody confirmed it")
+
+    changes.propose(Proposal("module_source", "weather"), Principal("host"), apply)
+    assert changes.waiting[-1].proposal.subject == "weather"
 
 
 async def test_change_that_nobody_decides_expires(server):
