@@ -96,7 +96,7 @@ class PolicyChanges:
             ToolError: `too_many_waiting`.
         """
         self._drop_expired()
-        # by kind of who asks, so that a program that asks without end leaves room for the page, and for the server's own
+        # by kind of who asks: a program that asks without end leaves room for the page, and for the server itself
         asked = [entry.change.principal.kind for entry in self._waiting.values()]
         if asked.count(principal.kind) >= POLICY_CHANGES_WAITING:
             message = f"{POLICY_CHANGES_WAITING} changes wait for a person already; let some be decided first"
