@@ -138,6 +138,11 @@ def report_loop_error(_loop: asyncio.AbstractEventLoop, context: Mapping[str, An
     )
 
 
+def is_abandoned(task: asyncio.Task[Any]) -> bool:
+    """Whether nobody waits any more for a task that refused to be cancelled, and goes on."""
+    return task in _abandoned
+
+
 def _consume(task: asyncio.Task[Any]) -> None:
     if not task.cancelled():
         task.exception()

@@ -153,9 +153,13 @@ class Host:
             log.warning("last_server_was_ended", reason=str(last), module=last.module, tool=last.tool)
         self.state.loop_report_path.unlink(missing_ok=True)
         try:
-            await guard.start()
-            self._watchdog.be_guarded(guard)
-            self.modules.on_code = lambda: guard.tell_modules(self.modules.records.values())
+            try:
+                await guard.start()
+            except OSError as exc:
+                log.warning("loop_guard_missing", reason=str(exc))
+            else:
+                self._watchdog.be_guarded(guard)
+                self.modules.on_code = lambda: guard.tell_modules(self.modules.records.values())
             yield
         finally:
             await guard.close()

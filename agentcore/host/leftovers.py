@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from agentcore.host.containment import is_abandoned
 from agentcore.host.limits import CANCEL_GRACE_SECONDS, LEFTOVERS_NAMED
-from agentcore.host.ownership import children_of, forget_children, owner_of_context, owner_of_task, owner_of_thread
+from agentcore.host.ownership import children_of, is_running_child, owner_of_context, owner_of_task, owner_of_thread
 from agentcore.host.threads import WorkerThread
 from agentcore.store import StateDir
-from agentcore.supervision.descendants import below, send_to
+from agentcore.supervision.descendants import below, birth_of, send_to
 
 if TYPE_CHECKING:
     from agentcore.host.modules import ModuleRecord
@@ -83,8 +84,10 @@ async def _end_tasks(record: "ModuleRecord", owners: Collection[str]) -> list[st
 def _is_its_task(task: "asyncio.Task[Any]", record: "ModuleRecord", owners: Collection[str]) -> bool:
     code = getattr(task.get_coro(), "cr_code", None)
     file = "" if code is None else code.co_filename
-    # what the host began while the module's code ran is the host's
-    return file.startswith(record.source_dirs) or (owner_of_task(task) in owners and not file.startswith(_CORE))
+    if file.startswith(record.source_dirs):
+        return True
+    # what the host began while the module's code ran is the host's, but not its own call that does not end
+    return owner_of_task(task) in owners and (is_abandoned(task) or not file.startswith(_CORE))
 
 
 def _threads(record: "ModuleRecord", owners: Collection[str]) -> Iterator[str]:
@@ -105,27 +108,16 @@ def _threads(record: "ModuleRecord", owners: Collection[str]) -> Iterator[str]:
 
 
 async def _end_children(owners: Collection[str]) -> list[str]:
-    known = children_of(owners)
-    left = {pid: _command_of(pid) for pid in known & set(below(os.getpid())) if _is_running(pid)}
-    whole = [*left, *(each for pid in left for each in below(pid))]
+    left = {pid: _command_of(pid) for pid in children_of(owners)}
+    whole = {each: birth_of(each) for pid in left for each in (pid, *below(pid))}
     send_to(signal.SIGTERM, left)
     with suppress(TimeoutError):
         async with asyncio.timeout(CANCEL_GRACE_SECONDS):
-            while any(map(_is_running, whole)):  # noqa: ASYNC110 - nobody tells of the end of a process
+            while any(map(is_running_child, left)):  # noqa: ASYNC110 - nobody tells of the end of a process
                 await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-    send_to(signal.SIGKILL, filter(_is_running, whole))
-    forget_children(known)
+    send_to(signal.SIGKILL, [pid for pid, birth in whole.items() if birth and birth_of(pid) == birth])
+    send_to(signal.SIGKILL, children_of(owners))
     return [f"the process {pid} ({command}), now ended" for pid, command in left.items()]
-
-
-def _is_running(pid: int) -> bool:
-    with suppress(OSError):
-        os.waitpid(pid, os.WNOHANG)  # nobody else may come to take note of its end
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
 
 
 def _command_of(pid: int) -> str:

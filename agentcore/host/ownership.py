@@ -6,6 +6,7 @@ has no context, threads and processes, is noted when it begins.
 
 import asyncio
 import gc
+import os
 import subprocess
 import threading
 from collections.abc import Collection
@@ -24,6 +25,7 @@ _children: dict[int, str] = {}
 _start_thread = threading.Thread.start
 _start_process = subprocess.Popen.__init__
 _lock = threading.Lock()
+_MANY = 256
 
 
 def note_beginnings() -> None:
@@ -55,16 +57,17 @@ def owner_of_thread(thread: threading.Thread) -> str:
 
 
 def children_of(owners: Collection[str]) -> set[int]:
-    """Ids of processes that modules have started with `subprocess` or asyncio; they may have ended."""
+    """Ids of processes that modules have started with `subprocess` or asyncio, and that have not ended."""
     with _lock:
-        return {pid for pid, name in _children.items() if name in owners}
+        return {pid for pid, name in _children.items() if name in owners and is_running_child(pid)}
 
 
-def forget_children(pids: set[int]) -> None:
-    """Processes that have ended: their ids may come again, as somebody else's."""
-    with _lock:
-        for pid in pids:
-            _children.pop(pid, None)
+def is_running_child(pid: int) -> bool:
+    """Whether a process is a child of this one, and has not ended. Its end stays to be taken note of by others."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False
 
 
 def _note_thread(thread: threading.Thread) -> None:
@@ -78,4 +81,8 @@ def _note_process(process: "subprocess.Popen[Any]", *arguments: Any, **options: 
     with _lock:
         _children.pop(process.pid, None)  # another process may have had this id
         if owner := current_owner():
+            if len(_children) >= _MANY:
+                ended = [pid for pid in _children if not is_running_child(pid)]
+                for pid in ended:
+                    del _children[pid]
             _children[process.pid] = owner

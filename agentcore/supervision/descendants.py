@@ -29,6 +29,15 @@ def send_to(number: int, pids: Iterable[int]) -> None:
             os.kill(pid, number)
 
 
+def birth_of(pid: int) -> str:
+    """What tells a process from another one that gets its id later; empty: it has ended, or the system does not say."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+        # a program's name in front of it may hold blanks and brackets; fields by proc(5)
+        fields = file.read().rpartition(b")")[2].split()
+        return "" if fields[0] == b"Z" else fields[19].decode()
+    return ""
+
+
 def below(root: int) -> list[int]:
     """All descendants of a process, as far as they do not come and go at this moment."""
     children_of = _children if _HAS_CHILDREN_FILES else _children_of_all()

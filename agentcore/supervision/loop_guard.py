@@ -18,7 +18,7 @@ import sys
 import time
 from typing import Any
 
-from agentcore.supervision.descendants import below, send_to
+from agentcore.supervision.descendants import below, birth_of, send_to
 from agentcore.supervision.holder import Holder, holder_of
 from agentcore.supervision.server_threads import ServerThreads
 
@@ -119,7 +119,9 @@ class LoopGuard:
             self._go_on()
         else:
             self._held_s += self._threads.ran(since_s)
-            if self._holder is None and self._held_s >= self._ask_at_s and self._seen[1] == seen[1]:
+            # as long as the server's own watchdog can look, it says who it is
+            is_blind = self._seen[1] == seen[1] or self._held_s > _SHOW_AFTER_S
+            if self._holder is None and self._held_s >= self._ask_at_s and is_blind:
                 self._ask()
             self._report(is_over=False)
         return self._is_too_long() and self._end()
@@ -225,11 +227,11 @@ class LoopGuard:
 
     def _end_children(self, started: list[int]) -> None:
         """Give commands and browsers time to end with the server, as they do by themselves, and kill the rest."""
-        births = {one: _birth(one) for one in started}
+        births = {one: birth_of(one) for one in started}
         until = time.monotonic() + _CHILDREN_S
-        while any(births[one] and births[one] == _birth(one) for one in started):
+        while any(births[one] and births[one] == birth_of(one) for one in started):
             if time.monotonic() > until:
-                send_to(signal.SIGKILL, [one for one in started if births[one] == _birth(one)])
+                send_to(signal.SIGKILL, [one for one in started if births[one] == birth_of(one)])
                 return
             time.sleep(_LOOK_AGAIN_S)
 
@@ -247,16 +249,6 @@ class LoopGuard:
             line = f"{time.strftime('%H:%M:%S')} [{level:<9}] {event} {shown}"
         with contextlib.suppress(OSError):  # nobody reads the log any more
             os.write(2, line.encode("utf-8", "replace") + b"\n")
-
-
-def _birth(pid: int) -> str:
-    """What tells a process from another one that gets its id later; empty: it has ended."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            fields = file.read().rpartition(b")")[2].split()
-        return "" if fields[0] == b"Z" else fields[19].decode()
-    except OSError:
-        return ""
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import select
 import signal
 import sys
 
+from agentcore.supervision.descendants import send_to
 from agentcore.supervision.holder import Frame
 
 SHOW_STACK = signal.SIGURG
@@ -73,7 +74,7 @@ class ServerThreads:
         """
         self._drain()
         if not (thread and _signal_thread(self._pid, thread)):
-            os.kill(self._pid, SHOW_STACK)
+            send_to(SHOW_STACK, [self._pid])
         poll = select.poll()
         poll.register(self._stacks, select.POLLIN)
         text = b""

@@ -39,6 +39,11 @@ LEAVING = textwrap.dedent('''
             sys.path.append("/left/folder")
 
         @tool(read_only=True)
+        async def never(self) -> None:
+            """Refuse to end."""
+            await deaf()
+
+        @tool(read_only=True)
         async def who(self) -> int:
             """Name the child."""
             return self.child.pid
@@ -46,6 +51,7 @@ LEAVING = textwrap.dedent('''
 
 WORDS = (
     "the task 'left-task', which refuses to be cancelled",
+    "the task 'call:never', which refuses to be cancelled",
     "the thread 'left-thread'",
     "the thread 'ThreadPoolExecutor-",
     "(sleep 3600), now ended",
@@ -65,6 +71,7 @@ def leaving(start_server):
 @pytest.mark.spec("M4", "S4")
 def test_what_a_module_leaves_is_named_in_the_log_and_where_it_is_shown(leaving):
     child = leaving.result("who")["data"]
+    assert leaving.command("call", "never", "--timeout", "0.5").returncode == 1
     assert leaving.command("modules", "disable", "leaving").returncode == 0
     left = leaving.line("module_left")["left"]
     for words in WORDS:
