@@ -14,6 +14,7 @@ class ExitCode(IntEnum):
     CALL_FAILED = 1
     USAGE = 2
     UNREACHABLE = 3
+    LOOP_BLOCKED = 24  # the number of the signal by which the server's guard ends it
     INTERRUPTED = 130
 
 
