@@ -4,6 +4,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 from types import ModuleType
 
@@ -60,12 +61,24 @@ def take_code(packages: Iterable[str]) -> TakenCode:
     return TakenCode(lambda name: any(name == package or name.startswith(f"{package}.") for package in names))
 
 
+def forget_compiled(paths: Iterable[Path]) -> None:
+    """Remove the compiled files of Python files, and of all in folders, so that the next import reads the sources."""
+    for root in paths:
+        for file in _files_in(root):
+            if file.suffix == ".py":
+                _remove_compiled(cache_from_source(str(file)))
+
+
 def _forget_compiled(module: ModuleType) -> None:
-    """Remove a compiled file: Python takes one for current when the source has the same size and the same second."""
     compiled = getattr(getattr(module, "__spec__", None), "cached", None)
     if compiled:
-        with suppress(OSError):  # not there, or not ours: then it was not written by this process either
-            Path(compiled).unlink()
+        _remove_compiled(compiled)
+
+
+def _remove_compiled(file: str) -> None:
+    """Remove a compiled file: Python takes one for current when the source has the same size and the same second."""
+    with suppress(OSError):  # not there, or not ours: then it was not written by this process either
+        Path(file).unlink()
 
 
 def _files_in(root: Path) -> Iterator[Path]:

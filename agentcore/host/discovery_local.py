@@ -13,7 +13,7 @@ from typing import Any
 
 from agentcore.api.module import Module
 from agentcore.host.config_model import MODULE_NAME
-from agentcore.host.discovery_code import TakenCode, digest_of, take_code
+from agentcore.host.discovery_code import TakenCode, digest_of, forget_compiled, take_code
 
 _NAME = re.compile(MODULE_NAME)
 # names of modules hold no double underscore, so neither part can be taken for a piece of the other
@@ -70,6 +70,7 @@ class LocalModule:
             BaseException: What the import raised.
         """
         importlib.invalidate_caches()
+        forget_compiled(self.source_paths)
         private = f"{_PRIVATE.format(name=self.name)}{next(_loads)}"
         folders = [str(self.file.parent)] if self.file.name == "__init__.py" else None
         spec = importlib.util.spec_from_file_location(private, self.file, submodule_search_locations=folders)
