@@ -220,30 +220,27 @@ class Calls:
 
     async def _run(self, call: Call) -> CallOutcome:
         try:
-            return await self._take_steps(call)
+            authorise(call.request.principal, "call")
+            tool = call.tool = self._parts.registry.get(call.request.tool)
+            read_arguments(call, tool)
+            use = tool.definition.resource
+            if use is not None:
+                call.resource = resolve(call, tool, use, self._parts.resources)
+            context = CallContext(call, self, self._parts)
+            call.preview = await preview_call(call, tool, context)
+            shown = await self._permit(call, tool)
+            self._arm(call, tool)
+            if call.resource is not None:
+                self._parts.resources.begin(call.resource)
+            if use is None or call.resource is None or use.skip_queue or call.resource.resource_id in call.holds:
+                return await self._enter(call, tool, context, shown)
+            async with self._parts.resources.turn(call.resource.resource_id):
+                return await self._enter(call, tool, context, shown)
         except ModuleError as exc:
             # what calls inside of it have read, they have noted
             if exc.untrusted and not call.is_of_person and not call.has_read_untrusted:
                 await self._note_source(call)
             raise
-
-    async def _take_steps(self, call: Call) -> CallOutcome:
-        authorise(call.request.principal, "call")
-        tool = call.tool = self._parts.registry.get(call.request.tool)
-        read_arguments(call, tool)
-        use = tool.definition.resource
-        if use is not None:
-            call.resource = resolve(call, tool, use, self._parts.resources)
-        context = CallContext(call, self, self._parts)
-        call.preview = await preview_call(call, tool, context)
-        shown = await self._permit(call, tool)
-        self._arm(call, tool)
-        if call.resource is not None:
-            self._parts.resources.begin(call.resource)
-        if use is None or call.resource is None or use.skip_queue or call.resource.resource_id in call.holds:
-            return await self._enter(call, tool, context, shown)
-        async with self._parts.resources.turn(call.resource.resource_id):
-            return await self._enter(call, tool, context, shown)
 
     async def _permit(self, call: Call, tool: RegisteredTool) -> ApprovalRequest | None:
         """Let a call pass that may run, or have a person approve it; gives what was approved.
@@ -407,7 +404,11 @@ class Calls:
         duration_ms = round((time.perf_counter() - call.started) * 1000, 3)
         if has_run:
             tell_end(call, outcome, duration_ms, self._parts.resources)
-        row = (call.row or _row(call, said))._replace(outcome=said, duration_ms=duration_ms)
+        row = (
+            _row(call, said, duration_ms)
+            if call.row is None
+            else call.row._replace(outcome=said, duration_ms=duration_ms)
+        )
         self._parts.store.record.append(row)
         self._parts.events.publish(
             "call.finished",
@@ -436,7 +437,7 @@ def _wake(watcher: asyncio.Future[None]) -> None:
         watcher.set_result(None)
 
 
-def _row(call: Call, outcome: str) -> CallRow:
+def _row(call: Call, outcome: str, duration_ms: float | None = None) -> CallRow:
     request = call.request
     return CallRow(
         call_id=call.id,
@@ -452,5 +453,6 @@ def _row(call: Call, outcome: str) -> CallRow:
         decision=call.decision.kind if call.decision is not None else "",
         decided_by=call.decided_by,
         outcome=outcome,
+        duration_ms=duration_ms,
         resource_id=call.resource.resource_id if call.resource is not None else None,
     )

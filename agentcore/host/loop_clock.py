@@ -13,6 +13,7 @@ from typing import Any
 from agentcore.host.limits import LOOP_BEAT_SECONDS, LOOP_TURN_SECONDS
 
 _monotonic = time.monotonic
+_NEAREST_SECONDS = 0.8 * LOOP_TURN_SECONDS
 
 
 class LoopClock:
@@ -64,7 +65,9 @@ class LoopClock:
         found = self._wait(timeout)
         now = _monotonic()
         stop, behind = self._stands
-        self._stands = now + LOOP_TURN_SECONDS, behind + now - stop if now > stop else behind
+        # in a busy loop not at each turn: where it stops may be a little nearer than a whole turn
+        if timeout != 0 or now > stop - _NEAREST_SECONDS:
+            self._stands = now + LOOP_TURN_SECONDS, behind + now - stop if now > stop else behind
         if now > self._beat_at:
             self._beat_at = now + LOOP_BEAT_SECONDS
             for listener in self.listeners:

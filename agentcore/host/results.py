@@ -32,19 +32,44 @@ def to_result(returned: Any) -> tuple[ToolResult, bytes]:
         TypeError: It holds something that is no JSON value.
     """
     kind = type(returned)
+    if kind is ToolResult:
+        data, encoded = _encode(returned.data)
+        return _same_or_read(returned, data), encoded
     if issubclass(kind, str):
         return ToolResult((Text(plain_text(returned)),)), b"null"
     if returned is None:
         return ToolResult(), b"null"
     if issubclass(kind, ToolResult):
         data, encoded = _encode(returned.data)
-        truncated, untrusted = bool(returned.truncated), bool(returned.untrusted)
-        resource_id = None if returned.resource_id is None else _word(returned.resource_id, "resource_id")
-        return ToolResult(_blocks(returned.content), data, truncated, untrusted, resource_id), encoded
+        return _read(returned, data), encoded
     if issubclass(kind, _BLOCKS):
         return ToolResult((_block(returned),)), b"null"
     data, encoded = _encode(returned)
     return ToolResult((Text(encoded.decode()),), data), encoded
+
+
+def _same_or_read(returned: ToolResult, data: Any) -> ToolResult:
+    """A result as most are, of plain values already, is taken as it is: making another one costs time in each call."""
+    if (
+        returned.resource_id is None
+        and returned.truncated is False
+        and returned.untrusted is False
+        and data is returned.data
+        and type(returned.content) is tuple
+        and all([type(block) is Text and _is_plain(block.text) for block in returned.content])  # noqa: C419 - quicker
+    ):
+        return returned
+    return _read(returned, data)
+
+
+def _is_plain(text: Any) -> bool:
+    return type(text) is str and text.isascii()
+
+
+def _read(returned: ToolResult, data: Any) -> ToolResult:
+    truncated, untrusted = bool(returned.truncated), bool(returned.untrusted)
+    resource_id = None if returned.resource_id is None else _word(returned.resource_id, "resource_id")
+    return ToolResult(_blocks(returned.content), data, truncated, untrusted, resource_id)
 
 
 def _blocks(content: Any) -> tuple[ContentBlock, ...]:

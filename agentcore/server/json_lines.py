@@ -19,7 +19,7 @@ import structlog
 from agentcore.host.encoding import to_json
 from agentcore.host.foreign_error import traceback_of
 from agentcore.host.ownership import CALL, current_owner
-from agentcore.server.secret_keys import MASK, is_secret_key
+from agentcore.server.secret_keys import mask_values
 from agentcore.store.log_file import LogFile
 
 _WAIT_S = 0.02
@@ -124,9 +124,7 @@ def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dic
     whose(line)
     if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
         line["exception"] = traceback_of(exc)
-    for key in line:
-        if is_secret_key(key):
-            line[key] = MASK
+    mask_values(line)
     return to_json(line) + b"\n"
 
 

@@ -16,7 +16,7 @@ import structlog
 
 from agentcore.host.foreign_error import traceback_of
 from agentcore.server.json_lines import LineWriter, exception_in, line_logger, line_of, whose
-from agentcore.server.secret_keys import MASK, is_secret_key
+from agentcore.server.secret_keys import mask_values
 from agentcore.store.log_file import LogFile
 
 EventDict = MutableMapping[str, Any]
@@ -96,9 +96,7 @@ def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None 
 
 def mask_secret_keys(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Mask what stands under a key that names a secret: the second net, below `SecretStr`."""
-    for key in event:
-        if is_secret_key(key):
-            event[key] = MASK
+    mask_values(event)
     return event
 
 
