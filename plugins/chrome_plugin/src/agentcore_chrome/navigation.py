@@ -20,6 +20,7 @@ _LOOK = "() => [document.title, document.readyState]"
 _ERROR_PAGE = "chrome-error://**"
 _ERROR_PAGE_MS = 1500
 _DOWNLOAD = "Download is starting"
+_INTERRUPTED = "is interrupted by another navigation"
 _STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": "load"}
 
 
@@ -52,9 +53,17 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
         ToolError: `url_blocked`, `navigation_failed`, `navigation_timeout`, `browser_crashed`.
     """
     checked = policy.check(with_scheme(url))
-    return await _move(
-        tab, checked, timeout_ms, lambda: tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
-    )
+
+    async def go() -> "Response | None":
+        try:
+            return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+        except Exception as exc:
+            if _INTERRUPTED not in str(exc):
+                raise
+            # by one that a call before had begun, and whose time was up before it came to anything
+            return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+
+    return await _move(tab, checked, timeout_ms, go)
 
 
 async def go_back(tab: Tab, timeout_ms: int) -> Arrived:

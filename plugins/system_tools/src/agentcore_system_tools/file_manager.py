@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api import ToolError
-from agentcore_system_tools.programs import Launcher, has_display, run, said
+from agentcore_system_tools.programs import has_display, launch, run, said
 
 Way = Literal["file_manager", "xdg_open", "finder"]
 
@@ -16,12 +16,11 @@ _SETTLE_SECONDS = 3.0
 _FINDER_SECONDS = 15.0
 
 
-def show(path: Path, launcher: Launcher, *, is_folder: bool) -> Way:
+def show(path: Path, *, is_folder: bool) -> Way:
     """Show a file in its folder, marked; a folder is opened itself. Blocks.
 
     Args:
         path: The real path.
-        launcher: Starts programs that stay open.
         is_folder: Whether it is a folder.
     Returns:
         What showed it.
@@ -33,10 +32,10 @@ def show(path: Path, launcher: Launcher, *, is_folder: bool) -> Way:
     by_bus: Callable[..., bool] = import_module("agentcore_system_tools.file_manager_bus").show_by_bus
     if by_bus(path, is_folder=is_folder):
         return "file_manager"
-    return _open_folder(path if is_folder else path.parent, launcher)
+    return _open_folder(path if is_folder else path.parent)
 
 
-def _open_folder(folder: Path, launcher: Launcher) -> Way:
+def _open_folder(folder: Path) -> Way:
     if not has_display():
         message = "There is no desktop to show it on: start agentcore in a graphical session."
         raise ToolError("no_display", message)
@@ -45,7 +44,7 @@ def _open_folder(folder: Path, launcher: Launcher) -> Way:
         message = "No file manager answers on the session bus, and there is no xdg-open; install xdg-utils."
         raise ToolError("no_file_manager", message)
     # the slash keeps it a folder: whatever takes its place meanwhile is not opened as a file
-    code = launcher.launch([program, f"{folder}/"], _SETTLE_SECONDS)
+    code = launch([program, f"{folder}/"], _SETTLE_SECONDS)
     if code:
         message = f"xdg-open could not show {str(folder)!r} (exit code {code}); is a file manager installed?"
         raise ToolError("open_failed", message, exit_code=code)

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from agentcore.api import CallPreview, Field, Image, Module, Text, ToolContext, ToolResult, Workspace, tool
 from agentcore_system_tools.file_manager import show
-from agentcore_system_tools.programs import Launcher
 from agentcore_system_tools.screen import take, way
 from agentcore_system_tools.shot import Region, Shot, Wish, fitted
 
@@ -18,13 +17,6 @@ class SystemTools(Module):
     """The desktop: pictures of the screen, and files shown in their folder."""
 
     title = "Desktop"
-
-    def __init__(self) -> None:
-        self._launcher = Launcher()
-
-    def shutdown(self) -> None:
-        """Leave open what a person looks at."""
-        self._launcher.forget()
 
     def _preview_screenshot(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         way()  # nobody is asked about a picture that cannot be taken
@@ -93,7 +85,7 @@ class SystemTools(Module):
     ) -> ToolResult:
         """Show a file in the person's file manager, marked in its folder; a folder is opened. Opens no file itself."""
         real, is_folder = _existing(ctx.workspace, path)
-        way = show(real, self._launcher, is_folder=is_folder)
+        way = show(real, is_folder=is_folder)
         shown = real if is_folder else real.parent
         said = f"The folder {_shown(shown)!r} is open in the file manager."
         return ToolResult(said, data={"path": _shown(real), "folder": _shown(shown), "shown_by": way})

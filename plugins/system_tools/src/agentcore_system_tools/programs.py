@@ -2,8 +2,8 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from agentcore.api import ToolError
 
@@ -16,6 +16,20 @@ _KEPT = frozenset(
 )  # fmt: skip
 _KEPT_PREFIXES = ("LC_", "XDG_", "KDE_", "GNOME_", "QT_", "GTK_", "__CF")
 _OUTPUT_CHARS = 300
+_START_SECONDS = 30.0  # a Python and a program on a busy machine
+
+# a process between, which ends: what it leaves goes to the system
+_BETWEEN = """
+import subprocess, sys
+quiet = subprocess.DEVNULL
+try:
+    process = subprocess.Popen(sys.argv[2:], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+    print(process.wait(float(sys.argv[1])), end="")
+except subprocess.TimeoutExpired:
+    process.returncode = 0
+except OSError as exc:
+    sys.exit(exc.strerror)
+"""
 
 
 def desktop_environment() -> dict[str, str]:
@@ -56,48 +70,22 @@ def said(output: bytes) -> str:
     return " ".join(output.decode(errors="replace").split())[:_OUTPUT_CHARS]
 
 
-class Launcher:
-    """Starts programs that a person goes on using: they stay open when the module stops."""
+def launch(command: Sequence[str], settle_s: float) -> int | None:
+    """Start a program that a person goes on using, and watch it for a moment; blocks.
 
-    def __init__(self) -> None:
-        self._started: list[subprocess.Popen[bytes]] = []
+    It is nobody's child here: what a module has started ends with the module, and this is to stay open.
 
-    def launch(self, command: Sequence[str], settle_s: float) -> int | None:
-        """Start a program in a session of its own, and watch it for a moment; blocks.
-
-        Args:
-            command: The program and its arguments.
-            settle_s: How long to wait for it to fail, in seconds.
-        Returns:
-            Its exit code; None: it runs on, as programs with a window may.
-        Raises:
-            ToolError: `program_failed`: it cannot be started.
-        """
-        self.reap()
-        try:
-            process = subprocess.Popen(
-                command,
-                env=desktop_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError as exc:
-            message = f"{command[0]} cannot be started: {exc.strerror}."
-            raise ToolError("program_failed", message, program=command[0]) from exc
-        with suppress(subprocess.TimeoutExpired):
-            return process.wait(settle_s)
-        self._started.append(process)
-        return None
-
-    def reap(self) -> None:
-        """Take note of programs that have ended meanwhile, so that no process table keeps them."""
-        self._started = [process for process in self._started if process.poll() is None]
-
-    def forget(self) -> None:
-        """Leave those that still run to the person, and to the system that takes over when we end."""
-        self.reap()
-        for process in self._started:
-            process.returncode = 0  # else it is reported as lost when the object goes, though it is meant to go on
-        self._started.clear()
+    Args:
+        command: The program and its arguments.
+        settle_s: How long to wait for it to fail, in seconds.
+    Returns:
+        Its exit code; None: it runs on, as programs with a window may.
+    Raises:
+        ToolError: `program_failed`: it cannot be started.
+    """
+    between = [sys.executable, "-I", "-S", "-c", _BETWEEN, str(settle_s), *command]
+    done = run(between, settle_s + _START_SECONDS)
+    if done.returncode:
+        message = f"{command[0]} cannot be started: {said(done.stderr)}."
+        raise ToolError("program_failed", message, program=command[0])
+    return int(done.stdout) if done.stdout else None
