@@ -9,6 +9,7 @@ from agentcore import __version__
 from agentcore.api.errors import AgentcoreError
 from agentcore.api.installing import pip_command
 from agentcore.host.discovery_installed import InstalledModule, normalised
+from agentcore.host.syntax_tree import parsed
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -58,7 +59,7 @@ def _missing_of(lines: list[str], extras: frozenset[str]) -> Iterator[tuple[str,
 
     for line in lines:
         try:
-            requirement = Requirement(line)
+            requirement = parsed(Requirement, line)
         except InvalidRequirement:
             yield f"{line!r}, which is no requirement that can be read", ""
             continue

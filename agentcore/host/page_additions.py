@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.host.limits import SOURCE_BYTES_READ, SOURCE_FILES_READ
+from agentcore.host.syntax_tree import parsed
 
 _CALL = "WebComponent"
 _POSITIONS = {"page_script": 6, "csp": 7}
@@ -27,7 +28,8 @@ def page_additions(sources: Iterable[Path]) -> list[str]:
         with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the import will say it
             text = file.read_bytes()
             if _CALL.encode() in text:
-                found.update(dict.fromkeys(line for call in _calls(ast.parse(text)) for line in _lines(call, file)))
+                tree = parsed(ast.parse, text)
+                found.update(dict.fromkeys(line for call in _calls(tree) for line in _lines(call, file)))
     return list(found)
 
 
