@@ -28,7 +28,7 @@ def why_sandbox(output: str, exit_code: int | None, *, network: bool) -> str:
     if _HELD.search(tail):
         reason = (
             "git's configuration and hooks, and other protected files, are held while commands run; changing them with "
-            "file_edit (such as a remote or an upstream in `.git/config`) asks a person, and a person can run this "
+            "edit (such as a remote or an upstream in `.git/config`) asks a person, and a person can run this "
             "themselves, or list the file in the setting `writable` of shell_tools, which lets commands have git run "
             "anything outside of the sandbox"
         )
