@@ -1,0 +1,1 @@
+"""Browsers: started or attached to, guarded, counted, and ended with us."""

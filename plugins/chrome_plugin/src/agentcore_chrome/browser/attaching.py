@@ -1,0 +1,63 @@
+"""Attaching to a browser that runs already, over its remote debugging port.
+
+It is somebody's: nothing of theirs is closed, resized, answered or redirected, and it goes on when we end.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from agentcore.api import ToolError
+from agentcore_chrome.browser.launching import Launcher, LaunchWish
+from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.failures import headline
+from agentcore_chrome.tab.refs import ENGINE, teach
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Playwright
+
+
+async def attach(engine: Launcher, browser_id: str, wish: LaunchWish) -> BrowserProcess:
+    """Attach to the browser of the setting `cdp_endpoint`.
+
+    Raises:
+        ToolError: `browser_launch_failed`: nothing answers there.
+    """
+    endpoint = str(engine.settings.cdp_endpoint)
+    playwright = await engine.driver.get()
+    limit_s = engine.settings.launch_timeout
+    try:
+        async with asyncio.timeout(limit_s):
+            # without the driver's defaults, which take downloads and the focus away from the person
+            browser = await playwright.chromium.connect_over_cdp(endpoint, timeout=limit_s * 1000, no_defaults=True)
+            try:
+                return await _made(engine, playwright, browser, browser_id, wish)
+            except BaseException:
+                await browser.close()
+                raise
+    except Exception as exc:
+        said = "it did not answer in time" if isinstance(exc, TimeoutError) else headline(exc)
+        raise ToolError(
+            "browser_launch_failed",
+            f"cannot attach to {endpoint!r}: {said}; start the browser with --remote-debugging-port",
+            retryable=True,
+            cdp_endpoint=endpoint,
+        ) from exc
+
+
+async def _made(
+    engine: Launcher, playwright: "Playwright", browser: "Browser", browser_id: str, wish: LaunchWish
+) -> BrowserProcess:
+    process = BrowserProcess(browser_id, engine, browser, session_id=wish.session_id)
+    process.is_attached = True
+    process.shares_context = True
+    process.shared_context = browser.contexts[0] if browser.contexts else await browser.new_context()
+    process.shared_context.on("dialog", _leave_it)
+    # the context that is there already is told only of selector engines that come after it
+    process.selector_engine = f"{ENGINE}-{browser_id}"
+    await teach(playwright, process.selector_engine)
+    await process.listen()
+    return process
+
+
+def _leave_it(_: Any) -> None:
+    """Somebody hears of each dialog: the driver dismisses those that nobody hears of, also in pages of the person."""

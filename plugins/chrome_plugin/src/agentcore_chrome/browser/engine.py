@@ -1,0 +1,249 @@
+"""The engine: all browsers and tabs of one host, for both modules."""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import structlog
+
+from agentcore.api import ToolError, UrlPolicy
+from agentcore_chrome.browser.attaching import attach
+from agentcore_chrome.browser.driver import Driver
+from agentcore_chrome.browser.guard import Guard
+from agentcore_chrome.browser.launching import LaunchWish, launch
+from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.profile_folders import ProfileFolders
+from agentcore_chrome.failures import instance_not_found, tab_not_found
+from agentcore_chrome.settings import EngineSettings
+from agentcore_chrome.tab.refs import Refs
+from agentcore_chrome.tab.tab import Tab, TabWish
+
+log = structlog.get_logger(__name__)
+
+
+class Listener(Protocol):
+    """A module that wants to know of tabs and browsers."""
+
+    def tab_added(self, tab: Tab) -> None:
+        """A tab is there: one that was asked for, or a popup."""
+        ...
+
+    def tab_changed(self, tab: Tab) -> None:
+        """Its address, title or state is another."""
+        ...
+
+    def tab_removed(self, tab: Tab) -> None:
+        """It is gone: `tab.gone` says why."""
+        ...
+
+    def browsers_changed(self) -> None:
+        """A browser came or went."""
+        ...
+
+    def browser_crashed(self, process: BrowserProcess) -> None:
+        """A browser died."""
+        ...
+
+
+class Engine:
+    """Browsers, launched at first use or attached to; ids are given once.
+
+    Args:
+        settings: `config.chrome`.
+        policy: Which addresses may be opened.
+        state_folder: The folder that stands for the host, whose leftovers are removed.
+    """
+
+    def __init__(self, settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> None:
+        self.settings, self.policy = settings, policy
+        self.processes: dict[str, BrowserProcess] = {}
+        self.tabs: dict[str, Tab] = {}
+        self.listeners: list[Listener] = []
+        self.folders = ProfileFolders(state_folder)
+        self.guard = Guard(policy, settings.proxy)
+        self.driver = Driver()
+        self._browser_ids, self._tab_ids = itertools.count(1), itertools.count(1)
+        self._refs = itertools.count(1)
+        self._shared: BrowserProcess | None = None
+        self._sharing = asyncio.Lock()
+        self._launching = 0
+
+    # -- browsers ----------------------------------------------------------------------------------------------
+
+    async def launch(self, wish: LaunchWish) -> BrowserProcess:
+        """Start a browser process, or attach to the one of the settings.
+
+        Raises:
+            ToolError: `browser_not_found`, `browser_launch_failed`, `too_many_browsers`.
+        """
+        limit = self.settings.max_browsers
+        if len(self.processes) + self._launching >= limit:
+            raise ToolError(
+                "too_many_browsers", f"{limit} browsers run already; close one, or raise `max_browsers`", limit=limit
+            )
+        self._launching += 1
+        try:
+            browser_id = f"b{next(self._browser_ids)}"
+            make = launch if self.settings.cdp_endpoint is None else attach
+            process = await make(self, browser_id, wish)
+        finally:
+            self._launching -= 1
+        self.processes[browser_id] = process
+        log.info("browser_started", browser_id=browser_id, pid=process.pid, version=process.version)
+        self._tell(lambda listener: listener.browsers_changed())
+        return process
+
+    async def shared(self, wish: LaunchWish | None = None) -> BrowserProcess:
+        """The browser that sessions share, each with a context of its own; started if it does not run."""
+        async with self._sharing:
+            if self._shared is None or not self._shared.is_open:
+                self._shared = await self.launch(wish or LaunchWish())
+            return self._shared
+
+    def process(self, browser_id: str) -> BrowserProcess:
+        """The browser.
+
+        Raises:
+            ToolError: `instance_not_found`.
+        """
+        process = self.processes.get(browser_id)
+        if process is None:
+            raise instance_not_found(browser_id)
+        return process
+
+    async def open_tab(self, process: BrowserProcess, wish: TabWish) -> Tab:
+        """A new tab of a session.
+
+        Raises:
+            ToolError: `too_many_tabs`, `browser_crashed`, `browser_launch_failed`.
+        """
+        if not self.has_room():
+            limit = self.settings.max_tabs
+            raise ToolError(
+                "too_many_tabs", f"{limit} tabs are open already; close some, or raise `max_tabs`", limit=limit
+            )
+        return await process.open_tab(wish)
+
+    def tab(self, tab_id: str) -> Tab:
+        """The tab.
+
+        Raises:
+            ToolError: `tab_not_found`.
+        """
+        tab = self.tabs.get(tab_id)
+        if tab is None:
+            raise tab_not_found(tab_id)
+        return tab
+
+    async def describe(self) -> list[dict[str, Any]]:
+        """All browsers with their tabs, for programs."""
+        return list(await asyncio.gather(*(process.to_json() for process in list(self.processes.values()))))
+
+    async def close_all(self) -> None:
+        """End all browsers; the engine can start others."""
+        await asyncio.gather(*(process.close() for process in list(self.processes.values())))
+
+    async def close(self) -> None:
+        """End everything; may be called twice."""
+        await self.close_all()
+        await self.driver.stop()
+        await self.guard.stop()
+        await asyncio.to_thread(self.folders.remove_all)
+
+    # -- what browsers need ------------------------------------------------------------------------------------
+
+    def new_tab_id(self) -> str:
+        """An id that no tab has had."""
+        return f"t{next(self._tab_ids)}"
+
+    def new_refs(self, selector_engine: str) -> Refs:
+        """References for a tab; no two tabs have the same."""
+        return Refs(self._refs, selector_engine)
+
+    def has_room(self) -> bool:
+        """Whether one more tab may be opened."""
+        return len(self.tabs) < self.settings.max_tabs
+
+    def added(self, tab: Tab) -> None:
+        """A tab is there."""
+        self.tabs[tab.tab_id] = tab
+        self._tell(lambda listener: listener.tab_added(tab))
+
+    def changed(self, tab: Tab | None) -> None:
+        """Something about a tab is another."""
+        if tab is not None:
+            self._tell(lambda listener: listener.tab_changed(tab))
+
+    def removed(self, tab: Tab) -> None:
+        """A tab is gone."""
+        self.tabs.pop(tab.tab_id, None)
+        self._tell(lambda listener: listener.tab_removed(tab))
+
+    def ended(self, process: BrowserProcess) -> None:
+        """A browser is gone."""
+        self.processes.pop(process.browser_id, None)
+        if process.crashed is not None:
+            self._tell(lambda listener: listener.browser_crashed(process))
+        self._tell(lambda listener: listener.browsers_changed())
+
+    def refusal_of(self, host: str, port: int) -> ToolError | None:
+        """What the policy said to a connection."""
+        return self.guard.refused.get((host, port))
+
+    def check_url(self, url: str) -> str:
+        """Judge an address.
+
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        return self.policy.check(url)
+
+    def failure_of(self, host: str, port: int) -> str | None:
+        """Why a connection failed."""
+        return self.guard.failed.get((host, port))
+
+    def _tell(self, what: Callable[[Listener], None]) -> None:
+        for listener in list(self.listeners):
+            what(listener)
+
+
+@dataclass(slots=True)
+class _Shared:
+    engine: Engine
+    users: int = 0
+
+
+_ENGINES: dict[tuple[int, str], _Shared] = {}
+"""By event loop and state folder: the two modules of one host share an engine, two hosts never do."""
+
+
+async def acquire(settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> Engine:
+    """The engine of a host; made by the first of its modules, with what an earlier process left behind removed."""
+    key = _key(state_folder)
+    shared = _ENGINES.get(key)
+    if shared is None:
+        shared = _ENGINES[key] = _Shared(Engine(settings, policy, state_folder))
+        shared.users = 1
+        await asyncio.to_thread(shared.engine.folders.remove_all)
+    else:
+        shared.users += 1
+    return shared.engine
+
+
+async def give_back(engine: Engine, state_folder: Path) -> None:
+    """A module needs the engine no more; the last one closes it."""
+    shared = _ENGINES.get(_key(state_folder))
+    if shared is None or shared.engine is not engine:
+        return
+    shared.users -= 1
+    if shared.users <= 0:
+        del _ENGINES[_key(state_folder)]
+        await engine.close()
+
+
+def _key(state_folder: Path) -> tuple[int, str]:
+    return id(asyncio.get_running_loop()), os.fspath(state_folder)

@@ -1,0 +1,138 @@
+"""Starting a browser process that ends with us."""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agentcore.api import ToolError
+from agentcore_chrome.browser.executable import find_executable
+from agentcore_chrome.browser.process import BrowserProcess, Owner
+from agentcore_chrome.browser.switches import switches
+from agentcore_chrome.failures import headline
+from agentcore_chrome.settings import EngineSettings, Viewport
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+
+    from agentcore_chrome.browser.driver import Driver
+    from agentcore_chrome.browser.guard import Guard
+    from agentcore_chrome.browser.profile_folders import ProfileFolders
+
+_TEXT_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchWish:
+    """What a caller wants of a new browser; None: as the settings say."""
+
+    headless: bool | None = None
+    viewport: Viewport | None = None
+    locale: str | None = None
+    user_agent: str | None = None
+    session_id: str = ""
+
+
+class Launcher(Owner, Protocol):
+    """What a launch needs of the engine."""
+
+    settings: EngineSettings
+    driver: "Driver"
+    guard: "Guard"
+    folders: "ProfileFolders"
+
+
+async def launch(engine: Launcher, browser_id: str, wish: LaunchWish) -> BrowserProcess:
+    """Start a browser.
+
+    It hangs on a pipe of the driver, and the driver on one of ours: when we end, however, it does. Its default
+    context stays empty unless a profile is wanted; sessions get contexts of their own.
+
+    Raises:
+        ToolError: `browser_not_found`, `browser_launch_failed`.
+    """
+    settings = engine.settings
+    executable = find_executable(settings)
+    playwright = await engine.driver.get()
+    proxy = await engine.guard.start()
+    folder = await asyncio.to_thread(engine.folders.make)
+    headless = settings.headless if wish.headless is None else wish.headless
+    options, profile = context_options(settings, wish), _profile(settings, folder)
+    try:
+        async with asyncio.timeout(settings.launch_timeout):
+            context = await playwright.chromium.launch_persistent_context(
+                profile,
+                executable_path=executable,
+                headless=headless,
+                args=switches(profile, proxy, settings.args, headless=headless, sandbox=settings.sandbox),
+                ignore_default_args=True,
+                artifacts_dir=folder / "artifacts",
+                env={**os.environ, "TMPDIR": str(folder)},
+                timeout=settings.launch_timeout * 1000,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+                **options,
+            )
+            process = await _made(engine, browser_id, context, wish, options)
+    except ToolError:
+        await asyncio.to_thread(engine.folders.remove, folder)
+        raise
+    except Exception as exc:
+        await asyncio.to_thread(engine.folders.remove, folder)
+        raise _not_launched(exc, executable) from exc
+    process.headless = headless
+
+    async def remove() -> None:
+        await asyncio.to_thread(engine.folders.remove, folder)
+
+    process.on_over = remove
+    return process
+
+
+def context_options(settings: EngineSettings, wish: LaunchWish) -> dict[str, Any]:
+    """What each context of the browser is made with."""
+    viewport = wish.viewport or settings.viewport
+    options: dict[str, Any] = {
+        "viewport": {"width": viewport.width, "height": viewport.height},
+        "accept_downloads": True,
+    }
+    if locale := wish.locale or settings.locale:
+        options["locale"] = locale
+    if wish.user_agent:
+        options["user_agent"] = wish.user_agent
+    return options
+
+
+async def _made(
+    engine: Launcher, browser_id: str, context: "BrowserContext", wish: LaunchWish, options: dict[str, Any]
+) -> BrowserProcess:
+    browser = context.browser
+    assert browser is not None  # noqa: S101 - a launched browser has one
+    process = BrowserProcess(browser_id, engine, browser, session_id=wish.session_id)
+    process.context_options = options
+    process.shares_context = engine.settings.profile is not None
+    process.shared_context = context
+    await process.listen()
+    return process
+
+
+def _profile(settings: EngineSettings, folder: Path) -> Path:
+    if settings.profile is None:
+        return folder / "profile"
+    return settings.profile.expanduser().absolute()
+
+
+def _not_launched(exc: Exception, executable: Path) -> ToolError:
+    if isinstance(exc, TimeoutError):
+        said = "it did not start in time; raise `launch_timeout`, or look at what the machine is busy with"
+    else:
+        said = str(exc)[:_TEXT_CHARS]
+        if "ProcessSingleton" in said or "SingletonLock" in said:
+            said = "its profile is in use by another browser; close that one, or take another `profile`"
+        elif "sandbox" in said.lower():
+            said = f"its sandbox does not work here ({headline(exc)[:200]}); the setting `sandbox: false` goes without"
+    return ToolError(
+        "browser_launch_failed", f"{executable} did not start: {said}", executable=str(executable), retryable=True
+    )

@@ -1,0 +1,364 @@
+"""One browser: a process that was launched, or one that was attached to; with its contexts and tabs."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+import structlog
+
+from agentcore.api import ToolError
+from agentcore_chrome.browser.marked_targets import find_target
+from agentcore_chrome.browser.memory import memory_of
+from agentcore_chrome.failures import browser_crashed
+from agentcore_chrome.tab.refs import ENGINE, Refs
+from agentcore_chrome.tab.tab import Tab, TabWish
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Page
+
+log = structlog.get_logger(__name__)
+
+_CLOSE_SECONDS = 8.0
+_LOOK_SECONDS = 3.0
+_JUDGED = ("http:", "https:", "file:", "chrome:", "devtools:", "view-source:", "chrome-extension:")
+_LOOK_AGAIN_SECONDS = 0.15
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+
+
+class Owner(Protocol):
+    """What a browser needs of the engine."""
+
+    def new_tab_id(self) -> str: ...
+    def new_refs(self, selector_engine: str) -> Refs: ...
+    def has_room(self) -> bool: ...
+    def added(self, tab: Tab) -> None: ...
+    def changed(self, tab: Tab | None) -> None: ...
+    def removed(self, tab: Tab) -> None: ...
+    def ended(self, process: "BrowserProcess") -> None: ...
+    def refusal_of(self, host: str, port: int) -> ToolError | None: ...
+    def check_url(self, url: str) -> str: ...
+    def failure_of(self, host: str, port: int) -> str | None: ...
+
+
+class BrowserProcess:
+    """A browser with its tabs.
+
+    Attributes:
+        browser_id: Unique, never used twice.
+        session_id: The session that launched it; empty for the one that sessions share.
+        tabs: Its tabs by id.
+        pid: Its process, where it is one of this machine that was launched here.
+        selector_engine: The one that finds elements by reference.
+        crashed: Set when it died without being told to.
+    """
+
+    def __init__(self, browser_id: str, owner: Owner, browser: "Browser", *, session_id: str = "") -> None:
+        self.browser_id, self.session_id = browser_id, session_id
+        self._owner, self.browser = owner, browser
+        self.tabs: dict[str, Tab] = {}
+        self.pid: int | None = None
+        self.version = browser.version
+        self.started_at_ms = time.time_ns() // 1_000_000
+        self.crashed: ToolError | None = None
+        self.is_attached = False
+        self.headless = True
+        self.selector_engine = ENGINE
+        self.context_options: dict[str, Any] = {}
+        self.shares_context = False
+        self.shared_context: BrowserContext | None = None
+        self._contexts: dict[str, BrowserContext] = {}
+        self._opening = asyncio.Lock()
+        self._line: CDPSession | None = None
+        self._by_target: dict[str, Tab] = {}
+        self._looking: set[str] = set()
+        self._closing = False
+        self._over = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.on_over: Callable[[], Coroutine[Any, Any, None]] | None = None
+        browser.on("disconnected", lambda _: self._disconnected())
+
+    async def listen(self) -> None:
+        """Hear of titles, and learn the process's id."""
+        self._line = await self.browser.new_browser_cdp_session()
+        self._line.on("Target.targetInfoChanged", self._on_target)
+        discovering = self._line.send("Target.setDiscoverTargets", {"discover": True})
+        if self.is_attached:
+            await discovering
+        else:
+            _, processes = await asyncio.gather(discovering, self.processes())
+            self.pid = next((process["id"] for process in processes if process["type"] == "browser"), None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be used."""
+        return not self._over and not self._closing
+
+    async def open_tab(self, wish: TabWish) -> Tab:
+        """A new tab in the session's context.
+
+        Raises:
+            ToolError: `browser_crashed`, `browser_launch_failed`.
+        """
+        async with self._opening:
+            if not self.is_open:
+                raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id)
+            try:
+                async with asyncio.timeout(_CLOSE_SECONDS * 4):
+                    context = await self._context(wish)
+                    found = await self._marked(wish)
+                    page = found or await self._page(context, wish)
+            except ToolError:
+                raise
+            except TimeoutError as exc:
+                raise ToolError("browser_launch_failed", "the browser did not open a tab in time") from exc
+            except Exception as exc:
+                if self.crashed is not None:
+                    raise self.crashed from exc
+                raise ToolError("browser_launch_failed", f"the browser opened no tab: {exc}") from exc
+            return self._add(page, wish, is_ours=found is None)
+
+    async def end_session(self, session_id: str) -> None:
+        """Close a session's context once its last tab is gone."""
+        if any(tab.session_id == session_id for tab in self.tabs.values()):
+            return
+        context = self._contexts.pop(session_id, None)
+        if context is not None and context is not self.shared_context:
+            await _within(context.close(), _CLOSE_SECONDS)
+
+    async def close(self) -> None:
+        """End the browser and all in it; of one that was attached to, only what was opened here. Safe twice."""
+        if self._closing:
+            return
+        self._closing = True
+        if self.is_attached:
+            await asyncio.gather(*(tab.close() for tab in list(self.tabs.values())))
+        closing = self.shared_context if self.shared_context is not None and not self.is_attached else self.browser
+        await _within(closing.close(), _CLOSE_SECONDS)
+        if not self.is_attached and self.browser.is_connected():
+            await _within(self.browser.close(), _CLOSE_SECONDS / 4)
+        self._kill()
+        await self._end(browser_closed(self.browser_id))
+
+    def _kill(self) -> None:
+        """End the process of a browser that does not take leave, such as one that was stopped."""
+        if self.is_attached or self.pid is None or not self.browser.is_connected():
+            return
+        log.warning("browser_killed", browser_id=self.browser_id, pid=self.pid)
+        with suppress(ProcessLookupError):  # it went in this moment
+            os.kill(self.pid, signal.SIGKILL)
+
+    async def processes(self) -> list[dict[str, Any]]:
+        """The operating system's processes of the browser, by type and id; empty if it does not tell."""
+        if self._line is None:
+            return []
+        try:
+            async with asyncio.timeout(_LOOK_SECONDS):
+                told = await self._line.send("SystemInfo.getProcessInfo")
+        except Exception:  # noqa: BLE001 - some shells do not tell, and a dead one cannot
+            return []
+        found: list[dict[str, Any]] = told.get("processInfo", [])
+        return found
+
+    async def memory_bytes(self) -> int | None:
+        """Memory of all its processes, shared parts counted by their share."""
+        if self.is_attached:
+            return None
+        pids = [process["id"] for process in await self.processes()]
+        return await asyncio.to_thread(memory_of, pids) if pids else None
+
+    async def to_json(self) -> dict[str, Any]:
+        """The browser for programs, with its tabs."""
+        return {
+            "browserId": self.browser_id,
+            "sessionId": self.session_id,
+            "isShared": not self.session_id,
+            "isAttached": self.is_attached,
+            "headless": self.headless,
+            "version": self.version,
+            "pid": self.pid,
+            "memoryBytes": await self.memory_bytes(),
+            "startedAt": self.started_at_ms,
+            "tabs": [tab.to_json() for tab in self.tabs.values() if tab.is_within_reach],
+        }
+
+    # -- what tabs need ----------------------------------------------------------------------------------------
+
+    def changed(self, tab: Tab) -> None:
+        """A tab's state changed."""
+        if not tab.gone.done():
+            self._owner.changed(tab)
+
+    def forget(self, tab: Tab) -> None:
+        """A tab is gone."""
+        if self.tabs.pop(tab.tab_id, None) is not None:
+            self._owner.removed(tab)
+
+    def own(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Let something run to its end, and end it with the browser."""
+        task = asyncio.get_running_loop().create_task(_within(work, _CLOSE_SECONDS), name=f"browser:{self.browser_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # a task that is ended before its first step never came to it
+
+    def check_frames(self, page: "Page") -> None:
+        """Judge the addresses of a page and its frames.
+
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        for frame in page.frames:
+            if frame.url.startswith(_JUDGED):
+                self._owner.check_url(frame.url)
+
+    def refusal_of(self, url: str) -> ToolError | None:
+        """What the URL policy said to a connection for this address, if it refused one."""
+        return self._owner.refusal_of(*_place(url))
+
+    def failure_of(self, url: str) -> str | None:
+        """Why a connection for this address failed, in the browser's words."""
+        return self._owner.failure_of(*_place(url))
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _context(self, wish: TabWish) -> "BrowserContext":
+        context = self._contexts.get(wish.session_id)
+        if context is None:
+            context = self.shared_context if self.shares_context else None
+            if context is None:
+                context = await self.browser.new_context(**self.context_options)
+            if context not in self._contexts.values():
+                context.on("page", lambda page: self.own(self._maybe_popup(page, wish)))
+            self._contexts[wish.session_id] = context
+        return context
+
+    async def _marked(self, wish: TabWish) -> "Page | None":
+        """The page that a shell shows for this resource, in a browser that was attached to."""
+        if not self.is_attached or wish.resource_id is None or self._line is None:
+            return None
+        page = await find_target(self.browser, self._line, wish.resource_id)
+        if page is not None:
+            self.check_frames(page)
+        return page
+
+    async def _page(self, context: "BrowserContext", wish: TabWish) -> "Page":
+        page = await context.new_page()
+        if wish.viewport is not None:
+            await page.set_viewport_size({"width": wish.viewport.width, "height": wish.viewport.height})
+        return page
+
+    async def _maybe_popup(self, page: "Page", wish: TabWish) -> None:
+        """A page that nobody asked for is a popup: it becomes a tab, unless there are too many."""
+        async with self._opening:
+            if page.is_closed() or any(tab.page == page for tab in self.tabs.values()):
+                return
+            opening = await page.opener()
+            opener = next((tab for tab in self.tabs.values() if tab.page == opening), None)
+            if opener is None and self.shares_context:
+                return  # somebody else's page in a browser that is shared with people
+            if not self._owner.has_room():
+                log.warning("popup_closed", browser_id=self.browser_id, session_id=wish.session_id)
+                await page.close()
+                return
+            if opener is not None:
+                wish = TabWish(opener.owner, opener.session_id, opener.dialogs.hold_s)
+            # what a page of somebody else's opened may be what they opened
+            self._add(page, wish, is_ours=opener is None or opener.is_ours, opener=opener)
+
+    def _add(self, page: "Page", wish: TabWish, *, is_ours: bool, opener: Tab | None = None) -> Tab:
+        tab = Tab(self._owner.new_tab_id(), page, self, wish, self._owner.new_refs(self.selector_engine))
+        tab.opener, tab.is_ours = opener, is_ours
+        self.tabs[tab.tab_id] = tab
+        tab.listen()
+        self.own(self._learn_target(tab))
+        if opener is not None:
+            opener.add_popup(tab)
+        self._owner.added(tab)
+        return tab
+
+    async def _learn_target(self, tab: Tab) -> None:
+        told = await (await tab.session()).send("Target.getTargetInfo")
+        target = told["targetInfo"]
+        tab.target_id = target["targetId"]
+        self._by_target[tab.target_id] = tab
+        self._on_target(told)
+
+    def look_again(self, tab: Tab, after_s: float = _LOOK_AGAIN_SECONDS) -> None:
+        """Ask for a tab's title soon: a browser does not tell of every change by itself."""
+        if tab.target_id is not None and tab.tab_id not in self._looking:
+            self._looking.add(tab.tab_id)
+            asyncio.get_running_loop().call_later(after_s, self._look, tab)
+
+    def _look(self, tab: Tab) -> None:
+        self._looking.discard(tab.tab_id)
+        if self.is_open and not tab.gone.done():
+            self.own(self._ask(tab))
+
+    async def _ask(self, tab: Tab) -> None:
+        assert self._line is not None  # noqa: S101 - listen() was called
+        self._on_target(await self._line.send("Target.getTargetInfo", {"targetId": tab.target_id}))
+
+    def _on_target(self, told: dict[str, Any]) -> None:
+        target = told["targetInfo"]
+        tab = self._by_target.get(target["targetId"])
+        if tab is None or tab.gone.done():
+            self._by_target.pop(target["targetId"], None)
+            return
+        # before a page says its title, a browser gives the address as one, without its scheme
+        title = "" if target["url"].endswith(target["title"]) else target["title"]
+        self.heard(tab, title, target["url"])
+
+    def heard(self, tab: Tab, title: str, url: str) -> None:
+        """A tab's title and address, as somebody has just learnt them."""
+        if (title, url) != (tab.title, tab.heard_url):
+            tab.title, tab.heard_url = title, url
+            tab.screencast.notify()
+            self.changed(tab)
+
+    def _disconnected(self) -> None:
+        if self._closing or self._over:
+            return
+        log.error("browser_crashed", browser_id=self.browser_id, pid=self.pid, tabs=len(self.tabs))
+        self.crashed = browser_crashed("the browser's process ended", browserId=self.browser_id)
+        task = asyncio.get_running_loop().create_task(self._end(self.crashed), name=f"browser_end:{self.browser_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _end(self, error: ToolError) -> None:
+        if self._over:
+            return
+        self._over = True
+        for tab in list(self.tabs.values()):
+            tab.end(error)
+        self._owner.ended(self)
+        for task in self._tasks - {asyncio.current_task()}:
+            task.cancel()
+        if self.on_over is not None:
+            await self.on_over()
+
+
+def browser_closed(browser_id: str) -> ToolError:
+    """The browser was closed while something was done in it."""
+    return ToolError("instance_not_found", f"browser {browser_id!r} was closed", browserId=browser_id)
+
+
+def _place(url: str) -> tuple[str, int]:
+    """Host and port of an address, as a proxy is asked for them."""
+    parts = urlsplit(url)
+    try:
+        return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return "", 0
+
+
+async def _within(work: Any, limit_s: float) -> None:
+    """Let something of the driver's end, within a limit, whatever comes of it."""
+    try:
+        async with asyncio.timeout(limit_s):
+            await work
+    except Exception as exc:  # noqa: BLE001 - what is being ended may be gone already
+        log.debug("browser_work_failed", reason=str(exc))

@@ -1,0 +1,1 @@
+"""The live picture of a page, and what a person does through it."""

@@ -1,0 +1,143 @@
+"""The WebSocket of a live preview: frames and state out, a person's doings in."""
+
+import asyncio
+import itertools
+import json
+from typing import Any
+
+import structlog
+from pydantic import ValidationError
+
+from agentcore.api import Request, Response, ToolError, UrlPolicy
+from agentcore_chrome.live.driving import MESSAGE, Message, Mouse, SayTo, Shown, Take, drive
+from agentcore_chrome.live.screencast import Viewer
+from agentcore_chrome.tab.tab import Tab
+
+log = structlog.get_logger(__name__)
+
+_INPUT_SECONDS = 20.0
+_NAVIGATION_SECONDS = 35.0
+_WAITING_INPUT = 200
+_MOVES = 2
+_GONE = 4404
+_NUMBERS = itertools.count(1)
+
+
+class Preview:
+    """One viewer's connection to one page."""
+
+    def __init__(self, tab: Tab, policy: UrlPolicy, socket: Any) -> None:
+        self._tab, self._policy, self._socket = tab, policy, socket
+        self._viewer = Viewer(f"v{next(_NUMBERS)}")
+        self._input: asyncio.Queue[Message] = asyncio.Queue(_WAITING_INPUT)
+        self._size = (0, 0)
+
+    async def run(self) -> None:
+        """Show the page until the viewer goes, or the page does."""
+        tab = self._tab
+        await tab.screencast.add(self._viewer)
+        work: list[asyncio.Future[None]] = [
+            asyncio.ensure_future(part) for part in (self._send(), self._receive(), self._drive())
+        ]
+        try:
+            waits: list[asyncio.Future[Any]] = [*work, tab.gone]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for part in work:
+                part.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+            await tab.screencast.remove(self._viewer)
+            await tab.control.give_back(self._viewer.viewer_id)
+        if tab.gone.done():
+            await self._socket.close(_GONE, tab.gone.result().type)
+
+    async def _send(self) -> None:
+        while True:
+            frame, has_changed = await self._viewer.next()
+            if has_changed:
+                await self._tell(self._state())
+            if frame is not None:
+                if (frame.width, frame.height) != self._size:
+                    self._size = (frame.width, frame.height)
+                    await self._tell({"type": "size", "width": frame.width, "height": frame.height})
+                await self._socket.send(frame.data)
+
+    async def _receive(self) -> None:
+        async for text in self._socket:
+            try:
+                message = MESSAGE.validate_json(text)
+            except ValidationError as exc:
+                error = ToolError("invalid_arguments", f"cannot read the message: {exc.errors()[0]['msg']}")
+                await self._tell({"type": "error", "error": error.to_json()})
+                continue
+            if isinstance(message, Shown):
+                self._viewer.shown()
+            elif isinstance(message, Take) and message.type == "giveBack":
+                await self._input.put(message)  # after what was typed before it
+            elif isinstance(message, Take):
+                await self._take_over()
+            else:
+                self._put(message)
+
+    def _put(self, message: Message) -> None:
+        """Keep input of who drives, in order; when a page is slow, moves are the first to go."""
+        if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, SayTo):
+            return
+        is_move = isinstance(message, Mouse) and message.type == "mouseMove"
+        if self._input.full() or (is_move and self._input.qsize() > _MOVES):
+            return
+        self._input.put_nowait(message)
+
+    async def _drive(self) -> None:
+        while True:
+            message = await self._input.get()
+            if isinstance(message, Take):
+                await self._tab.control.give_back(self._viewer.viewer_id)
+                continue
+            if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, SayTo):
+                continue
+            limit_s = (
+                _NAVIGATION_SECONDS if message.type in {"navigate", "back", "forward", "reload"} else _INPUT_SECONDS
+            )
+            try:
+                async with asyncio.timeout(limit_s):
+                    await drive(self._tab, self._policy, message)
+            except ToolError as exc:
+                await self._tell({"type": "error", "error": exc.to_json()})
+            except TimeoutError:
+                log.info("preview_input_late", tab_id=self._tab.tab_id, kind=message.type)
+
+    async def _take_over(self) -> None:
+        if not await self._tab.control.take(self._viewer.viewer_id):
+            error = ToolError("page_is_driven", "somebody else drives this page now", retryable=True)
+            await self._tell({"type": "error", "error": error.to_json()})
+
+    def _state(self) -> dict[str, Any]:
+        tab = self._tab
+        holder = tab.control.holder
+        dialog = tab.dialogs.open
+        return {
+            "type": "state",
+            "tabId": tab.tab_id,
+            "url": tab.page.url,
+            "title": tab.title,
+            "driver": None if holder is None else "you" if holder == self._viewer.viewer_id else "other",
+            "dialog": dialog.to_json() if dialog is not None else None,
+        }
+
+    async def _tell(self, message: dict[str, Any]) -> None:
+        await self._socket.send(json.dumps(message, ensure_ascii=False))
+
+
+async def serve_preview(request: Request, tab: Tab | None, policy: UrlPolicy) -> Response | None:
+    """Answer a WebSocket: the tab's preview, or that there is none."""
+    socket = request.socket
+    assert socket is not None  # noqa: S101 - the route is a WebSocket's
+    if tab is None or tab.gone.done():
+        await socket.close(_GONE, "tab_not_found")
+        return None
+    try:
+        await Preview(tab, policy, socket).run()
+    except ConnectionError:
+        log.debug("preview_ended", tab_id=tab.tab_id)
+    return None

@@ -1,0 +1,150 @@
+"""The live picture of a page: frames as the browser paints them, encoded once, the newest for each viewer."""
+
+import asyncio
+from base64 import b64decode
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from agentcore_chrome.failures import is_driver_error
+
+if TYPE_CHECKING:
+    from agentcore_chrome.tab.tab import Tab
+
+log = structlog.get_logger(__name__)
+
+QUALITY = 70
+WIDEST, HIGHEST = 1920, 1200
+_LOOK_AGAIN_SECONDS = 0.5
+_AHEAD = 2
+"""Frames on their way to one viewer; it says when it has shown one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One picture of a page (JPEG), and the size of the page's window in CSS pixels."""
+
+    data: bytes
+    width: int
+    height: int
+
+
+class Viewer:
+    """Somebody who looks at a page. A slow one gets the newest frame when it is ready for one, never a backlog.
+
+    Attributes:
+        viewer_id: Unique among those who look at the page.
+    """
+
+    def __init__(self, viewer_id: str) -> None:
+        self.viewer_id = viewer_id
+        self._newest: Frame | None = None
+        self._credit = _AHEAD
+        self._wake = asyncio.Event()
+        self._changed = True
+
+    def offer(self, frame: Frame) -> None:
+        """There is a newer frame."""
+        self._newest = frame
+        self._wake.set()
+
+    def shown(self) -> None:
+        """The viewer has shown a frame."""
+        self._credit = min(self._credit + 1, _AHEAD)
+        self._wake.set()
+
+    def notify(self) -> None:
+        """Something else about the page changed."""
+        self._changed = True
+        self._wake.set()
+
+    async def next(self) -> tuple[Frame | None, bool]:
+        """Wait for something to send: the newest frame, if the viewer is ready for one; whether the state changed."""
+        while True:
+            frame = self._newest if self._credit > 0 else None
+            if frame is not None or self._changed:
+                if frame is not None:
+                    self._newest = None
+                    self._credit -= 1
+                changed, self._changed = self._changed, False
+                return frame, changed
+            self._wake.clear()
+            await self._wake.wait()
+
+
+class Screencast:
+    """The pictures of one page; they flow while somebody looks."""
+
+    def __init__(self, tab: "Tab") -> None:
+        self._tab = tab
+        self._viewers: dict[str, Viewer] = {}
+        self._last: Frame | None = None
+        self._is_listening = False
+        self._switching = asyncio.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def add(self, viewer: Viewer) -> None:
+        """Show the page to one more viewer."""
+        self._viewers[viewer.viewer_id] = viewer
+        if self._last is not None:
+            viewer.offer(self._last)
+        await self._switch()
+
+    async def remove(self, viewer: Viewer) -> None:
+        """Somebody looks away; the last one stops the pictures."""
+        self._viewers.pop(viewer.viewer_id, None)
+        await self._switch()
+
+    def notify(self) -> None:
+        """Tell viewers that the page's state changed."""
+        for viewer in self._viewers.values():
+            viewer.notify()
+
+    def close(self) -> None:
+        """The page is gone."""
+        self.notify()
+        for task in self._tasks:
+            task.cancel()
+
+    async def _switch(self) -> None:
+        """Have the pictures flow exactly while somebody looks."""
+        async with self._switching:
+            wanted = bool(self._viewers) and not self._tab.gone.done()
+            if wanted == self._is_listening or self._tab.gone.done():
+                return
+            session = await self._tab.session()
+            if wanted:
+                session.on("Page.screencastFrame", self._on_frame)
+                await session.send(
+                    "Page.startScreencast",
+                    {"format": "jpeg", "quality": QUALITY, "maxWidth": WIDEST, "maxHeight": HIGHEST},
+                )
+            else:
+                session.remove_listener("Page.screencastFrame", self._on_frame)
+                self._last = None
+                await session.send("Page.stopScreencast")
+            self._is_listening = wanted
+
+    def _on_frame(self, told: dict[str, Any]) -> None:
+        self._run(self._acknowledge(told["sessionId"]))
+        size = told["metadata"]
+        frame = Frame(b64decode(told["data"]), round(size["deviceWidth"]), round(size["deviceHeight"]))
+        self._last = frame
+        self._tab.process.look_again(self._tab, _LOOK_AGAIN_SECONDS)  # what was painted may have another title
+        for viewer in self._viewers.values():
+            viewer.offer(frame)
+
+    async def _acknowledge(self, number: int) -> None:
+        try:
+            await (await self._tab.session()).send("Page.screencastFrameAck", {"sessionId": number})
+        except Exception as exc:
+            if not is_driver_error(exc):
+                raise
+            log.debug("frame_not_acknowledged", tab_id=self._tab.tab_id)
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work, name=f"screencast:{self._tab.tab_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,90 @@
+"""Who drives a page: calls, one at a time, or a person who has taken it over."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from agentcore_chrome.call_limit import not_counted
+from agentcore_chrome.tab.tree_lines import is_other_page
+
+Describe = Callable[[], Awaitable[str]]
+
+_TAKE_SECONDS = 10.0
+
+
+class Control:
+    """The turn of one page. While a person drives, calls wait; when it is handed back, the next call is told.
+
+    Attributes:
+        holder: Who drives now, by the viewer's id; None: nobody.
+        changed: Told when it changes hands.
+    """
+
+    def __init__(self, describe: Describe, changed: Callable[[], None]) -> None:
+        self._describe, self.changed = describe, changed
+        self.holder: str | None = None
+        self._free = asyncio.Event()
+        self._free.set()
+        self._turn = asyncio.Lock()
+        self._before = ""
+        self._told: str | None = None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """The turn of one call: after the calls before it, and not while a person drives."""
+        while True:
+            if not self._free.is_set():
+                with not_counted():
+                    await self._free.wait()
+            async with self._turn:
+                if self._free.is_set():
+                    yield
+                    return
+
+    async def take(self, viewer: str) -> bool:
+        """A person takes the page over, when the call that runs has ended or after a while; whether they have it."""
+        if self.holder is not None:
+            return self.holder == viewer
+        self.holder = viewer
+        self._free.clear()
+        try:
+            async with asyncio.timeout(_TAKE_SECONDS):
+                async with self._turn:
+                    self._before = await self._describe()
+        except TimeoutError:
+            self._before = ""
+        self.changed()
+        return True
+
+    async def give_back(self, viewer: str) -> None:
+        """The person hands the page back; what changed is kept for the next call. Others' wishes are ignored."""
+        if self.holder != viewer:
+            return
+        try:
+            after = await self._describe()
+            self._told = _difference(self._before, after)
+        finally:
+            self.holder = None
+            self._free.set()
+            self.changed()
+
+    def report(self) -> str | None:
+        """What a person changed since the last call, told once."""
+        told, self._told = self._told, None
+        return told
+
+
+def _difference(before: str, after: str) -> str:
+    """The lines that came and went, in order, short."""
+    old, new = before.splitlines(), after.splitlines()
+    if is_other_page(old[0] if old else "", new[0] if new else ""):
+        old = old[:_HEAD]  # of the page that was left, its address and title are enough
+    gone, come = set(old) - set(new), set(new) - set(before.splitlines())
+    lines = [f"- {line}" for line in old if line in gone][:_LINES] + [f"+ {line}" for line in new if line in come][
+        :_LINES
+    ]
+    return "\n".join(lines) or "nothing that can be seen"
+
+
+_LINES = 60
+_HEAD = 2

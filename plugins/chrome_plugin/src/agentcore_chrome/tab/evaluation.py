@@ -1,0 +1,154 @@
+"""Scripts in a page: under our own limit, their values cut inside of the page before they cross."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from agentcore.api import ToolError
+from agentcore_chrome.failures import is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.tab import Tab
+
+VALUE_CHARS = 262_144
+"""Bound of a value as JSON; more is cut inside of the page."""
+
+_CUT = """(v => {
+  const seen = new WeakSet();
+  const plain = (key, x) => {
+    if (typeof x === 'bigint') return String(x) + 'n';
+    if (typeof x === 'function') return String(x).slice(0, 200);
+    if (typeof x === 'symbol') return String(x);
+    if (typeof x === 'number' && !Number.isFinite(x)) return String(x);
+    if (typeof x !== 'object' || x === null) return x;
+    if (seen.has(x)) return '[seen before]';
+    seen.add(x);
+    if (x instanceof Node) return (x.outerHTML || x.textContent || x.nodeName).slice(0, 1000);
+    if (x === window) return '[window]';
+    if (x instanceof Map) return Object.fromEntries(x);
+    if (x instanceof Set || x instanceof NodeList || x instanceof HTMLCollection) return Array.from(x);
+    if (x instanceof Error) return String(x.stack || x);
+    return x;
+  };
+  if (v === undefined) return {};
+  const text = JSON.stringify(v, plain);
+  return text.length > LIMIT ? {cut: text.slice(0, LIMIT), length: text.length} : {text};
+})""".replace("LIMIT", str(VALUE_CHARS))
+_RETURN = re.compile(r"\breturn\b")
+_STACK_CHARS = 2000
+_MESSAGE_CHARS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a script gave: JSON values, or the first part of the JSON text if it was too long."""
+
+    value: Any
+    cut_text: str | None = None
+    length: int = 0
+
+
+async def evaluate(tab: Tab, script: str, timeout_ms: int) -> Value:
+    """Run a script in the page's main frame and give its value.
+
+    The script is an expression, a function (which is called), statements with `return`, or statements whose last value
+    counts; `await` works in all of them.
+
+    Raises:
+        ToolError: `evaluation_error`, with message and stack; `timeout`, and then the script was stopped.
+    """
+    try:
+        return await tab.act(lambda: _run(tab, script), timeout_ms, grace_s=0)
+    except Exception as exc:
+        if is_driver_timeout(exc) or _was_stopped(exc):
+            raise timed_out(tab, timeout_ms) from exc
+        if is_driver_error(exc):
+            raise _failed(tab, str(exc).splitlines()[0], "") from exc
+        raise
+
+
+def _was_stopped(error: Exception) -> bool:
+    return any(sign in str(error) for sign in ("Execution was terminated", "Script execution was interrupted"))
+
+
+def timed_out(tab: Tab, timeout_ms: int) -> ToolError:
+    """A script did not end in time."""
+    return ToolError(
+        "timeout",
+        f"the script did not end within {timeout_ms} ms and was stopped; the tab can still be used",
+        retryable=True,
+        timeoutMs=timeout_ms,
+        tabId=tab.tab_id,
+        url=tab.page.url,
+    )
+
+
+async def _run(tab: Tab, script: str) -> Value:
+    session = await tab.session()
+    common = {"awaitPromise": True, "userGesture": True}
+    wrapped = (
+        f"(async () => {{ const v = (\n{script}\n); return {_CUT}(await (typeof v === 'function' ? v() : v)); }})()"
+    )
+    told = await session.send("Runtime.evaluate", {"expression": wrapped, "returnByValue": True, **common})
+    if _is_syntax_error(told) and _RETURN.search(script):
+        body = f"(async () => {{ const v = await (async () => {{\n{script}\n}})(); return {_CUT}(v); }})()"
+        told = await session.send("Runtime.evaluate", {"expression": body, "returnByValue": True, **common})
+    elif _is_syntax_error(told):
+        return await _run_statements(tab, script, common)
+    _raise_failure(tab, told)
+    return _value(told["result"].get("value") or {})
+
+
+async def _run_statements(tab: Tab, script: str, common: dict[str, Any]) -> Value:
+    """As a console does: top-level `await`, and the value of the last statement."""
+    session = await tab.session()
+    told = await session.send("Runtime.evaluate", {"expression": script, "replMode": True, **common})
+    _raise_failure(tab, told)
+    result = told["result"]
+    if "objectId" not in result:
+        return Value(result.get("value"))
+    cut = await session.send(
+        "Runtime.callFunctionOn",
+        {
+            "objectId": result["objectId"],
+            "functionDeclaration": f"function () {{ return {_CUT}(this); }}",
+            "returnByValue": True,
+        },
+    )
+    await session.send("Runtime.releaseObject", {"objectId": result["objectId"]})
+    _raise_failure(tab, cut)
+    return _value(cut["result"].get("value") or {})
+
+
+def _value(told: dict[str, Any]) -> Value:
+    if "cut" in told:
+        return Value(None, told["cut"], told["length"])
+    return Value(json.loads(told["text"]) if "text" in told else None)
+
+
+def _is_syntax_error(told: dict[str, Any]) -> bool:
+    """Whether the script could not be read, as against one that ran and threw a SyntaxError of its own."""
+    details = told.get("exceptionDetails")
+    if details is None or details.get("text") != "Uncaught":
+        return False
+    return bool(details.get("exception", {}).get("className") == "SyntaxError")
+
+
+def _raise_failure(tab: Tab, told: dict[str, Any]) -> None:
+    details = told.get("exceptionDetails")
+    if details is None:
+        return
+    exception = details.get("exception", {})
+    description = str(exception.get("description") or exception.get("value") or details.get("text"))
+    message, _, stack = description.partition("\n")
+    raise _failed(tab, message, stack)
+
+
+def _failed(tab: Tab, message: str, stack: str) -> ToolError:
+    return ToolError(
+        "evaluation_error",
+        f"the script failed: {message[:_MESSAGE_CHARS]}",
+        error=message[:_MESSAGE_CHARS],
+        stack=stack[:_STACK_CHARS],
+        tabId=tab.tab_id,
+        url=tab.page.url,
+    )

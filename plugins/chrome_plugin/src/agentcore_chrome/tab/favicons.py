@@ -1,0 +1,148 @@
+"""The icon of the site that a tab shows: looked for when the page has come to rest, so that no call waits for it."""
+
+import asyncio
+from base64 import b64decode
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import structlog
+
+from agentcore.api import Image, ToolError, UrlPolicy
+from agentcore_chrome.tab.tab import Tab
+
+log = structlog.get_logger(__name__)
+
+_REST_SECONDS = 1.0
+_LOAD_SECONDS = 10.0
+_ICON_BYTES = 128 * 1024
+_URL_CHARS = 4 * _ICON_BYTES
+_REMEMBERED = 128
+_NONE = Image(b"", "image/png")
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\x00\x00\x01\x00", "image/x-icon"),
+    (b"GIF8", "image/gif"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"RIFF", "image/webp"),
+)
+_LINKED = """() => {
+    const linked = [...document.querySelectorAll('link[rel~="icon" i]')].at(-1)?.href;
+    return linked || (location.protocol.startsWith('http') ? `${location.origin}/favicon.ico` : '');
+}"""
+
+
+class Favicons:
+    """Finds icons of tabs and remembers those of the last sites.
+
+    The browser itself fetches them, through whatever its connections go through and with the site's cookies, as it
+    would for its own tabs.
+
+    Args:
+        policy: Judges their addresses, too.
+        found: Told of a tab's icon; one without data says that the site has none.
+    """
+
+    def __init__(self, policy: UrlPolicy, found: Callable[[Tab, Image], None]) -> None:
+        self._policy, self._found = policy, found
+        self._known: OrderedDict[str, Image] = OrderedDict()
+        self._resting: dict[str, asyncio.TimerHandle] = {}
+        self._seen: dict[str, str] = {}
+
+    def look_soon(self, tab: Tab) -> None:
+        """Look for a tab's icon once nothing has changed for a second."""
+        if tab.tab_id in self._resting:
+            self._resting.pop(tab.tab_id).cancel()
+        elif tab.tab_id not in self._seen:
+            tab.gone.add_done_callback(lambda _: self._forget(tab.tab_id))
+        if not tab.gone.done() and self._seen.get(tab.tab_id) != tab.page.url:
+            self._resting[tab.tab_id] = asyncio.get_running_loop().call_later(_REST_SECONDS, self._look, tab)
+
+    def close(self) -> None:
+        """Look for none any more."""
+        for timer in self._resting.values():
+            timer.cancel()
+        self._resting.clear()
+
+    def _look(self, tab: Tab) -> None:
+        self._resting.pop(tab.tab_id, None)
+        if not tab.gone.done():
+            tab.process.own(self._find(tab))
+
+    async def _find(self, tab: Tab) -> None:
+        url = self._seen[tab.tab_id] = tab.page.url
+        linked = await tab.look(lambda: tab.page.evaluate(_LINKED), None)
+        if not isinstance(linked, str) or len(linked) > _URL_CHARS:
+            self._seen.pop(tab.tab_id, None)  # it could not say; it is asked again when it has changed
+            return
+        icon = self._known.get(linked)
+        if icon is None:
+            icon = self._known[linked] = await self._load(tab, linked)
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(linked)
+        if tab.page.url == url and not tab.gone.done():
+            self._found(tab, icon)
+
+    async def _load(self, tab: Tab, url: str) -> Image:
+        try:
+            if url.startswith("data:"):
+                return _image(_inline(url))
+            if urlsplit(url).scheme not in ("http", "https"):
+                return _NONE
+            await self._policy.resolve(url)
+            async with asyncio.timeout(_LOAD_SECONDS):
+                return _image(await _fetch(tab, url))
+        except ToolError:
+            return _NONE  # an address that nothing here may touch
+        except Exception as exc:  # noqa: BLE001 - whatever the driver says, there is no icon
+            log.debug("favicon_not_loaded", tab_id=tab.tab_id, reason=str(exc))
+            return _NONE
+
+    def _forget(self, tab_id: str) -> None:
+        self._seen.pop(tab_id, None)
+        if tab_id in self._resting:
+            self._resting.pop(tab_id).cancel()
+
+
+async def _fetch(tab: Tab, url: str) -> bytes:
+    """What the browser gets at an address.
+
+    Source: https://chromedevtools.github.io/devtools-protocol/tot/Network/#method-loadNetworkResource
+    """
+    line: Any = await tab.session()
+    frame = (await line.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+    options = {"disableCache": False, "includeCredentials": True}
+    wish = {"frameId": frame, "url": url, "options": options}
+    loaded = (await line.send("Network.loadNetworkResource", wish))["resource"]
+    handle = loaded.get("stream")
+    if handle is None:
+        return b""
+    try:
+        data, is_over = b"", not loaded["success"]
+        while not is_over and len(data) <= _ICON_BYTES:
+            part = await line.send("IO.read", {"handle": handle, "size": _ICON_BYTES})
+            data += b64decode(part["data"]) if part.get("base64Encoded") else part["data"].encode()
+            is_over = part["eof"]
+    finally:
+        await line.send("IO.close", {"handle": handle})
+    return data
+
+
+def _inline(url: str) -> bytes:
+    """The bytes of a `data:` address."""
+    head, _, body = url.partition(",")
+    data = unquote_to_bytes(body)
+    return b64decode(data) if head.endswith(";base64") else data
+
+
+def _image(data: bytes) -> Image:
+    """An icon, by how its bytes begin: what a site says about them is often wrong."""
+    if len(data) > _ICON_BYTES:
+        return _NONE
+    for signature, mime in _SIGNATURES:
+        if data.startswith(signature):
+            return Image(data, mime)
+    is_drawing = b"<svg" in data[:1024] and data.lstrip()[:1] == b"<" and b"<html" not in data[:1024].lower()
+    return Image(data, "image/svg+xml") if is_drawing else _NONE

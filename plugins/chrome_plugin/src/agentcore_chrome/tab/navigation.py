@@ -1,0 +1,183 @@
+"""Going to addresses."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from agentcore.api import ToolError, UrlPolicy
+from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout, net_error
+from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tab.title_at_load import TitleAtLoad
+
+if TYPE_CHECKING:
+    from playwright.async_api import Response
+
+WaitUntil = Literal["load", "domcontentloaded", "networkidle", "commit"]
+
+BLANK = "about:blank"
+_LOOK = "() => [document.title, document.readyState]"
+_ERROR_PAGE = "chrome-error://**"
+_ERROR_PAGE_MS = 1500
+_DOWNLOAD = "Download is starting"
+_INTERRUPTED = "is interrupted by another navigation"
+_STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": "load"}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Where a tab got to."""
+
+    url: str
+    status: int | None
+    title: str
+    load_state: str
+    is_download: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The arrival for programs."""
+        return {"url": self.url, "status": self.status, "title": self.title, "loadState": self.load_state}
+
+    def __str__(self) -> str:
+        if self.is_download:
+            return f"{self.url} is a download; the page stayed where it was"
+        status = f" (HTTP {self.status})" if self.status is not None else ""
+        title = f" – {self.title}" if self.title else ""
+        return f"{self.url}{status}{title}"
+
+
+async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, timeout_ms: int) -> Arrived:
+    """Go to an address.
+
+    Raises:
+        ToolError: `url_blocked`, `navigation_failed`, `navigation_timeout`, `browser_crashed`.
+    """
+    checked = policy.check(with_scheme(url))
+
+    async def go() -> "Response | None":
+        try:
+            return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+        except Exception as exc:
+            if _INTERRUPTED not in str(exc):
+                raise
+            # by one that a call before had begun, and whose time was up before it came to anything
+            return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+
+    return await _move(tab, checked, timeout_ms, go)
+
+
+async def go_back(tab: Tab, timeout_ms: int) -> Arrived:
+    """Go one step back in the tab's history.
+
+    Raises:
+        ToolError: `navigation_failed`: there is nothing to go back to; and those of `go_to`.
+    """
+    return await _step(tab, -1, timeout_ms, lambda: tab.page.go_back(wait_until="load", timeout=timeout_ms))
+
+
+async def go_forward(tab: Tab, timeout_ms: int) -> Arrived:
+    """Go one step forward; see `go_back`."""
+    return await _step(tab, 1, timeout_ms, lambda: tab.page.go_forward(wait_until="load", timeout=timeout_ms))
+
+
+async def reload(tab: Tab, timeout_ms: int) -> Arrived:
+    """Load the page again; see `go_to`."""
+    return await _move(tab, tab.page.url, timeout_ms, lambda: tab.page.reload(wait_until="load", timeout=timeout_ms))
+
+
+async def state_of(tab: Tab) -> tuple[str, str]:
+    """Title and load state, as far as the page can tell now."""
+    title, state = await tab.look(lambda: tab.page.evaluate(_LOOK), (tab.title, "loading"))
+    return title, _STATES.get(state, state)
+
+
+def with_scheme(url: str) -> str:
+    """The address with `https:` in front where somebody left the scheme out (`example.org/a`, `localhost:8000`)."""
+    url = url.strip()
+    if not url or url.startswith(("/", ".")) or "://" in url:
+        return url
+    head, _, rest = url.partition(":")
+    is_port = rest.split("/")[0].split("?")[0].isdigit()
+    if rest and not is_port:
+        return url
+    name = head.split("/")[0]
+    if name == "localhost" or name.replace(".", "").isdigit():
+        return f"http://{url}"
+    return f"https://{url}" if "." in name else url
+
+
+async def _step(tab: Tab, step: int, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]) -> Arrived:
+    async def there() -> bool:
+        told = await (await tab.session()).send("Page.getNavigationHistory")
+        return bool(0 <= told["currentIndex"] + step < len(told["entries"]))
+
+    if not await tab.look(there, default=True):
+        way = "back" if step < 0 else "forward"
+        raise ToolError("navigation_failed", f"there is no page to go {way} to", url=tab.page.url, tabId=tab.tab_id)
+    return await _move(tab, tab.page.url, timeout_ms, move)
+
+
+async def _move(tab: Tab, url: str, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]) -> Arrived:
+    async def run() -> Arrived:
+        async with TitleAtLoad(tab) as asked:
+            response = await move()
+            title, state = await asked.answer() or await tab.page.evaluate(_LOOK)
+        tab.process.heard(tab, title, tab.page.url)
+        return Arrived(tab.page.url, response.status if response else None, title, _STATES.get(state, state))
+
+    try:
+        return await tab.act(run, timeout_ms)
+    except Exception as exc:
+        if _DOWNLOAD in str(exc):
+            await tab.look(tab.download_began.wait, default=True)
+            return Arrived(url, None, tab.title, "load", is_download=True)
+        if is_driver_timeout(exc):
+            raise await _timed_out(tab, url, timeout_ms) from exc
+        if not is_driver_error(exc):
+            raise
+        if net_error(exc) is not None:
+            await tab.look(lambda: _error_page(tab), None)
+        raise _failed(tab, url, exc) from exc
+
+
+async def _error_page(tab: Tab) -> None:
+    """Wait for the page that the browser shows instead, which would cut into what comes next."""
+    await tab.page.wait_for_url(_ERROR_PAGE, wait_until="commit", timeout=_ERROR_PAGE_MS)
+
+
+async def _timed_out(tab: Tab, url: str, timeout_ms: int) -> ToolError:
+    async def stop() -> None:
+        await (await tab.session()).send("Page.stopLoading")
+
+    await tab.look(stop, None)
+    return ToolError(
+        "navigation_timeout",
+        f"{url!r} was not loaded within {timeout_ms} ms; it was stopped where it was. Allow more with timeoutMs, "
+        "or wait for less with waitUntil",
+        retryable=True,
+        url=url,
+        tabId=tab.tab_id,
+        timeoutMs=timeout_ms,
+    )
+
+
+def _failed(tab: Tab, url: str, error: Exception) -> ToolError:
+    if tab.refusal is not None:
+        return tab.refusal
+    refusal = tab.process.refusal_of(url)
+    if refusal is not None:
+        return refusal
+    code = tab.process.failure_of(url) or net_error(error) or headline(error)
+    return ToolError(
+        "navigation_failed",
+        f"{url!r} could not be loaded: {code}",
+        retryable=True,
+        url=url,
+        netError=code,
+        tabId=tab.tab_id,
+    )
+
+
+def host_of(url: str) -> str:
+    """The host of an address, for people."""
+    return urlsplit(url).hostname or url

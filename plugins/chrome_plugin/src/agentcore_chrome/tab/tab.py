@@ -1,0 +1,430 @@
+"""One tab: a page of a browser, and the one way in which anything is done to it."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import structlog
+
+from agentcore.api import ToolError
+from agentcore_chrome.call_limit import cleaning_s, work_s
+from agentcore_chrome.failures import browser_crashed, is_closed
+from agentcore_chrome.live.screencast import Screencast
+from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tab.control import Control
+from agentcore_chrome.tab.dialogs import Answer, Dialogs, Seen
+from agentcore_chrome.tab.refs import Refs
+from agentcore_chrome.tab.tree_lines import read_lines
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Page, Request
+
+    from agentcore_chrome.browser.process import BrowserProcess
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+_LOOK_SECONDS = 2.0
+_AGAIN_SECONDS = 0.2
+_OWN_SECONDS = 10.0
+_DOWNLOADS = 20
+_BEHIND_SECONDS = 2.0
+_DRIVER_SECONDS = 0.8
+_HEARSAY_SECONDS = 0.3
+
+
+class DialogOpened(Exception):  # noqa: N818 - it ends an action, and is no failure
+    """A dialog opened while something was done; what was done goes on behind it."""
+
+    def __init__(self, seen: Seen) -> None:
+        super().__init__(str(seen))
+        self.seen = seen
+
+
+@dataclass(frozen=True, slots=True)
+class TabWish:
+    """What is wanted of a new tab.
+
+    Args:
+        owner: The module that wants it.
+        session_id: The chat session that it is for.
+        hold_s: How many seconds its dialogs stay open for an answer.
+        resource_id: The resource that it will stand for, if there is one already.
+        viewport: The size of its page, if not as the browser's others.
+    """
+
+    owner: str
+    session_id: str
+    hold_s: float = 0
+    resource_id: str | None = None
+    viewport: Viewport | None = None
+
+
+class Tab:
+    """A page with its dialogs, downloads and the person who may drive it.
+
+    Attributes:
+        tab_id: Unique over all browsers, never used twice.
+        page: The driver's page.
+        process: The browser that it lives in.
+        owner: The module that opened it, or its opener.
+        session_id: The chat session that it belongs to.
+        resource_id: The resource that stands for it.
+        opener: The tab that opened it, if a page did.
+        is_ours: Whether it is closed when it is needed no more; else it was there before, and is left as it is.
+        gone: Done with the reason when the page is no more.
+        title: Its title, as last heard.
+        refs: The references of its snapshots.
+        file_chooser: The chooser that the page has opened, to be given files.
+        refusal: What the URL policy said to the page's last attempt to go somewhere.
+    """
+
+    def __init__(self, tab_id: str, page: "Page", process: "BrowserProcess", wish: TabWish, refs: Refs) -> None:
+        self.tab_id, self.page, self.process, self.refs = tab_id, page, process, refs
+        self.owner, self.session_id = wish.owner, wish.session_id
+        self.resource_id = wish.resource_id
+        self.opener: Tab | None = None
+        self.is_ours = True
+        self.title, self.heard_url = "", ""
+        self.target_id: str | None = None
+        self.created_at_ms = time.time_ns() // 1_000_000
+        self.gone: asyncio.Future[ToolError] = asyncio.get_running_loop().create_future()
+        self.dialogs = Dialogs(wish.hold_s)
+        self.downloads: deque[Download] = deque(maxlen=_DOWNLOADS)
+        self.download_began = asyncio.Event()
+        self.chooser_opened = asyncio.Event()
+        self.file_chooser: FileChooser | None = None
+        self.file_chooser_told = False
+        self.refusal: ToolError | None = None
+        self._popups: list[Tab] = []
+        self.control = Control(self.describe, self._tell)
+        self.screencast = Screencast(self)
+        self.dialogs.listener = self._tell
+        self.closing = False
+        self._session: asyncio.Task[CDPSession] | None = None
+        self._hearing: dict[str, Callable[[Any], None]] = {
+            "crash": lambda _: self._crashed(),
+            "close": lambda _: self._on_close(),
+            "dialog": self._on_dialog,
+            "download": self._on_download,
+            "filechooser": self._on_file_chooser,
+            "requestfailed": self._on_request_failed,
+        }
+        self._behind: set[asyncio.Task[Any]] = set()
+        self._stopping: asyncio.Task[None] | None = None
+
+    # -- its life ----------------------------------------------------------------------------------------------
+
+    def listen(self) -> None:
+        """Hear what happens to the page, from the start."""
+        for event, hear in self._hearing.items():
+            self.page.on(event, hear)  # type: ignore[call-overload]
+        self._session = asyncio.get_running_loop().create_task(self._open_session(), name=f"tab:{self.tab_id}")
+        self._session.add_done_callback(seen)
+
+    def end(self, error: ToolError) -> None:
+        """The page is no more: calls that wait on it end with the error, and it is forgotten."""
+        if self.gone.done():
+            return
+        self.gone.set_result(error)
+        self.dialogs.close()
+        self.screencast.close()
+        if self._session is not None:
+            self._session.cancel()
+        for task in self._behind:
+            task.cancel()
+        if self._stopping is not None:
+            self._stopping.cancel()
+        self.process.forget(self)
+
+    async def close(self) -> None:
+        """Close the page, also one whose script never ends; one that is not ours is let go."""
+        if self.gone.done():
+            return
+        self.closing = True
+        if not self.is_ours:
+            await self._let_go()
+            return
+        self.dialogs.answer_open(Answer(False))
+        stopping = asyncio.ensure_future(self.stop_script())
+        try:
+            async with asyncio.timeout(_OWN_SECONDS):
+                await self.page.close()
+        except Exception as exc:  # noqa: BLE001 - whatever the driver says, the tab is dropped here
+            log.info("tab_close_failed", tab_id=self.tab_id, reason=str(exc))
+        finally:
+            stopping.cancel()
+            self.end(self._closed())
+
+    # -- what is done to it ------------------------------------------------------------------------------------
+
+    async def act(self, work: Callable[[], Awaitable[T]], timeout_ms: int, *, grace_s: float = _DRIVER_SECONDS) -> T:
+        """Do one thing to the page, in its turn and within the limit.
+
+        Args:
+            work: What to do; begun when the turn has come.
+            timeout_ms: Its limit; less, where the call has less left.
+            grace_s: How much longer the driver may take to say itself that time is up, and why.
+        Raises:
+            ToolError: `browser_crashed`, `tab_not_found`, `url_blocked`, or what `work` raises.
+            TimeoutError: It was not done in time.
+            DialogOpened: A dialog holds it up.
+        """
+        async with self.control.turn():
+            self.raise_if_gone()
+            self.check_reach()
+            await self._settle_before()
+            self.dialogs.begin_call()
+            self.refusal = None
+            self.download_began.clear()
+            result = await self._race(work, work_s(timeout_ms / 1000, grace_s))
+            self.process.look_again(self)
+            if self.refusal is not None:
+                raise self.refusal
+            return result
+
+    async def look(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
+        """Ask the page something that it may be unable to answer (a script that never ends, a crash)."""
+        try:
+            async with asyncio.timeout(cleaning_s(limit_s)):
+                return await work()
+        except Exception:  # noqa: BLE001 - no answer is an answer here
+            return default
+
+    async def session(self) -> "CDPSession":
+        """The page's own line to the browser, for what the driver has no word for."""
+        assert self._session is not None  # noqa: S101 - listen() was called
+        return await asyncio.shield(self._session)
+
+    def stop_soon(self) -> None:
+        """End the script that runs in the page, beside the call whose time is up; the next one begins after it."""
+        if self._stopping is None or self._stopping.done():
+            name = f"stop_script:{self.tab_id}"
+            self._stopping = asyncio.get_running_loop().create_task(self.stop_script(), name=name)
+
+    async def stop_script(self) -> None:
+        """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
+        try:
+            async with asyncio.timeout(_OWN_SECONDS):
+                await self._terminate(await self.session())
+        except Exception as exc:  # noqa: BLE001 - the page is gone, or does not answer
+            log.debug("script_not_stopped", tab_id=self.tab_id, reason=str(exc))
+
+    async def _terminate(self, session: "CDPSession") -> None:
+        # The request overtakes scripts that wait for their turn, and ends whichever runs next. An empty script behind
+        # them tells when all are over, and takes the request upon itself if there was nothing else to end.
+        def request() -> "asyncio.Future[Any]":
+            return asyncio.ensure_future(session.send("Runtime.terminateExecution"))
+
+        def probe() -> "asyncio.Future[Any]":
+            return asyncio.ensure_future(session.send("Runtime.evaluate", {"expression": "0"}))
+
+        requested, probed = request(), probe()
+        try:
+            while (await asyncio.wait((requested, probed), timeout=_AGAIN_SECONDS))[1]:
+                if requested.done():
+                    seen(requested)
+                    requested = request()
+                elif probed.done():
+                    seen(probed)
+                    probed = probe()
+        finally:
+            for sent in (requested, probed):
+                sent.add_done_callback(seen)
+                sent.cancel()
+
+    async def describe(self) -> str:
+        """The page as lines, to tell what changed between two looks."""
+
+        nothing: list[str] = []
+        lines = await self.look(lambda: read_lines(self.page, self.refs, _LOOK_SECONDS * 1000), nothing)
+        title = await self.look(self.page.title, self.title)
+        return "\n".join([f"url: {self.page.url}", f"title: {title}", *(line.strip(" -") for line in lines)])
+
+    def raise_if_gone(self) -> None:
+        """See that the page is there.
+
+        Raises:
+            ToolError: What became of it.
+        """
+        if self.gone.done():
+            raise self.gone.result()
+
+    def check_reach(self) -> None:
+        """See that the page, or a frame of it, is not at an address that nothing here may touch.
+
+        A launched browser's connections are judged one by one; in one that was attached to, somebody else may have
+        gone anywhere.
+
+        Raises:
+            ToolError: `url_blocked`.
+        """
+        if self.process.is_attached:
+            self.process.check_frames(self.page)
+
+    @property
+    def is_within_reach(self) -> bool:
+        """See `check_reach`; a tab that is not is not shown either."""
+        try:
+            self.check_reach()
+        except ToolError:
+            return False
+        return True
+
+    @property
+    def state(self) -> str:
+        """`open`, `dialog` or `driven`."""
+        if self.control.holder is not None:
+            return "driven"
+        return "dialog" if self.dialogs.open else "open"
+
+    @property
+    def name(self) -> str:
+        """The id that its owner's tools know it by."""
+        return self.resource_id if self.owner == "browser" and self.resource_id else self.tab_id
+
+    def ids(self) -> dict[str, Any]:
+        """Ids and address, for a result."""
+        return {"tabId": self.tab_id, "resourceId": self.resource_id, "url": self.page.url}
+
+    def add_popup(self, popup: "Tab") -> None:
+        """A page was opened by this one."""
+        self._popups = [*self._popups[-49:], popup]
+
+    def take_popups(self) -> "list[Tab]":
+        """The pages that this one opened since the last question, and that are still there."""
+        popups, self._popups = self._popups, []
+        return [popup for popup in popups if not popup.gone.done()]
+
+    def to_json(self) -> dict[str, Any]:
+        """The tab for programs."""
+        return {
+            "tabId": self.tab_id,
+            "url": self.page.url,
+            "title": self.title,
+            "state": self.state,
+            "owner": self.owner,
+            "sessionId": self.session_id,
+            "resourceId": self.resource_id,
+            "createdAt": self.created_at_ms,
+        }
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _let_go(self) -> None:
+        """Leave a page as it is, with what it shows and asks, and hear of it no more."""
+        for event, hear in self._hearing.items():
+            self.page.remove_listener(event, hear)
+        session = await self.look(self.session, None)
+        self.end(self._closed())
+        if session is not None:
+            await self.look(session.detach, None)
+
+    async def _race(self, work: Callable[[], Awaitable[T]], limit_s: float) -> T:
+        task = asyncio.ensure_future(work())
+        opened = asyncio.ensure_future(self.dialogs.opened.wait())
+        try:
+            await asyncio.wait(
+                (task, opened, self.gone),
+                timeout=limit_s,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if task.done() and not self.gone.done():
+                return await self._result(task)
+            if self.gone.done():
+                raise self.gone.result()
+            if self.dialogs.open is not None:
+                self._behind.add(task)
+                task.add_done_callback(self._behind.discard)
+                task.add_done_callback(seen)
+                raise DialogOpened(self.dialogs.open)
+            task.cancel()  # first: it must not ask the page for more
+            self.stop_soon()
+            raise TimeoutError
+        finally:
+            opened.cancel()
+            if task not in self._behind:
+                task.add_done_callback(seen)
+                task.cancel()
+
+    async def _result(self, task: "asyncio.Future[T]") -> T:
+        error = task.exception()
+        if error is not None and is_closed(error):
+            # the driver's answer came before its events, which say what happened
+            await asyncio.wait((self.gone,), timeout=cleaning_s(_OWN_SECONDS))
+            if self.gone.done():
+                raise self.gone.result() from error
+            raise browser_crashed("the page or its browser went away", tabId=self.tab_id) from error
+        return task.result()
+
+    async def _settle_before(self) -> None:
+        """Let what the call before left end: a script that is being stopped, and what waits behind a dialog.
+
+        A dialog that nobody answered is dismissed.
+        """
+        if self._stopping is not None and not self._stopping.done():
+            await asyncio.wait((self._stopping,), timeout=work_s(_OWN_SECONDS))
+        if self.dialogs.answer_open(Answer(False)) is not None and self._behind:
+            await asyncio.wait(set(self._behind), timeout=work_s(_BEHIND_SECONDS))
+
+    async def settle(self, limit_s: float) -> None:
+        """Wait until what a dialog held up has ended, within a limit."""
+        if self._behind:
+            await asyncio.wait(set(self._behind), timeout=cleaning_s(limit_s))
+
+    async def _open_session(self) -> "CDPSession":
+        session = await self.page.context.new_cdp_session(self.page)
+        if self.process.is_attached:
+            # a browser paints no page that is behind another, and what is done to one waits for it to be painted
+            await session.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        return session
+
+    def _closed(self) -> ToolError:
+        if self.process.crashed is not None:
+            return self.process.crashed
+        return ToolError(
+            "tab_not_found", f"tab {self.tab_id!r} was closed", tabId=self.tab_id, resourceId=self.resource_id
+        )
+
+    def _tell(self) -> None:
+        self.screencast.notify()
+        self.process.changed(self)
+
+    def _on_close(self) -> None:
+        """The page closed itself, or was closed; or the browser died, which is heard a moment later."""
+        if self.closing:
+            self.end(self._closed())
+        else:
+            asyncio.get_running_loop().call_later(_HEARSAY_SECONDS, lambda: self.end(self._closed()))
+
+    def _crashed(self) -> None:
+        log.warning("page_crashed", tab_id=self.tab_id, session_id=self.session_id)
+        self.end(browser_crashed("the page's process crashed", tabId=self.tab_id, resourceId=self.resource_id))
+        if self.is_ours:
+            self.process.own(self.page.close())
+
+    def _on_dialog(self, dialog: "Dialog") -> None:
+        self.dialogs.take(dialog)
+
+    def _on_download(self, download: "Download") -> None:
+        self.downloads.append(download)
+        self.download_began.set()
+        self.process.changed(self)
+
+    def _on_file_chooser(self, chooser: "FileChooser") -> None:
+        self.file_chooser, self.file_chooser_told = chooser, False
+        self.chooser_opened.set()
+
+    def _on_request_failed(self, request: "Request") -> None:
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self.refusal = self.process.refusal_of(request.url) or self.refusal
+
+
+def seen(task: "asyncio.Future[Any]") -> None:
+    """See a task's failure, so that nobody complains that it was never seen."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,79 @@
+"""The title of the page that a navigation leads to, asked for while it still loads."""
+
+import asyncio
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from agentcore_chrome.failures import is_driver_error
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame
+
+    from agentcore_chrome.tab.tab import Tab
+
+_LATE_SECONDS = 0.1
+"""How much later than the driver's word of the load an answer may come; then the page is asked anew."""
+
+# in a turn of its own, so that what the page itself does when it has loaded is done; a timer may be slowed down
+_AT_LOAD = """new Promise(done => {
+  const tell = () => {
+    const {port1, port2} = new MessageChannel();
+    port1.onmessage = () => done([document.title, document.readyState]);
+    port2.postMessage(null);
+  };
+  document.readyState === 'complete' ? tell() : addEventListener('load', tell, {once: true});
+})"""
+
+
+class TitleAtLoad:
+    """Asks each document that a tab goes to, as soon as it is there, for its title once it will have loaded.
+
+    Asked afterwards, the answer would cost one more way to the browser and back.
+    """
+
+    def __init__(self, tab: "Tab") -> None:
+        self._tab = tab
+        self._asking: asyncio.Task[Any] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._tab.page.on("framenavigated", self._ask)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._tab.page.remove_listener("framenavigated", self._ask)
+        self._drop()
+
+    async def answer(self) -> tuple[str, str] | None:
+        """Title and state of the document, or None: it did not say.
+
+        None, too, where the navigation stayed in the document, or went on to a further one meanwhile.
+        """
+        asking = self._asking
+        if asking is None:
+            return None
+        await asyncio.wait((asking,), timeout=_LATE_SECONDS)
+        return await asking if asking.done() else None
+
+    def _ask(self, frame: "Frame") -> None:
+        if frame == self._tab.page.main_frame:
+            self._drop()
+            self._asking = asyncio.get_running_loop().create_task(self._send(), name=f"title:{self._tab.tab_id}")
+
+    def _drop(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+        self._asking = None
+
+    async def _send(self) -> tuple[str, str] | None:
+        session = await self._tab.session()
+        question = {"expression": _AT_LOAD, "awaitPromise": True, "returnByValue": True}
+        try:
+            told = await session.send("Runtime.evaluate", question)
+        except Exception as exc:
+            if not is_driver_error(exc):
+                raise
+            return None  # the document was left, or the page is gone
+        said = told["result"].get("value")
+        return (str(said[0]), str(said[1])) if said else None

@@ -1,0 +1,83 @@
+"""Waiting for something to be so."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from agentcore.api import ToolError
+from agentcore_chrome.failures import bad_selector, headline, is_bad_selector, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.elements import Target, locate
+from agentcore_chrome.tab.tab import Tab
+
+ElementState = Literal["attached", "visible", "hidden", "detached"]
+LoadState = Literal["load", "domcontentloaded", "networkidle"]
+
+
+async def for_selector(tab: Tab, selector: str, state: ElementState, timeout_ms: int) -> None:
+    """Wait until an element is there, seen, hidden or gone.
+
+    Raises:
+        ToolError: `wait_timeout`, `invalid_arguments`, `stale_ref`.
+    """
+
+    async def wait() -> None:
+        locator = await locate(tab, Target(selector))
+        await locator.wait_for(state=state, timeout=timeout_ms)
+
+    await _wait(tab, wait, f"{selector!r} to be {state}", timeout_ms, selector=selector, state=state)
+
+
+async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:
+    """Wait until a JavaScript expression is true.
+
+    Raises:
+        ToolError: `wait_timeout`, `evaluation_error`.
+    """
+
+    async def wait() -> None:
+        handle = await tab.page.wait_for_function(condition, timeout=timeout_ms)
+        await handle.dispose()
+
+    await _wait(tab, wait, f"{condition!r} to be true", timeout_ms, condition=condition)
+
+
+async def for_url(tab: Tab, url: str, timeout_ms: int) -> None:
+    """Wait until the page is at an address; `*` and `**` stand for anything.
+
+    Raises:
+        ToolError: `wait_timeout`.
+    """
+    await _wait(
+        tab, lambda: tab.page.wait_for_url(url, timeout=timeout_ms), f"the address {url!r}", timeout_ms, url=url
+    )
+
+
+async def for_load_state(tab: Tab, state: LoadState, timeout_ms: int) -> None:
+    """Wait until the page has loaded so far.
+
+    Raises:
+        ToolError: `wait_timeout`.
+    """
+    await _wait(
+        tab, lambda: tab.page.wait_for_load_state(state, timeout=timeout_ms), f"{state!r}", timeout_ms, state=state
+    )
+
+
+async def _wait(tab: Tab, work: Callable[[], Awaitable[Any]], what: str, timeout_ms: int, **context: Any) -> None:
+    try:
+        await tab.act(work, timeout_ms)
+    except Exception as exc:
+        if is_driver_timeout(exc):
+            raise ToolError(
+                "wait_timeout",
+                f"waited {timeout_ms} ms for {what} in vain; look at the page, or allow more time",
+                retryable=True,
+                tabId=tab.tab_id,
+                pageUrl=tab.page.url,
+                timeoutMs=timeout_ms,
+                **context,
+            ) from exc
+        if not is_driver_error(exc):
+            raise
+        if is_bad_selector(exc) and "selector" in context:
+            raise bad_selector(str(context["selector"]), exc) from exc
+        raise ToolError("evaluation_error", f"the condition failed: {headline(exc)}", **context) from exc

@@ -1,0 +1,1 @@
+"""The tools of the two modules, `chrome` and `browser`."""

@@ -1,0 +1,108 @@
+"""What the tools of `browser` do to a page, beyond finding it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from agentcore.api import ToolContext, ToolError, Workspace
+from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools.result import Told
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+T = TypeVar("T")
+
+Button = Literal["left", "middle", "right"]
+Modifier = Literal["Shift", "Control", "Alt", "Meta"]
+Direction = Literal["up", "down", "to_top", "to_bottom"]
+
+_SCROLL = """([direction, amount]) => {
+  const root = document.scrollingElement || document.documentElement;
+  const top = {up: root.scrollTop - amount, down: root.scrollTop + amount, to_top: 0, to_bottom: root.scrollHeight};
+  root.scrollTo({top: top[direction], behavior: 'instant'});
+  return [Math.round(root.scrollTop), root.scrollHeight, root.clientHeight];
+}"""
+
+
+async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int, button: Button) -> None:
+    """Click a place of the window.
+
+    Raises:
+        ToolError: `action_failed`.
+    """
+    await simple(tab, timeout_ms, "click", lambda: tab.page.mouse.click(x, y, click_count=count, button=button))
+
+
+async def scroll(tab: Tab, direction: Direction, amount: int, timeout_ms: int) -> Told:
+    """Scroll the page.
+
+    Raises:
+        ToolError: `action_failed`.
+    """
+    top, height, window = await simple(
+        tab, timeout_ms, "scroll", lambda: tab.page.evaluate(_SCROLL, [direction, amount])
+    )
+    fields = {"scrollTop": top, "scrollHeight": height, "clientHeight": window}
+    return Told(f"The page shows {top} to {top + window} of {height} pixels.", fields)
+
+
+async def press(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: int) -> Told:
+    """Press a key in whatever has the focus.
+
+    Raises:
+        ToolError: `invalid_arguments`: no such key; `action_failed`.
+    """
+    chord = "+".join([*modifiers, key])
+    try:
+        await simple(tab, timeout_ms, "press the key", lambda: tab.page.keyboard.press(chord))
+    except ToolError as exc:
+        if "Unknown key" in str(exc):
+            message = f"there is no key {key!r}; take a character, or a name such as Enter, Tab, ArrowDown, F5"
+            raise ToolError("invalid_arguments", message, key=key) from exc
+        raise
+    return Told(f"Pressed {chord}.", {"key": key, "modifiers": list(modifiers), "url": tab.page.url})
+
+
+async def hover(tab: Tab, selector: str, timeout_ms: int) -> Told:
+    """Move the mouse over an element."""
+
+    async def over(locator: "Locator") -> None:
+        await locator.hover(timeout=timeout_ms)
+
+    await on_element(tab, Target(selector), timeout_ms, over)
+    return Told(f"The mouse is over {selector!r}.", {"selector": selector})
+
+
+async def simple(tab: Tab, timeout_ms: int, what: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Do one thing that needs no element, and say what kept it from being done.
+
+    Raises:
+        ToolError: `action_failed`.
+    """
+    try:
+        return await tab.act(work, timeout_ms)
+    except Exception as exc:
+        if not is_driver_error(exc) and not is_driver_timeout(exc):
+            raise
+        said = f"not within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
+        raise ToolError("action_failed", f"could not {what}: {said}", retryable=True, url=tab.page.url) from exc
+
+
+def save_file(workspace: Workspace, path: str, data: bytes) -> str:
+    """Write a file inside a root and give the path as callers use it.
+
+    Raises:
+        ToolError: Those of writing in the workspace.
+    """
+    place = workspace.locate(path)
+    workspace.write_file(place, data, create_parents=True)
+    return workspace.show(place)
+
+
+async def keep(ctx: ToolContext, data: bytes, mime: str, name: str) -> Told:
+    """Keep bytes as an artifact."""
+    link = await ctx.artifacts.save(data, mime=mime, name=name)
+    fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}
+    return Told(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))

@@ -1,0 +1,384 @@
+"""`Browser`: the chat session's own page, for an agent. Ids are optional."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from agentcore.api import (
+    CallPreview,
+    Field,
+    Image,
+    ToolContext,
+    ToolDefinition,
+    ToolError,
+    ToolResult,
+    tool,
+)
+from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tab import waiting
+from agentcore_chrome.tab.elements import Target
+from agentcore_chrome.tab.navigation import Arrived, WaitUntil, go_back, go_forward, reload, state_of, with_scheme
+from agentcore_chrome.tab.pictures import Format, Shot
+from agentcore_chrome.tab.reading import read_tree
+from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools.actions import (
+    Button,
+    Direction,
+    Modifier,
+    click_at,
+    hover,
+    keep,
+    press,
+    save_file,
+    scroll,
+)
+from agentcore_chrome.tools.adapter import typing_ms
+from agentcore_chrome.tools.arguments import LONGEST_S, PAGE, PAGE_IF_ANY, LimitMs, PageId, Selector, ShowChanges, Url
+from agentcore_chrome.tools.chrome import DEFAULT_MS, evaluated
+from agentcore_chrome.tools.extra_tools import ExtraTools, element_value
+from agentcore_chrome.tools.result import Told
+from agentcore_chrome.tools.spellings import with_spellings
+
+_WAIT_MS = 10_000
+
+
+class Browser(ExtraTools):
+    """The browser page of a chat session: go somewhere, read, click, type, look."""
+
+    title = "Browser"
+    stands_in_for = ("chrome",)
+
+    def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
+        """The fifteen tools, and the further ones if the settings want them."""
+        definitions = [made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition)]
+        if not self.settings.extra_tools:
+            definitions = [made for made in definitions if made.name not in self.extra_names()]
+        return [with_spellings(definition) for definition in definitions]
+
+    def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
+        """See `EngineModule.limit_ms`; typing with delays takes its time."""
+        limit = super().limit_ms(tool_name, args)
+        return typing_ms(args["text"], args["delay"]) if limit is None and "delay" in args else limit
+
+    async def _preview_launch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        url = arguments.get("url")
+        return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
+
+    @tool(
+        effects=("egress",), destructive=False, idempotent=True, open_world=True, timeout_s=LONGEST_S,
+        preview=_preview_launch, resource=PAGE,
+    )  # fmt: skip
+    async def browser_launch(
+        self,
+        ctx: ToolContext,
+        headless: Annotated[bool | None, Field(description="Without a window; left out, as the settings say.")] = None,
+        viewport: Annotated[Viewport | None, Field(description="Size of the page, 1280 by 720 if left out.")] = None,
+        new_page: Annotated[bool, Field(description="Open a further page, with a resourceId of its own.")] = False,
+        url: Annotated[Url | None, Field(description="Go there at once.")] = None,
+        resourceId: PageId = None,
+    ) -> ToolResult:
+        """Start the session's browser. When it runs already, it says so and starts nothing, unless new_page is set."""
+        resource = self.resource(ctx)
+        is_running = self.open_page(ctx) is not None
+        self.wish(resource.session_id, headless, viewport)
+        if new_page and is_running:
+            resource = self.runtime.resources.create(
+                self.resource_type, resource.session_id, on_release=self.release_tab
+            )
+        tab = await self.adapter.tab(resource.resource_id)
+        if url is not None:
+            return await self.told(ctx, tab, self._opened_at(tab, url))
+        started = not is_running or new_page
+        said = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
+        return await self.told(ctx, tab, _ready(Told(said, {"started": started, "url": tab.page.url})))
+
+    async def _opened_at(self, tab: Tab, url: str) -> Told:
+        arrived = await self.adapter.arrive(str(tab.resource_id), url, "load", DEFAULT_MS)
+        return Told(f"Page {tab.resource_id} is open: {arrived}", {"started": True, **arrived.to_json()})
+
+    async def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        return CallPreview(urls=(self.policy.check(with_scheme(arguments["url"])),))
+
+    @tool(
+        effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
+        preview=_preview_navigate, resource=PAGE,
+    )  # fmt: skip
+    async def browser_navigate(
+        self,
+        ctx: ToolContext,
+        url: Url,
+        waitUntil: Annotated[WaitUntil, Field(description="What to wait for.")] = "load",
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Go to an address, and give the final address, HTTP status and title."""
+
+        async def go(tab: Tab) -> Told:
+            return _arrived(await self.adapter.arrive(str(tab.resource_id), url, waitUntil, timeoutMs))
+
+        return await self.on_page(ctx, go, snapshot=snapshot)
+
+    @tool(
+        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
+        preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_click(
+        self,
+        ctx: ToolContext,
+        selector: Selector | None = None,
+        x: Annotated[
+            float | None, Field(ge=0, le=100_000, description="Place in the window, with y, instead of a selector.")
+        ] = None,
+        y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
+        button: Button = "left",
+        doubleClick: bool = False,
+        modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Click an element, or a place in the window."""
+        is_place = x is not None and y is not None
+        if (selector is None) != is_place:
+            raise ToolError("invalid_arguments", "give either selector, or x and y")
+        count = 2 if doubleClick else 1
+
+        async def click(tab: Tab) -> Told:
+            if selector is None:
+                await click_at(tab, x or 0, y or 0, timeoutMs, count=count, button=button)
+                return Told(f"Clicked at {x:g}, {y:g}.", {"clicked": True, "url": tab.page.url})
+            how = {"button": button, "modifiers": modifiers, "click_count": count}
+            done = await self.adapter.click(str(tab.resource_id), selector, timeoutMs, **how)
+            return Told(f"Clicked {selector!r}.", {**done, "url": tab.page.url})
+
+        return await self.on_page(ctx, click, snapshot=snapshot)
+
+    @tool(
+        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
+        preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_type(
+        self,
+        ctx: ToolContext,
+        selector: Selector,
+        text: Annotated[str, Field(max_length=100_000, description="What to type.")],
+        delay: Annotated[int, Field(ge=0, le=1000, description="Milliseconds between the keys.")] = 0,
+        submit: Annotated[bool, Field(description="Press Enter afterwards.")] = False,
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+        timeoutMs: Annotated[
+            LimitMs | None, Field(description="Limit in milliseconds; left out, 30,000 and what the delays take.")
+        ] = None,
+    ) -> ToolResult:
+        """Empty a field, then type text into it key by key."""
+
+        async def type_in(tab: Tab) -> Told:
+            await self.adapter.type(str(tab.resource_id), selector, text, delay, timeoutMs)
+            if submit:
+                await press(tab, "Enter", (), DEFAULT_MS)
+            return Told(f"Typed {len(text)} characters into {selector!r}.", {"typed": len(text), "url": tab.page.url})
+
+        return await self.on_page(ctx, type_in, snapshot=snapshot)
+
+    @tool(
+        effects=("egress",), open_world=True, preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_scroll(
+        self,
+        ctx: ToolContext,
+        direction: Direction = "down",
+        amount: Annotated[int, Field(ge=1, le=100_000, description="Pixels, for up and down.")] = 500,
+        resourceId: PageId = None,
+    ) -> ToolResult:
+        """Scroll the page up or down, or to its top or bottom."""
+        return await self.on_page(ctx, lambda tab: scroll(tab, direction, amount, DEFAULT_MS))
+
+    @tool(
+        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
+        preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_hover(
+        self,
+        ctx: ToolContext,
+        selector: Selector,
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Move the mouse over an element."""
+        return await self.on_page(ctx, lambda tab: hover(tab, selector, timeoutMs), snapshot=snapshot)
+
+    @tool(
+        effects=("egress",), open_world=True, preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_press_key(
+        self,
+        ctx: ToolContext,
+        key: Annotated[str, Field(min_length=1, max_length=40, description="Such as a, Enter, ArrowDown, F5.")],
+        modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+    ) -> ToolResult:
+        """Press a key, with others held if wanted, in whatever has the focus."""
+        return await self.on_page(ctx, lambda tab: press(tab, key, modifiers, DEFAULT_MS), snapshot=snapshot)
+
+    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, preview=ExtraTools.preview_file, resource=PAGE)
+    async def browser_screenshot(
+        self,
+        ctx: ToolContext,
+        path: Annotated[
+            str | None, Field(max_length=4096, description="File in the workspace; left out, an artifact is kept.")
+        ] = None,
+        selector: Annotated[Selector | None, Field(description="Only this element.")] = None,
+        full_page: Annotated[bool, Field(description="All of the page, not just what fits the window.")] = False,
+        format: Format = "png",  # noqa: A002
+        inline: Annotated[bool, Field(description="Give the picture itself.")] = False,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Take a picture of the page, of all of it, or of one element."""
+        shot = Shot(Target(selector) if selector else None, full_page, format, timeoutMs)
+
+        async def look(tab: Tab) -> Told:
+            picture = await self.adapter.picture(str(tab.resource_id), shot)
+            if path is not None:
+                shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture.data)
+                return Told(f"Wrote {shown} ({len(picture.data):,} bytes).", {"path": shown, "mime": picture.mime})
+            if inline:
+                return Told("", picture.to_json(), (Image(picture.data, picture.mime),))
+            return await keep(ctx, picture.data, picture.mime, f"{tab.resource_id}.{format}")
+
+        return await self.on_page(ctx, look)
+
+    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
+    async def browser_get_dom(
+        self,
+        ctx: ToolContext,
+        selector: Annotated[Selector, Field(description="Where the tree begins.")] = "body",
+        max_depth: Annotated[int, Field(ge=1, le=50, description="How many levels.")] = 5,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Give a simplified tree of the page's elements: tag, id, classes and text, a line each."""
+
+        async def read(tab: Tab) -> Told:
+            text, is_cut = await read_tree(tab, selector, max_depth, timeoutMs)
+            if is_cut:
+                text += "\n[more elements are left out; name a selector for a part]"
+            return Told(text, {"dom": text, "isCut": is_cut}, is_cut=is_cut)
+
+        return await self.on_page(ctx, read)
+
+    @tool(
+        effects=("execute",), open_world=True, timeout_s=LONGEST_S,
+        preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_evaluate(
+        self,
+        ctx: ToolContext,
+        script: Annotated[
+            str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")
+        ],
+        selector: Annotated[Selector | None, Field(description="An element that a function is called with.")] = None,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Run JavaScript in the page and give its value. A function is called; `await` and `return` work."""
+        if selector is not None:
+            return await self.on_page(ctx, lambda tab: element_value(tab, selector, script, timeoutMs))
+        return await self.on_page(ctx, lambda tab: evaluated(tab, script, timeoutMs))
+
+    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
+    async def browser_wait_for(
+        self,
+        ctx: ToolContext,
+        selector: Selector | None = None,
+        state: Annotated[waiting.ElementState, Field(description="What the element shall be.")] = "visible",
+        condition: Annotated[
+            str | None, Field(max_length=100_000, description="JavaScript expression that shall be true.")
+        ] = None,
+        text: Annotated[str | None, Field(max_length=1000, description="Text that shall be seen.")] = None,
+        textGone: Annotated[str | None, Field(max_length=1000, description="Text that shall be gone.")] = None,
+        timeout: Annotated[int, Field(ge=1, le=300_000, description="Limit in milliseconds.")] = _WAIT_MS,
+        resourceId: PageId = None,
+    ) -> ToolResult:
+        """Wait for an element, a condition, or a text."""
+        given = [part for part in (selector, condition, text, textGone) if part is not None]
+        if len(given) != 1:
+            raise ToolError(
+                "invalid_arguments", f"give one of selector, condition, text, textGone; {len(given)} were given"
+            )
+
+        async def wait(tab: Tab) -> Told:
+            if condition is not None:
+                await waiting.for_condition(tab, condition, timeout)
+            elif text is not None:
+                await waiting.for_selector(tab, f"text={text}", "visible", timeout)
+            elif textGone is not None:
+                await waiting.for_selector(tab, f"text={textGone}", "hidden", timeout)
+            else:
+                await waiting.for_selector(tab, str(selector), state, timeout)
+            return Told("It is so now.", {"url": tab.page.url})
+
+        return await self.on_page(ctx, wait)
+
+    @tool(
+        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
+        preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_go_back(
+        self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
+    ) -> ToolResult:  # fmt: skip
+        """Go one page back in the history, and give the address arrived at."""
+
+        async def back(tab: Tab) -> Told:
+            return _arrived(await go_back(tab, timeoutMs))
+
+        return await self.on_page(ctx, back)
+
+    @tool(
+        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
+        preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_go_forward(
+        self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
+    ) -> ToolResult:  # fmt: skip
+        """Go one page forward in the history, and give the address arrived at."""
+
+        async def forward(tab: Tab) -> Told:
+            return _arrived(await go_forward(tab, timeoutMs))
+
+        return await self.on_page(ctx, forward)
+
+    @tool(
+        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
+        preview=ExtraTools.preview_action, resource=PAGE,
+    )  # fmt: skip
+    async def browser_reload(
+        self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
+    ) -> ToolResult:  # fmt: skip
+        """Load the page again."""
+
+        async def again(tab: Tab) -> Told:
+            return _arrived(await reload(tab, timeoutMs))
+
+        return await self.on_page(ctx, again)
+
+    @tool(read_only=True, idempotent=True, open_world=False, resource=PAGE_IF_ANY)
+    async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult:
+        """Tell whether the page runs, its address, title and load state. It starts nothing."""
+        tab = self.open_page(ctx)
+        if tab is None:
+            return ToolResult("No browser runs in this session.", {"running": False})
+        title, state = await state_of(tab)
+        fields = {"running": True, "url": tab.page.url, "title": title, "loadState": state, "state": tab.state}
+        return await self.told(ctx, tab, _ready(Told(f"{tab.page.url} – {title} ({state})", fields)))
+
+
+def _arrived(arrived: Arrived) -> Told:
+    return Told(str(arrived), arrived.to_json())
+
+
+async def _ready(told: Told) -> Told:
+    return told

@@ -1,0 +1,435 @@
+"""`Chrome`: browsers with explicit ids, for tools and people that manage several."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from agentcore.api import (
+    CallPreview,
+    Field,
+    Image,
+    Request,
+    ResourceUse,
+    Response,
+    Runtime,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    WebComponent,
+    tool,
+)
+from agentcore_chrome.browser.engine import Engine
+from agentcore_chrome.browser.launching import LaunchWish
+from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.failures import instance_not_found
+from agentcore_chrome.live.driving import Watching
+from agentcore_chrome.live.preview import serve_preview
+from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tab import waiting
+from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.evaluation import evaluate
+from agentcore_chrome.tab.navigation import WaitUntil, go_to, state_of, with_scheme
+from agentcore_chrome.tab.pictures import Format, Shot, take_picture
+from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
+from agentcore_chrome.tab.tab import Tab, TabWish
+from agentcore_chrome.tools.engine_module import EngineModule
+from agentcore_chrome.tools.result import Told
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+_LONGEST_S = 600.0
+_TAB = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found")
+_TAB_AT_ONCE = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found", skip_queue=True)
+
+BrowserId = Annotated[str, Field(max_length=64, description="Id that chrome_launch gave.")]
+TabId = Annotated[str, Field(max_length=64, description="Id that chrome_new_tab gave; chrome_list shows them.")]
+Url = Annotated[str, Field(min_length=1, max_length=16_384, description="Address, such as https://example.org/a.")]
+Selector = Annotated[
+    str, Field(min_length=1, max_length=4096, description="CSS selector; of several matches the first is taken.")
+]
+TimeoutMs = Annotated[int, Field(ge=1, le=300_000, description="Limit in milliseconds.")]
+DEFAULT_MS = 30_000
+
+
+class Chrome(EngineModule):
+    """Browsers and their tabs by id: launch, open, read, click, fill, evaluate, close."""
+
+    title = "Chrome"
+    resource_type = "chrome_tab"
+
+    async def init(self, runtime: Runtime) -> None:
+        """Take the engine, and serve what the management page asks."""
+        await super().init(runtime)
+        runtime.add_route("GET", "browsers", self._browsers)
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
+
+    async def close_browsers(self, engine: Engine) -> None:
+        """Close the browsers that were launched by id."""
+        for process in list(engine.processes.values()):
+            if process.session_id:
+                await process.close()
+
+    # -- browsers and tabs -------------------------------------------------------------------------------------
+
+    @tool(effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=_LONGEST_S)
+    async def chrome_launch(
+        self,
+        ctx: ToolContext,
+        headless: Annotated[bool | None, Field(description="Without a window; left out, as the settings say.")] = None,
+        viewport: Annotated[Viewport | None, Field(description="Size of its pages, 1280 by 720 if left out.")] = None,
+        locale: Annotated[str | None, Field(max_length=35, description="Language of its pages, such as de-DE.")] = None,
+        userAgent: Annotated[str | None, Field(max_length=1000, description="How it names itself to servers.")] = None,
+    ) -> ToolResult:
+        """Start a new browser process and give its id. It has no tab yet: open one with chrome_new_tab."""
+        wish = LaunchWish(headless, viewport, locale, userAgent, ctx.session_id)
+        process = await self.begun(self.engine.launch(wish), BrowserProcess.close)
+        text = f"Started browser {process.browser_id} (version {process.version}, process {process.pid})."
+        return ToolResult(text, {"browserId": process.browser_id, "pid": process.pid, "version": process.version})
+
+    @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False)
+    async def chrome_close(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult:
+        """Close a browser with all its tabs, and free everything."""
+        process = self._process(ctx, browserId)
+        tabs = len(process.tabs)
+        await process.close()
+        return ToolResult(f"Closed browser {browserId} with {tabs} tabs.", {"browserId": browserId, "closedTabs": tabs})
+
+    @tool(read_only=True, idempotent=True, open_world=False)
+    async def chrome_list(self, ctx: ToolContext) -> ToolResult:
+        """List all browsers with their tabs, process ids and memory."""
+        browsers = [
+            _reachable(self, ctx, browser) for browser in await self.engine.describe() if self._shows(ctx, browser)
+        ]
+        lines = [line for browser in browsers for line in _browser_lines(browser)]
+        return ToolResult("\n".join(lines) or "No browser runs.", {"browsers": browsers}, untrusted=True)
+
+    async def _preview_new_tab(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        self._process(ctx, arguments["browserId"])
+        url = arguments.get("url")
+        return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
+
+    @tool(
+        effects=("egress",),
+        destructive=False,
+        idempotent=False,
+        open_world=True,
+        timeout_s=_LONGEST_S,
+        preview=_preview_new_tab,
+    )
+    async def chrome_new_tab(
+        self,
+        ctx: ToolContext,
+        browserId: BrowserId,
+        url: Url | None = None,
+        waitUntil: WaitUntil = "load",
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Open a new tab in a browser, at an address if one is given, and give its id.
+
+        If the address cannot be loaded, the tab is closed again.
+        """
+        process = self._process(ctx, browserId)
+        wish = TabWish(self.runtime.name, process.session_id or ctx.session_id)
+        tab = await self.begun(self.engine.open_tab(process, wish), Tab.close)
+        if url is None:
+            return ToolResult(f"Opened tab {tab.tab_id}.", {"tabId": tab.tab_id, "browserId": browserId})
+        try:
+            return await self.told(ctx, tab, self._go(tab, url, waitUntil, timeoutMs), browserId=browserId)
+        except ToolError:
+            await self.finish(tab.close())
+            raise
+
+    @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False, resource=_TAB_AT_ONCE)
+    async def chrome_close_tab(self, ctx: ToolContext, tabId: TabId) -> ToolResult:
+        """Close a tab, also one that hangs."""
+        await self._tab(ctx).close()
+        return ToolResult(f"Closed tab {tabId}.", {"tabId": tabId})
+
+    @tool(read_only=True, idempotent=True, open_world=False)
+    async def chrome_list_tabs(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult:
+        """List the tabs of a browser: id, address, title, state."""
+        process = self._process(ctx, browserId)
+        tabs = [
+            tab.to_json()
+            for tab in process.tabs.values()
+            if tab.is_within_reach and self.may_reach(ctx, tab.session_id)
+        ]
+        text = "\n".join(_tab_line(tab) for tab in tabs) or f"Browser {browserId} has no tabs."
+        return ToolResult(text, {"browserId": browserId, "tabs": tabs}, untrusted=True)
+
+    # -- one tab -----------------------------------------------------------------------------------------------
+
+    async def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        return CallPreview(urls=(self.policy.check(with_scheme(arguments["url"])),))
+
+    async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        return CallPreview(urls=(self._tab(ctx).page.url,))
+
+    @tool(
+        effects=("egress",), idempotent=True, open_world=True, timeout_s=_LONGEST_S,
+        preview=_preview_navigate, resource=_TAB,
+    )  # fmt: skip
+    async def chrome_navigate(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        url: Url,
+        waitUntil: Annotated[WaitUntil, Field(description="What to wait for.")] = "load",
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Go to an address, and give the final address, HTTP status, title and load state."""
+        tab = self._tab(ctx)
+        return await self.told(ctx, tab, self._go(tab, url, waitUntil, timeoutMs))
+
+    @tool(read_only=True, idempotent=True, open_world=True, resource=_TAB)
+    async def chrome_get_url(self, ctx: ToolContext, tabId: TabId) -> ToolResult:
+        """Give the address, title and load state of a tab."""
+        tab = self._tab(ctx)
+        title, state = await state_of(tab)
+        told = Told(f"{tab.page.url} – {title}", {"url": tab.page.url, "title": title, "loadState": state})
+        return await self.told(ctx, tab, _ready(told))
+
+    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    async def chrome_screenshot(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        selector: Annotated[Selector | None, Field(description="Only this element.")] = None,
+        fullPage: Annotated[bool, Field(description="All of the page, not just what fits the window.")] = False,
+        format: Format = "png",  # noqa: A002
+        inline: Annotated[bool, Field(description="Give the picture itself; else it is kept as an artifact.")] = True,
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Take a picture of a tab, of the whole page, or of one element."""
+        tab = self._tab(ctx)
+        shot = Shot(Target(selector) if selector else None, fullPage, format, timeoutMs)
+        return await self.told(ctx, tab, self._picture(ctx, tab, shot, inline=inline))
+
+    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    async def chrome_get_content(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        selector: Selector | None = None,
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Give the HTML of a page, or of the first element that matches a selector; long ones are cut."""
+        tab = self._tab(ctx)
+        return await self.told(ctx, tab, _piece(read_html(tab, selector, CONTENT_CHARS, timeoutMs), "html"))
+
+    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    async def chrome_get_text(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        selector: Selector | None = None,
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Give the text of a page as a person sees it, or of the first element that matches a selector."""
+        tab = self._tab(ctx)
+        return await self.told(ctx, tab, _piece(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text"))
+
+    @tool(effects=("egress",), open_world=True, timeout_s=_LONGEST_S, preview=_preview_action, resource=_TAB)
+    async def chrome_click(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        selector: Selector,
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Click an element, once it is there, visible and enabled."""
+
+        async def click(locator: "Locator") -> None:
+            await locator.click(timeout=timeoutMs)
+
+        return await self._on_element(ctx, selector, timeoutMs, click, f"Clicked {selector!r}.")
+
+    @tool(effects=("egress",), open_world=True, timeout_s=_LONGEST_S, preview=_preview_action, resource=_TAB)
+    async def chrome_type(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        selector: Selector,
+        text: Annotated[str, Field(max_length=100_000, description="What to type; it comes after what is there.")],
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Type text into an element, key by key, after what it holds already."""
+
+        async def type_in(locator: "Locator") -> None:
+            await locator.press_sequentially(text, timeout=timeoutMs)
+
+        return await self._on_element(ctx, selector, timeoutMs, type_in, f"Typed {len(text)} characters.")
+
+    @tool(
+        effects=("egress",), idempotent=True, open_world=True, timeout_s=_LONGEST_S,
+        preview=_preview_action, resource=_TAB,
+    )  # fmt: skip
+    async def chrome_fill(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        selector: Selector,
+        text: Annotated[str, Field(max_length=1_000_000, description="The field's new content.")],
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Empty a field and fill it with text at once."""
+
+        async def fill(locator: "Locator") -> None:
+            await locator.fill(text, timeout=timeoutMs)
+
+        return await self._on_element(ctx, selector, timeoutMs, fill, f"Filled {selector!r}.")
+
+    @tool(effects=("execute",), open_world=True, timeout_s=_LONGEST_S, preview=_preview_action, resource=_TAB)
+    async def chrome_evaluate(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        script: Annotated[
+            str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")
+        ],
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Run JavaScript in a page and give its value. A function is called; `await` and `return` work."""
+        tab = self._tab(ctx)
+        return await self.told(ctx, tab, evaluated(tab, script, timeoutMs))
+
+    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    async def chrome_wait_for(
+        self,
+        ctx: ToolContext,
+        tabId: TabId,
+        selector: Selector | None = None,
+        state: Annotated[waiting.ElementState, Field(description="What the element shall be.")] = "visible",
+        condition: Annotated[
+            str | None, Field(max_length=100_000, description="JavaScript expression that shall be true.")
+        ] = None,
+        url: Annotated[str | None, Field(max_length=16_384, description="Address, with * and ** for anything.")] = None,
+        loadState: waiting.LoadState | None = None,
+        timeoutMs: TimeoutMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Wait for one of: an element's state, a condition, an address, a load state."""
+        tab = self._tab(ctx)
+        given = [name for name in (selector, condition, url, loadState) if name is not None]
+        if len(given) != 1:
+            raise ToolError(
+                "invalid_arguments", f"give one of selector, condition, url, loadState; {len(given)} were given"
+            )
+        return await self.told(ctx, tab, _waited(tab, selector, state, condition, url, loadState, timeoutMs))
+
+    # -- the page ----------------------------------------------------------------------------------------------
+
+    def get_web_component(self) -> WebComponent:
+        """The management page, and the view of a tab."""
+        return WebComponent(
+            tag="chrome-panel",
+            script="chrome-panel.js",
+            folder=Path(__file__).parents[1] / "component",
+            title={"en": "Browsers", "zh": "浏览器"},
+            icon="globe",
+            resource_views={self.resource_type: "chrome-tab-view"},
+        )
+
+    async def _preview(self, request: Request) -> Response | None:
+        wanted = request.path_values["page"]
+        tabs = self.engine.tabs.values()
+        tab = next((tab for tab in tabs if wanted in {tab.tab_id, tab.resource_id}), None)
+        return await serve_preview(request, tab, self.policy)
+
+    async def _browsers(self, _: Request) -> Response:
+        return Response({"browsers": await self.engine.describe()})
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _process(self, ctx: ToolContext, browser_id: str) -> BrowserProcess:
+        process = self.engine.process(browser_id)
+        if not self.may_reach(ctx, process.session_id):
+            raise instance_not_found(browser_id)
+        return process
+
+    def _tab(self, ctx: ToolContext) -> Tab:
+        assert ctx.resource is not None  # noqa: S101 - tabId is required, and the host has resolved it
+        return self.engine.tab(ctx.resource.keys["tabId"])
+
+    def _shows(self, ctx: ToolContext, browser: dict[str, Any]) -> bool:
+        return self.may_reach(ctx, browser["sessionId"])
+
+    async def _go(self, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> Told:
+        arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
+        return Told(str(arrived), arrived.to_json())
+
+    async def _picture(self, ctx: ToolContext, tab: Tab, shot: Shot, *, inline: bool) -> Told:
+        picture = await take_picture(tab, shot)
+        fields = {"mime": shot.mime, "sizeBytes": len(picture), "url": tab.page.url}
+        if inline:
+            return Told("", fields, (Image(picture, shot.mime),))
+        link = await ctx.artifacts.save(picture, mime=shot.mime, name=f"screenshot-{tab.tab_id}.{shot.format}")
+        return Told(f"Kept as {link.name}.", {**fields, "artifactId": link.artifact_id}, (link,))
+
+    async def _on_element(self, ctx: ToolContext, selector: str, timeout_ms: int, work: Any, said: str) -> ToolResult:
+        tab = self._tab(ctx)
+
+        async def act() -> Told:
+            await on_element(tab, Target(selector), timeout_ms, work)
+            return Told(said, {"url": tab.page.url})
+
+        return await self.told(ctx, tab, act())
+
+
+async def evaluated(tab: Tab, script: str, timeout_ms: int) -> Told:
+    """Run a script, and tell its value."""
+    value = await evaluate(tab, script, timeout_ms)
+    if value.cut_text is not None:
+        text = f"{value.cut_text}\n[cut: {value.length:,} characters of JSON in all]"
+        return Told(text, {"value": None, "cutText": value.cut_text, "length": value.length}, is_cut=True)
+    text = value.value if isinstance(value.value, str) else json.dumps(value.value, ensure_ascii=False, indent=1)
+    return Told(text, {"value": value.value})
+
+
+async def _ready(told: Told) -> Told:
+    return told
+
+
+async def _piece(reading: Any, field: Literal["html", "text"]) -> Told:
+    piece: Piece = await reading
+    text = piece.text
+    if piece.is_cut:
+        text += f"\n[cut: {piece.length:,} characters in all; name a selector for a part]"
+    return Told(text, {field: piece.text, "length": piece.length, "isCut": piece.is_cut}, is_cut=piece.is_cut)
+
+
+async def _waited(
+    tab: Tab,
+    selector: str | None,
+    state: waiting.ElementState,
+    condition: str | None,
+    url: str | None,
+    load_state: waiting.LoadState | None,
+    timeout_ms: int,
+) -> Told:
+    if selector is not None:
+        await waiting.for_selector(tab, selector, state, timeout_ms)
+    elif condition is not None:
+        await waiting.for_condition(tab, condition, timeout_ms)
+    elif url is not None:
+        await waiting.for_url(tab, url, timeout_ms)
+    elif load_state is not None:
+        await waiting.for_load_state(tab, load_state, timeout_ms)
+    return Told("It is so now.", {"url": tab.page.url})
+
+
+def _reachable(module: Chrome, ctx: ToolContext, browser: dict[str, Any]) -> dict[str, Any]:
+    return browser | {"tabs": [tab for tab in browser["tabs"] if module.may_reach(ctx, tab["sessionId"])]}
+
+
+def _browser_lines(browser: dict[str, Any]) -> list[str]:
+    memory = browser["memoryBytes"]
+    size = f", {memory / 1024 / 1024:.0f} MiB" if memory else ""
+    return [
+        f"{browser['browserId']}: version {browser['version']}, process {browser['pid']}{size}",
+        *(f"  {_tab_line(tab)}" for tab in browser["tabs"]),
+    ]
+
+
+def _tab_line(tab: dict[str, Any]) -> str:
+    return f"{tab['tabId']}: {tab['url']} – {tab['title']} ({tab['state']})"

@@ -1,0 +1,235 @@
+"""What the two modules have in common: the engine they share, and tabs that are resources."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+import structlog
+
+from agentcore.api import Image, Module, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
+from agentcore_chrome.browser.engine import Engine, acquire, give_back
+from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
+from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.call_limit import CallLimit, cleaning_s
+from agentcore_chrome.settings import EngineSettings
+from agentcore_chrome.tab.favicons import Favicons
+from agentcore_chrome.tab.tab import DialogOpened, Tab
+from agentcore_chrome.tools.result import Told, answer
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+PERSONS = frozenset(("page", "token", "cli", "approver"))
+SCHEMES = frozenset(("http", "https", "about"))
+_QUIET_SECONDS = 0.1
+_FINISH_SECONDS = 10.0
+
+
+class EngineModule(Module):
+    """A module over the shared engine."""
+
+    config_key = "chrome"
+    resource_type = ""
+
+    class Settings(EngineSettings):
+        """See `EngineSettings`."""
+
+    engine: Engine
+    policy: UrlPolicy
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._engine: Engine | None = None
+        self._favicons: Favicons | None = None
+        self._background: set[asyncio.Task[Any]] = set()
+        self._telling: asyncio.TimerHandle | None = None
+
+    async def init(self, runtime: Runtime) -> None:
+        """Take the engine; no browser starts yet."""
+        settings: EngineSettings = runtime.settings
+        self.policy = runtime.url_policy(
+            allow_private=settings.allow_private,
+            allowed_hosts=settings.allowed_hosts,
+            blocked_hosts=settings.blocked_hosts,
+            schemes=SCHEMES,
+        )
+        self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
+        self._favicons = Favicons(self.policy, self.icon_found)
+        self.engine.listeners.append(self)
+        runtime.subscribe("stop.changed", self._on_stop)
+        await asyncio.to_thread(_note_browser, runtime, settings)
+
+    async def shutdown(self) -> None:
+        """Close what this module opened; the last module closes the engine."""
+        engine, self._engine = self._engine, None
+        if engine is None:
+            return
+        if self in engine.listeners:
+            engine.listeners.remove(self)
+        if self._telling is not None:
+            self._telling.cancel()
+        if self._favicons is not None:
+            self._favicons.close()
+        own = [tab for tab in engine.tabs.values() if tab.owner == self.runtime.name]
+        await asyncio.gather(*(tab.close() for tab in own))
+        await self.close_browsers(engine)
+        await give_back(engine, self.runtime.data_dir.parent)
+        background = list(self._background)
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
+
+    async def close_browsers(self, engine: Engine) -> None:
+        """Close the browsers that are this module's alone."""
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
+        """Run a tool within the limit that its caller gave."""
+        work = super().execute_tool_call(ctx, tool_name, args)
+        limit_ms = self.limit_ms(tool_name, args)
+        return await (work if limit_ms is None else CallLimit(limit_ms).run(work))
+
+    def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
+        """What the caller of a tool allows; None: the tool takes no limit, and its steps have their own."""
+        limit: int | None = args.get("timeoutMs", args.get("timeout"))
+        return limit
+
+    async def told(self, ctx: ToolContext, tab: Tab, work: Awaitable[Told], **ids: Any) -> ToolResult:
+        """Do something with a tab and make the call's result."""
+        done: Told | DialogOpened
+        try:
+            done = await work
+        except DialogOpened as opened:
+            done = opened
+        if not tab.gone.done():
+            tab.check_reach()  # it may have been led away meanwhile
+        return await answer(ctx, tab, done, {**self.ids_of(tab), **ids})
+
+    def ids_of(self, tab: Tab) -> dict[str, Any]:
+        """The ids that every result of the module's carries."""
+        return {"tabId": tab.tab_id}
+
+    def may_reach(self, ctx: ToolContext, session_id: str) -> bool:
+        """Whether a call may touch what belongs to a session: a person's may, others' only their own."""
+        return ctx.principal.kind in PERSONS or ctx.session_id == session_id
+
+    # -- what the engine tells ---------------------------------------------------------------------------------
+
+    def tab_added(self, tab: Tab) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`."""
+        if tab.owner == self.runtime.name and tab.resource_id is None:
+            try:
+                self.make_resource(tab)
+            except ToolError as exc:
+                log.warning("tab_without_resource", tab_id=tab.tab_id, reason=str(exc))
+                self.own(tab.close())
+        self.browsers_changed()
+
+    def make_resource(self, tab: Tab) -> Resource:
+        """The resource that stands for a tab."""
+        resource = self.runtime.resources.create(
+            self.resource_type,
+            tab.session_id,
+            adapter_type="cdp" if tab.process.is_attached else "playwright",
+            keys={"tabId": tab.tab_id},
+            on_release=self.release_tab,
+        )
+        tab.resource_id = resource.resource_id
+        self.runtime.resources.update(resource.resource_id, status="ready")
+        return resource
+
+    def tab_changed(self, tab: Tab) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`."""
+        if tab.owner == self.runtime.name and tab.resource_id is not None:
+            try:
+                self.runtime.resources.update(
+                    tab.resource_id, last_url=tab.page.url, title=tab.title, reopening=self.reopening(tab)
+                )
+            except ToolError:
+                log.debug("resource_gone", resource_id=tab.resource_id)
+            else:
+                if self._favicons is not None:
+                    self._favicons.look_soon(tab)
+        self.browsers_changed()
+
+    def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
+        """The call that opens another page in the place of a tab's, when it has ended with the server."""
+        return None
+
+    def icon_found(self, tab: Tab, icon: Image) -> None:
+        """The icon of the site that a tab shows; one without data: it has none."""
+        if tab.resource_id is not None:
+            try:
+                self.runtime.resources.update(tab.resource_id, icon=icon)
+            except ToolError:
+                log.debug("resource_gone", resource_id=tab.resource_id)
+
+    def tab_removed(self, tab: Tab) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`."""
+        if tab.owner == self.runtime.name and tab.resource_id is not None:
+            self.own(self.runtime.resources.release(tab.resource_id))
+        self.own(tab.process.end_session(tab.session_id))
+        self.browsers_changed()
+
+    def browsers_changed(self) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`; many changes at once are told once."""
+        if self._telling is None and self._engine is not None:
+            self._telling = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._tell)
+
+    def browser_crashed(self, process: BrowserProcess) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`."""
+        self.runtime.publish("browserCrashed", {"browserId": process.browser_id, "pid": process.pid})
+
+    async def release_tab(self, resource: Resource) -> None:
+        """End what stands behind a resource."""
+        tab = self.tab_of(resource)
+        if tab is not None:
+            await tab.close()
+
+    def tab_of(self, resource: Resource) -> Tab | None:
+        """The tab that a resource stands for, if it is there."""
+        return self.engine.tabs.get(resource.keys.get("tabId", ""))
+
+    async def finish(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Clean something up, within what the call has left; the rest of it goes on beside the calls."""
+        await asyncio.wait((self.own(work),), timeout=cleaning_s(_FINISH_SECONDS))
+
+    async def begun(self, work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> T:
+        """Wait for something that comes to its end once it has begun, and undo it if the caller has gone by then."""
+        task: asyncio.Task[T] = self.own(work)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(lambda done: self._undo(done, undo))
+            raise
+
+    def _undo(self, done: asyncio.Task[T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            self.own(undo(done.result()))
+
+    def own(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Let something run to its end beside the calls."""
+        task = asyncio.get_running_loop().create_task(work, name=f"module:{self.runtime.name}")
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return task
+
+    def _tell(self) -> None:
+        self._telling = None
+        self.runtime.publish("changed", {})
+
+    def _on_stop(self, event: Any) -> None:
+        if event.get("stopped") and self._engine is not None:
+            self.own(self._engine.close_all())
+
+
+def _note_browser(runtime: Runtime, settings: EngineSettings) -> None:
+    """Say which browser will be used, or how to get one."""
+    if settings.cdp_endpoint is not None:
+        runtime.note("web browser", f"attaches to the one at {settings.cdp_endpoint}")
+        return
+    try:
+        runtime.note("web browser", str(find_executable(settings)))
+    except ToolError:
+        runtime.note("web browser", "none was found", advice=INSTALL_HINT)

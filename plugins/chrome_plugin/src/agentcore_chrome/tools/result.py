@@ -1,0 +1,125 @@
+"""What a call on a tab gives back: its own answer, and what else happened to the page that the caller has to know."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
+from agentcore_chrome.call_limit import cleaning_s
+from agentcore_chrome.tab.tab import DialogOpened, Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import Download
+
+_DOWNLOAD_SECONDS = 20.0
+_DOWNLOAD_BYTES = 256 * 1024 * 1024
+
+Block = Text | Image | ArtifactLink
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A call's own answer: text for a model, fields for a program, further blocks."""
+
+    text: str
+    fields: dict[str, Any]
+    blocks: tuple[Block, ...] = ()
+    is_cut: bool = False
+
+
+async def answer(ctx: ToolContext, tab: Tab, told: Told | DialogOpened, ids: dict[str, Any]) -> ToolResult:
+    """Make the result of a call on a tab, with dialogs, downloads, popups and a person's doings since the last one."""
+    if isinstance(told, DialogOpened):
+        told = _of_dialog(told)
+    notes, fields = _happened(tab)
+    links = await _downloads(ctx, tab, notes, fields)
+    text = "\n".join([told.text, *notes]) if notes else told.text
+    return ToolResult(
+        [Text(text), *told.blocks, *links] if text else [*told.blocks, *links],
+        {**ids, **told.fields, **fields},
+        truncated=told.is_cut,
+        untrusted=True,
+        resource_id=tab.resource_id,
+    )
+
+
+def _of_dialog(opened: DialogOpened) -> Told:
+    text = (
+        f"A dialog opened and holds the page up: {opened.seen.kind} {opened.seen.message!r}. Answer it with "
+        "browser_handle_dialog; any other call dismisses it."
+    )
+    return Told(text, {"dialog": opened.seen.to_json()})
+
+
+def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
+    notes: list[str] = []
+    fields: dict[str, Any] = {}
+    if changed := tab.control.report():
+        notes.append(f"A person drove this page meanwhile. What changed:\n{changed}")
+        fields["changedByPerson"] = changed
+    if dialogs := tab.dialogs.report():
+        notes += [f"A dialog was answered: {dialog}" for dialog in dialogs]
+        fields["dialogs"] = [dialog.to_json() for dialog in dialogs]
+    if popups := tab.take_popups():
+        notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
+        fields["popups"] = [popup.ids() for popup in popups]
+    if tab.file_chooser is not None and not tab.file_chooser_told:
+        tab.file_chooser_told = True
+        notes.append("The page asks for files.")
+        fields["fileChooser"] = {"multiple": tab.file_chooser.is_multiple()}
+    return notes, fields
+
+
+async def _downloads(ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[str, Any]) -> list[ArtifactLink]:
+    """Take in what was downloaded, and say what is on its way still."""
+    links: list[ArtifactLink] = []
+    for download in list(tab.downloads):
+        try:
+            link = await _take(ctx, download)
+        except TimeoutError:
+            notes.append(f"Downloading {download.suggested_filename!r} goes on.")
+            continue
+        except ToolError as exc:
+            notes.append(f"The download {download.suggested_filename!r} is not kept: {exc}")
+            fields.setdefault("failedDownloads", []).append(exc.to_json())
+        else:
+            links.append(link)
+            notes.append(f"Downloaded {link.name!r} ({link.size_bytes:,} bytes); it is kept as an artifact.")
+            fields.setdefault("downloads", []).append(link.to_json())
+        tab.downloads.remove(download)
+    return links
+
+
+async def _take(ctx: ToolContext, download: "Download") -> ArtifactLink:
+    name = download.suggested_filename
+    async with asyncio.timeout(cleaning_s(_DOWNLOAD_SECONDS)):
+        try:
+            path = await download.path()
+        except Exception as exc:
+            raise ToolError("download_failed", f"{name!r} could not be downloaded: {exc}", url=download.url) from exc
+    size = await asyncio.to_thread(lambda: path.stat().st_size)
+    if size > _DOWNLOAD_BYTES:
+        await download.delete()
+        raise ToolError(
+            "result_too_large",
+            f"{name!r} has {size:,} bytes; {_DOWNLOAD_BYTES:,} are the limit",
+            url=download.url,
+            limit_bytes=_DOWNLOAD_BYTES,
+        )
+    data = await asyncio.to_thread(path.read_bytes)
+    link = await ctx.artifacts.save(data, mime=_mime(name), name=Path(name).name or "download")
+    await download.delete()
+    return link
+
+
+def _mime(name: str) -> str:
+    # a download is data: nothing of it is to be shown as a page of ours
+    return {
+        ".pdf": "application/pdf",
+        ".txt": "text/plain",
+        ".csv": "text/csv",
+        ".json": "application/json",
+        ".png": "image/png",
+        ".jpg": "image/jpeg",
+    }.get(Path(name).suffix.lower(), "application/octet-stream")

@@ -1,0 +1,242 @@
+"""Pages that belong to chat sessions: each is a resource, and its tab is opened when something is done to it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agentcore.api import (
+    Request,
+    Resource,
+    Response,
+    Runtime,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    WebComponent,
+)
+from agentcore_chrome.browser.engine import Engine
+from agentcore_chrome.browser.launching import LaunchWish
+from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.call_limit import work_s
+from agentcore_chrome.live.driving import Watching
+from agentcore_chrome.live.preview import serve_preview
+from agentcore_chrome.settings import EngineSettings, Viewport
+from agentcore_chrome.tab.tab import Tab, TabWish
+from agentcore_chrome.tab.tree_lines import changes, is_other_page, read_lines
+from agentcore_chrome.tools.adapter import PlaywrightAdapter
+from agentcore_chrome.tools.engine_module import EngineModule
+from agentcore_chrome.tools.result import Told
+
+_SNAPSHOT_SECONDS = 10.0
+_CHANGED_LINES = 120
+_REOPENED_CHARS = 4096
+
+
+@dataclass(slots=True)
+class SessionWish:
+    """How a session wants its browser: with a window or without, and the size of its pages."""
+
+    headless: bool | None = None
+    viewport: Viewport | None = None
+    process: BrowserProcess | None = None
+
+
+class SessionPages(EngineModule):
+    """The part of `browser` that finds, opens and keeps the pages of sessions."""
+
+    resource_type = "browser"
+
+    adapter: PlaywrightAdapter
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wishes: dict[str, SessionWish] = {}
+        self._last_lines: dict[str, list[str]] = {}
+
+    async def init(self, runtime: Runtime) -> None:
+        """Take the engine."""
+        await super().init(runtime)
+        self.adapter = PlaywrightAdapter(self.engine, self.policy, self)
+        runtime.add_route("GET", "pages", self._pages)
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
+
+    def get_web_component(self) -> WebComponent:
+        """The list of pages, and the view of one."""
+        return WebComponent(
+            tag="browser-panel",
+            script="browser-panel.js",
+            folder=Path(__file__).parents[1] / "component",
+            title={"en": "Pages of chats", "zh": "会话网页"},
+            icon="app-window",
+            resource_views={self.resource_type: "browser-page-view"},
+        )
+
+    async def close_browsers(self, engine: Engine) -> None:
+        """Close the browsers that sessions have for themselves; the shared one goes with the engine."""
+        for wish in self._wishes.values():
+            if wish.process is not None:
+                await wish.process.close()
+        self._wishes.clear()
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def on_page(
+        self, ctx: ToolContext, work: Callable[[Tab], Awaitable[Told]], *, snapshot: bool = False
+    ) -> ToolResult:
+        """Do something with the call's page, opening it first if need be.
+
+        Args:
+            snapshot: Whether to tell what changed in the page since the last snapshot or the call's beginning.
+        """
+        tab = await self.page(ctx)
+        before = await self._before(tab) if snapshot else []
+        address = tab.page.url
+
+        async def run() -> Told:
+            told = await work(tab)
+            if not snapshot:
+                return told
+            is_elsewhere = is_other_page(address, tab.page.url)
+            return await self._with_changes(tab, told, before, is_elsewhere=is_elsewhere)
+
+        return await self.told(ctx, tab, run())
+
+    async def page(self, ctx: ToolContext) -> Tab:
+        """The call's page; opened, with the browser, if it is not there."""
+        return await self.adapter.tab(self.resource(ctx).resource_id)
+
+    def resource(self, ctx: ToolContext) -> Resource:
+        """The call's resource."""
+        if ctx.resource is None:
+            raise ToolError("resource_not_found", "the session has no page; browser_launch opens one")
+        return ctx.resource
+
+    def open_page(self, ctx: ToolContext) -> Tab | None:
+        """The call's page, if it is open."""
+        tab = self.tab_of(ctx.resource) if ctx.resource is not None else None
+        return tab if tab is not None and not tab.gone.done() else None
+
+    def ids_of(self, tab: Tab) -> dict[str, Any]:
+        """See `EngineModule.ids_of`."""
+        return {"resourceId": tab.resource_id}
+
+    def remember(self, tab: Tab, lines: list[str]) -> None:
+        """Keep a snapshot's lines, to tell what changed after it."""
+        self._last_lines[tab.tab_id] = lines
+
+    # -- what the adapter asks ---------------------------------------------------------------------------------
+
+    def tab_for(self, resource_id: str) -> Tab | None:
+        """See `agentcore_chrome.tools.adapter.Pages`."""
+        return self.tab_of(self.runtime.resources.get(resource_id))
+
+    def wish_for(self, resource_id: str) -> TabWish:
+        """See `agentcore_chrome.tools.adapter.Pages`."""
+        resource = self.runtime.resources.get(resource_id)
+        settings: EngineSettings = self.settings
+        wish = self._wishes.get(resource.session_id)
+        return TabWish(
+            self.runtime.name,
+            resource.session_id,
+            settings.dialog_timeout,
+            resource_id,
+            wish.viewport if wish is not None else None,
+        )
+
+    async def process_for(self, resource_id: str) -> BrowserProcess:
+        """The session's own browser if it wanted one, else the one that sessions share."""
+        session_id = self.runtime.resources.get(resource_id).session_id
+        wish = self._wishes.get(session_id)
+        if wish is None or wish.headless is None or wish.headless == self.settings.headless:
+            return await self.engine.shared()
+        if wish.process is None or not wish.process.is_open:
+            wish.process = await self.engine.launch(
+                LaunchWish(headless=wish.headless, viewport=wish.viewport, session_id=session_id)
+            )
+        return wish.process
+
+    def wish(self, session_id: str, headless: bool | None, viewport: Viewport | None) -> None:
+        """Say how a session wants its browser from now on."""
+        wish = self._wishes.setdefault(session_id, SessionWish())
+        wish.headless = headless if headless is not None else wish.headless
+        wish.viewport = viewport or wish.viewport
+
+    # -- what the engine tells ---------------------------------------------------------------------------------
+
+    def tab_added(self, tab: Tab) -> None:
+        """See `agentcore_chrome.browser.engine.Listener`."""
+        if tab.owner == self.runtime.name and tab.resource_id is not None:
+            try:
+                self.runtime.resources.adopt(tab.resource_id, self.release_tab)
+                self.runtime.resources.update(
+                    tab.resource_id, status="ready", keys={"tabId": tab.tab_id}, reopening=self.reopening(tab)
+                )
+            except ToolError:
+                self.own(tab.close())  # it was closed before its page was there
+            else:
+                self.runtime.resources.get(tab.resource_id).adapter_type = (
+                    "cdp" if tab.process.is_attached else "playwright"
+                )
+        super().tab_added(tab)
+
+    def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
+        """See `EngineModule.reopening`: a further page of the session, at the last address."""
+        url = tab.page.url
+        at = {"url": url} if url.startswith(("http://", "https://")) and len(url) <= _REOPENED_CHARS else {}
+        return "browser_launch", {"new_page": True, **at}
+
+    def tab_removed(self, tab: Tab) -> None:
+        """A page that crashed stays as a resource, to be opened anew; one that was closed goes."""
+        self._last_lines.pop(tab.tab_id, None)
+        has_crashed = tab.gone.done() and tab.gone.result().type == "browser_crashed"
+        if tab.owner == self.runtime.name and tab.resource_id is not None and has_crashed:
+            try:
+                self.runtime.resources.update(tab.resource_id, status="failed")
+                self.runtime.resources.emit(tab.resource_id, "error", {"error": tab.gone.result().to_json()})
+            except ToolError:
+                pass  # it was released at the same moment
+            self.own(tab.process.end_session(tab.session_id))
+            self.browsers_changed()
+            return
+        super().tab_removed(tab)
+
+    # -- the page ----------------------------------------------------------------------------------------------
+
+    async def _pages(self, _: Request) -> Response:
+        resources = self.runtime.resources.list(resource_type=self.resource_type)
+        tabs = {resource.resource_id: self.tab_of(resource) for resource in resources}
+        pages = [
+            resource.to_json() | {"state": tab.state if (tab := tabs[resource.resource_id]) else resource.status}
+            for resource in resources
+        ]
+        return Response({"pages": pages})
+
+    async def _preview(self, request: Request) -> Response | None:
+        wanted = request.path_values["page"]
+        tab = next((tab for tab in self.engine.tabs.values() if tab.resource_id == wanted), None)
+        return await serve_preview(request, tab, self.policy)
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _before(self, tab: Tab) -> list[str]:
+        lines = self._last_lines.get(tab.tab_id)
+        return lines if lines is not None else await self._lines(tab, work_s(_SNAPSHOT_SECONDS))
+
+    async def _lines(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> list[str]:
+        return await tab.look(lambda: read_lines(tab.page, tab.refs, max(1, limit_s * 1000)), [], limit_s)
+
+    async def _with_changes(self, tab: Tab, told: Told, before: list[str], *, is_elsewhere: bool) -> Told:
+        if is_elsewhere:
+            loaded = partial(tab.page.wait_for_load_state, "domcontentloaded")
+            await tab.look(loaded, None, _SNAPSHOT_SECONDS)
+        after = await self._lines(tab)
+        self.remember(tab, after)
+        # of another page, all that counts is what is there
+        changed = [line for line in changes(before, after) if line.startswith("+") or not is_elsewhere]
+        shown = changed[:_CHANGED_LINES]
+        if len(changed) > len(shown):
+            shown.append(f"[{len(changed) - len(shown)} more lines; browser_snapshot shows the page]")
+        text = "\n".join([told.text, "What changed in the page:", *(shown or ["nothing"])])
+        return Told(text, {**told.fields, "changes": shown}, told.blocks, told.is_cut)
