@@ -6,7 +6,13 @@ import {textsFor} from './texts.js';
 
 /** The live picture of one tab. */
 class ChromeTabView extends LivePage {
-  static properties = {tab: {attribute: false}};
+  static properties = {...LivePage.properties, tab: {attribute: false}};
+
+  constructor() {
+    super();
+    /** @type {any} */
+    this.tab = null;
+  }
 
   /** @param {string} url @returns {[string, Record<string, unknown>]} */
   visit(url) {
