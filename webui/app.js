@@ -1,8 +1,8 @@
 /** Where the page begins: log in if the address carries a code, then show the application. */
-import {client} from './client.js';
-import {navigate} from './router.js';
-import './theme.js';
-import './components/ac-app.js';
+import {client} from './client/client.js';
+import {navigate} from './base/router.js';
+import './base/theme.js';
+import './shell/ac-app.js';
 
 const CODE = /^#code=([\w-]+)$/;
 
@@ -16,11 +16,11 @@ function takeCode() {
 
 async function start() {
   const code = takeCode();
-  const app = /** @type {import('./components/ac-app.js').AcApp} */ (document.querySelector('ac-app'));
+  const app = /** @type {import('./shell/ac-app.js').AcApp} */ (document.querySelector('ac-app'));
   try {
     if (code) await client.logIn(code);
   } catch (error) {
-    app.loginError = /** @type {import('./client.js').ApiError} */ (error);
+    app.loginError = /** @type {import('./client/client.js').ApiError} */ (error);
   }
   client.events.start();
   app.isStarted = true;

@@ -33,7 +33,7 @@ class Scene:
 async def _make_calls(page: Page) -> None:
     """A few calls, so that there is something to show."""
     await page.evaluate("""async () => {
-        const {client} = await import('/static/client.js');
+        const {client} = await import('/static/client/client.js');
         for (const city of ['Bonn', 'Oslo', 'Atlantis']) await client.call('weather_now', {city});
         await client.call('list_dir', {path: '.'});
         await client.call('read_file', {path: 'missing.txt'});
@@ -59,7 +59,7 @@ async def _stop(page: Page) -> None:
 
 
 async def _log_out(page: Page) -> None:
-    await page.evaluate("import('/static/client.js').then(({client}) => client.del('/api/session'))")
+    await page.evaluate("import('/static/client/client.js').then(({client}) => client.del('/api/session'))")
     await page.reload()
     await page.locator("ac-view-log-in").wait_for()
 

@@ -20,6 +20,9 @@ from agentcore.server.app import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from agentcore.testing.serving import ServerClient, running_server
 from tests.host.installing import Site
+from tests.webui.mounting import bare_page, mount
+
+__all__ = ["bare_page", "mount"]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [

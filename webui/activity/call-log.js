@@ -4,7 +4,7 @@
  * Rows are counted from a fixed one downwards, in pages that are loaded when they come into view; what is newer stands
  * above, and is loaded a few times a second at most, however many calls end.
  */
-import {client} from '../client.js';
+import {client} from '../client/client.js';
 
 /**
  * @typedef {object} CallRow  A row of the record, as `/api/calls` gives it.

@@ -1,5 +1,5 @@
 /** The calls that have not ended, with what they tell of their progress. */
-import {client} from '../client.js';
+import {client} from '../client/client.js';
 
 /**
  * @typedef {object} CallOnTheWay

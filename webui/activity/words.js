@@ -1,5 +1,5 @@
 /** What a row of the record means, in words and signs. */
-import {hasText, t} from '../i18n.js';
+import {hasText, t} from '../base/i18n.js';
 
 /** @typedef {import('./call-log.js').CallRow} CallRow */
 /** @typedef {'ok' | 'warn' | 'danger' | 'accent' | ''} Tone */

@@ -1,10 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {client} from '../client.js';
-import '../components/ac-copy.js';
-import '../components/ac-icon.js';
-import {Localized, formatTime, t} from '../i18n.js';
-import {Listening} from '../listening.js';
-import {badges, base, buttons} from '../styles.js';
+import {client} from '../client/client.js';
+import '../ui/ac-copy.js';
+import '../ui/ac-icon.js';
+import {Localized, formatTime, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {badges, base, buttons} from '../ui/styles.js';
 import {visibleText} from './visible.js';
 
 /** @typedef {{name: string, kind: string, origin: string, scopes: string[], createdAt: number, lastUsedAt: number}} Client */

@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {client} from '../client.js';
-import '../components/ac-icon.js';
-import {Localized, t} from '../i18n.js';
-import {base, buttons, fields} from '../styles.js';
+import {client} from '../client/client.js';
+import '../ui/ac-icon.js';
+import {Localized, t} from '../base/i18n.js';
+import {base, buttons, fields} from '../ui/styles.js';
 
 /** What to do where this browser may not approve yet: the code comes from the terminal of the server. */
 export class AcApprovalLogIn extends Localized(LitElement) {
@@ -20,7 +20,7 @@ export class AcApprovalLogIn extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../client.js').ApiError | null} */
+    /** @type {import('../client/client.js').ApiError | null} */
     this.error = null;
     this._isBusy = false;
   }
@@ -52,7 +52,7 @@ export class AcApprovalLogIn extends Localized(LitElement) {
       await client.logIn(pasted.replace(/^.*#code=/, '').replace(/&.*$/, ''));
       this.error = null;
     } catch (error) {
-      this.error = /** @type {import('../client.js').ApiError} */ (error);
+      this.error = /** @type {import('../client/client.js').ApiError} */ (error);
     } finally {
       this._isBusy = false;
     }

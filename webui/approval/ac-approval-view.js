@@ -1,19 +1,19 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
-import {client} from '../client.js';
-import '../components/ac-connection.js';
-import '../components/ac-empty.js';
-import '../components/ac-icon.js';
-import '../components/ac-preferences.js';
-import {Localized, t} from '../i18n.js';
-import {Listening} from '../listening.js';
-import {stopState} from '../stop-state.js';
-import {base, buttons} from '../styles.js';
-import './ac-approval-call.js';
-import './ac-approval-change.js';
+import {client} from '../client/client.js';
+import '../ui/ac-connection.js';
+import '../ui/ac-empty.js';
+import '../ui/ac-icon.js';
+import '../ui/ac-preferences.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {stopState} from '../client/stop-state.js';
+import {base, buttons} from '../ui/styles.js';
+import './cards/ac-approval-call.js';
+import './cards/ac-approval-change.js';
 import './ac-approval-clients.js';
 import './ac-approval-log-in.js';
-import './ac-approval-pairing.js';
+import './cards/ac-approval-pairing.js';
 import {isFramed, pageOrigin} from './framing.js';
 import {waiting} from './waiting.js';
 
@@ -37,7 +37,7 @@ export class AcApprovalView extends Localized(LitElement) {
   constructor() {
     super();
     this.isStarted = false;
-    /** @type {import('../client.js').ApiError | null} */
+    /** @type {import('../client/client.js').ApiError | null} */
     this.loginError = null;
     this._failure = '';
     this.classList.toggle('framed', isFramed);

@@ -1,7 +1,7 @@
 /** Where the approval view begins: log in if the address carries a code, and go on to the page if it carries one for it. */
-import {client} from '../client.js';
+import {client} from '../client/client.js';
 import {beFramed, pageOrigin} from './framing.js';
-import '../theme.js';
+import '../base/theme.js';
 import './ac-approval-view.js';
 
 const CODES = /^#code=([\w-]+)(?:&page=([\w-]+))?$/;
@@ -20,7 +20,7 @@ async function start() {
     if (codes) await client.logIn(codes[1]);
     if (codes?.[2]) return location.replace(`${pageOrigin}/#code=${codes[2]}`);
   } catch (error) {
-    view.loginError = /** @type {import('../client.js').ApiError} */ (error);
+    view.loginError = /** @type {import('../client/client.js').ApiError} */ (error);
   }
   client.events.start();
   view.isStarted = true;

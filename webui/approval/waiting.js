@@ -1,6 +1,6 @@
 /** What waits for a person, as the server says it, and the person's word on it. */
-import {client} from '../client.js';
-import {Store} from '../store.js';
+import {client} from '../client/client.js';
+import {Store} from '../base/store.js';
 import {startOver} from './attention.js';
 
 /**
@@ -16,7 +16,7 @@ import {startOver} from './attention.js';
  * @property {string} description
  * @property {string} module
  * @property {string} moduleTitle
- * @property {import('../tool-list.js').Effect[]} effects
+ * @property {import('../client/tool-list.js').Effect[]} effects
  * @property {boolean} isDestructive
  * @property {string} reason
  * @property {string} rule

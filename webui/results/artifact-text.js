@@ -1,5 +1,5 @@
 /** A stored text, read in parts that begin and end with lines. */
-import {client} from '../client.js';
+import {client} from '../client/client.js';
 
 /** @typedef {{text: string, start: number, end: number}} Part  Offsets in bytes. */
 

@@ -1,6 +1,6 @@
 /** What a text is, told from itself: a person can choose otherwise. */
-import {tableOf} from './table-of.js';
-import {holdsDiff} from './unified-diff.js';
+import {tableOf} from '../ui/content/table-of.js';
+import {holdsDiff} from '../ui/content/unified-diff.js';
 
 /** @typedef {'text' | 'code' | 'markdown' | 'json' | 'table' | 'diff'} Form */
 

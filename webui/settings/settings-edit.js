@@ -1,6 +1,6 @@
 /** The settings of one subject while a person changes them: loaded, changed, tried out, saved. Knows nothing of elements. */
-import {client} from '../client.js';
-import {t} from '../i18n.js';
+import {client} from '../client/client.js';
+import {t} from '../base/i18n.js';
 import {errorsOf} from '../schema/validate.js';
 import {bodyOf, changed, groupsOf, isInside, pathOf, rowsOf, stillWanted, undone, unset} from './settings-model.js';
 
@@ -107,7 +107,7 @@ export class SettingsEdit extends EventTarget {
         this._take(document);
         outcome = 'saved';
       } catch (error) {
-        const {type, context} = /** @type {import('../client.js').ApiError} */ (error);
+        const {type, context} = /** @type {import('../client/client.js').ApiError} */ (error);
         if (type !== 'confirmation_required') throw error;
         this._asked = {changeId: context.changeId, changes: this.changes};
         this.changes = new Map();
@@ -131,7 +131,7 @@ export class SettingsEdit extends EventTarget {
     try {
       await work();
     } catch (error) {
-      await this._refused(/** @type {import('../client.js').ApiError} */ (error));
+      await this._refused(/** @type {import('../client/client.js').ApiError} */ (error));
     } finally {
       this.isBusy = false;
       this._tell();
@@ -169,7 +169,7 @@ export class SettingsEdit extends EventTarget {
     return this.errors.length > 0;
   }
 
-  /** @param {import('../client.js').ApiError} error */
+  /** @param {import('../client/client.js').ApiError} error */
   async _refused(error) {
     this.review = null;
     if (error.type === 'config_changed') {

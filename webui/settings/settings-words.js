@@ -1,5 +1,5 @@
 /** Names and descriptions of settings: the page's own for app.json, the module's for its settings. */
-import {hasText, t} from '../i18n.js';
+import {hasText, t} from '../base/i18n.js';
 import {shapeOf} from '../schema/shape.js';
 
 /** @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument */

@@ -4,7 +4,7 @@ import json
 
 from playwright.async_api import expect
 
-ASK_SETUP = "import('/static/client.js').then(({client}) => client.get('/api/chat')).then(JSON.stringify)"
+ASK_SETUP = "import('/static/client/client.js').then(({client}) => client.get('/api/chat')).then(JSON.stringify)"
 SECRET = "sk-only-for-the-server"
 
 

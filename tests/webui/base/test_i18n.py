@@ -1,0 +1,72 @@
+"""Both languages are complete, and numbers, times and plurals are those of the language."""
+
+import re
+
+import pytest
+
+TEXTS = """import('/static/base/all-strings.js').then(({strings}) => strings)"""
+SAMPLES = """import('/static/base/i18n.js').then((
+    {setLocale, t, formatBytes, formatDuration, formatNumber, formatTime},
+) => {
+    setLocale('%s');
+    return [
+        t('modules.toolCount', {n: 1}), t('modules.toolCount', {n: 1200}),
+        formatNumber(1234.5), formatBytes(0), formatBytes(1536),
+        formatDuration(4.25), formatDuration(1500), formatDuration(125000), formatTime(Date.UTC(2024, 1, 3, 4, 5, 6)),
+    ];
+})"""
+
+
+def forms(text):
+    return [text] if isinstance(text, str) else list(text.values())
+
+
+def placeholders(text):
+    return {name for form in forms(text) for name in re.findall(r"\{(\w+)\}", form)}
+
+
+async def test_each_text_exists_in_both_languages_with_the_same_values(start_webui):
+    ui = await start_webui()
+    page = await ui.page()
+    strings = await page.evaluate(TEXTS)
+    assert {"shell", "modules"} <= set(strings)
+    for area, languages in strings.items():
+        assert set(languages) == {"en", "zh"}, area
+        english, chinese = languages["en"], languages["zh"]
+        assert english.keys() == chinese.keys(), area
+        for key, text in english.items():
+            assert placeholders(text) == placeholders(chinese[key]), f"{area}.{key}"
+            assert all(form.strip() for form in [*forms(text), *forms(chinese[key])]), f"{area}.{key}"
+            assert isinstance(text, str) or {"one", "other"} <= set(text), f"{area}.{key}"
+            assert isinstance(chinese[key], str) or "other" in chinese[key], f"{area}.{key}"
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "en",
+            ["1 tool", "1,200 tools", "1,234.5", "0 B", "1.5 KiB", "4.3 ms", "1.5 sec", "2 min 5 sec", "Feb 3, 2024"],
+        ),
+        (
+            "zh",
+            ["1 个工具", "1,200 个工具", "1,234.5", "0 B", "1.5 KiB", "4.3毫秒", "1.5秒", "2分钟 5秒", "2024年2月3日"],
+        ),
+    ],
+)
+async def test_numbers_times_and_plurals_are_those_of_the_language(start_webui, language, expected):
+    ui = await start_webui()
+    page = await ui.page()
+    samples = await page.evaluate(SAMPLES % language)
+    assert samples[:-1] == expected[:-1]
+    assert samples[-1].startswith(expected[-1])
+
+
+async def test_text_that_is_not_there_is_an_error_in_the_console_and_shows_its_key(start_webui):
+    ui = await start_webui()
+    ui.allowed_errors.append("no text for modules.nothing")
+    page = await ui.page()
+    assert (
+        await page.evaluate("import('/static/base/i18n.js').then(({t}) => t('modules.nothing'))") == "modules.nothing"
+    )
+    assert "no text for modules.nothing" in ui.found_errors

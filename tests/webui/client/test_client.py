@@ -1,0 +1,171 @@
+"""The page's client: calls with progress and cancelling, errors, artifacts; its parser of events; its addresses."""
+
+import asyncio
+
+import pytest
+
+from agentcore.api import Module, ToolContext, ToolResult, tool
+
+pytestmark = pytest.mark.spec("K2", "M7")
+
+CLIENT = "const {client} = await import('/static/client/client.js');"
+
+
+class Lab(Module):
+    """Tools that go wrong, or on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered = asyncio.Event()
+
+    @tool(read_only=True)
+    async def steps(self, ctx: ToolContext) -> str:
+        """Tell of two steps."""
+        ctx.progress(0.5, "half")
+        ctx.progress(1.0, "all")
+        return "done"
+
+    @tool(read_only=True)
+    async def wait(self) -> str:
+        """Wait until somebody ends the call."""
+        self.entered.set()
+        await asyncio.Event().wait()
+        return ""
+
+    @tool(read_only=True)
+    async def keep(self, ctx: ToolContext) -> ToolResult:
+        """Keep an artifact."""
+        link = await ctx.artifacts.save(b"\x00\x01kept", mime="application/octet-stream", name="kept.bin")
+        return ToolResult(content=[link])
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+async def run(page, script):
+    return await page.evaluate(f"async () => {{ {CLIENT} {script} }}")
+
+
+async def test_call_tells_its_id_and_progress_and_gives_the_envelope(start_webui, lab):
+    ui = await start_webui([lab])
+    page = await ui.page()
+    envelope, accepted, told = await run(
+        page,
+        """const accepted = [], told = [];
+        const envelope = await client.call('steps', {}, {
+            onAccepted: (id) => accepted.push(id),
+            onProgress: ({fraction, message}) => told.push([fraction, message]),
+        });
+        return [envelope, accepted, told];""",
+    )
+    assert envelope["ok"]
+    assert envelope["content"][0]["text"] == "done"
+    assert accepted == [envelope["callId"]]
+    assert [0.5, "half"] in told
+
+
+async def test_call_is_cancelled_by_its_signal(start_webui, lab):
+    ui = await start_webui([lab])
+    page = await ui.page()
+    await run(
+        page,
+        """window.ending = new AbortController();
+        window.ended = client.call('wait', {}, {signal: window.ending.signal});""",
+    )
+    async with asyncio.timeout(30):
+        await lab.entered.wait()
+    envelope = await page.evaluate("() => { window.ending.abort(); return window.ended; }")
+    assert envelope["error"]["type"] == "cancelled"
+
+
+async def test_signal_that_was_given_up_before_the_call_cancels_it(start_webui, lab):
+    ui = await start_webui([lab])
+    page = await ui.page()
+    envelope = await run(page, "return client.call('wait', {}, {signal: AbortSignal.abort()});")
+    assert envelope["error"]["type"] == "cancelled"
+
+
+async def test_outcome_of_a_call_is_an_envelope_and_a_refusal_is_thrown(start_webui, lab):
+    ui = await start_webui([lab])
+    ui.allowed_errors.append("404")
+    page = await ui.page()
+    envelope = await run(page, "return client.call('stepz', {});")
+    assert envelope["error"]["type"] == "unknown_tool"
+    thrown = await run(
+        page, "return client.get('/api/calls/nothing').catch(({name, type, status}) => ({name, type, status}));"
+    )
+    assert thrown == {"name": "ApiError", "type": "not_found", "status": 404}
+
+
+async def test_server_that_does_not_answer_is_unreachable(start_webui, lab):
+    ui = await start_webui([lab])
+    ui.allowed_errors.append("ERR_INTERNET_DISCONNECTED")
+    page = await ui.page()
+    await page.context.set_offline(True)
+    script = "return client.get('/api/tools').catch(({type, retryable, status}) => ({type, retryable, status}));"
+    assert await run(page, script) == {"type": "unreachable", "retryable": True, "status": 0}
+
+
+async def test_artifact_is_shown_from_an_address_of_the_page(start_webui, lab):
+    ui = await start_webui([lab])
+    page = await ui.page()
+    url, data = await run(
+        page,
+        """const {content} = await client.call('keep', {});
+        const {artifactId} = content[0];
+        const response = await client.fetch(`/api/artifacts/${artifactId}`);
+        return [await client.artifactUrl(artifactId), await response.text()];""",
+    )
+    assert url.startswith("blob:")
+    assert data.endswith("kept")
+
+
+async def test_events_are_read_wherever_the_stream_is_cut(start_webui):
+    ui = await start_webui()
+    page = await ui.page()
+    found = await page.evaluate(
+        """async () => {
+            const {readMessages} = await import('/static/client/sse.js');
+            const bytes = new TextEncoder().encode(': alive\\n\\nid: 1\\nevent: one\\ndata: {"a": "ü"}\\n\\n'
+                + 'id: 2\\r\\ndata: x\\r\\ndata: 天\\r\\n\\r\\ndata:y\\n\\nid: 3\\n\\n');
+            const all = new Set();
+            for (let cut = 0; cut <= bytes.length; cut += 1) {
+                const body = new ReadableStream({start(stream) {
+                    for (const part of [bytes.slice(0, cut), bytes.slice(cut)]) stream.enqueue(part);
+                    stream.close();
+                }});
+                const messages = [], ids = [];
+                await readMessages(new Response(body), (message) => messages.push(message), (id) => ids.push(id));
+                all.add(JSON.stringify([messages, ids]));
+            }
+            return [...all].map((text) => JSON.parse(text));
+        }"""
+    )
+    assert found == [
+        [
+            [
+                {"event": "one", "data": '{"a": "ü"}'},
+                {"event": "message", "data": "x\n天"},
+                {"event": "message", "data": "y"},
+            ],
+            ["1", "2", "3"],
+        ]
+    ]
+
+
+@pytest.mark.parametrize("name", ["read_file", "ein Ordner/mit: Zeichen?", "名字", "%41", "a#b", "a&b=c"])
+async def test_address_of_any_name_leads_back_to_it(start_webui, name):
+    ui = await start_webui()
+    page = await ui.page()
+    found = await page.evaluate(
+        """async (name) => {
+            const {href, navigate, route} = await import('/static/base/router.js');
+            navigate(href(['nowhere', name], {q: name, empty: ''}));
+            const {path, query} = route();
+            return [path, [...query]];
+        }""",
+        name,
+    )
+    assert found == [["nowhere", name], [["q", name]]]

@@ -1,0 +1,125 @@
+"""Live views with the modules of the repository's app.json: watching asks nobody, acting goes on when it is decided."""
+
+import json
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.webui.conftest import PHONE
+
+pytestmark = pytest.mark.spec("K3")
+
+LISTED = json.loads((Path(__file__).parents[3] / "app.json").read_text())["modules"]
+TRAY = "ac-approval-tray iframe"
+WAITS = "Waits for your decision"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ui(start_webui):
+    return await start_webui(LISTED)
+
+
+async def both(ui, **options):
+    """A page whose browser is logged in to both origins, as `serve --open` does it."""
+    store = ui.host.store
+    page = await ui.page(is_logged_in=False, **options)
+    codes = f"#code={store.approval_sessions.create_code()}&page={store.page_sessions.create_code()}"
+    await page.goto(f"{ui.server.approval_address}/{codes}")
+    await page.locator("ac-app nav").first.wait_for(state="attached")
+    return page
+
+
+async def decide(page, word):
+    button = page.frame_locator(TRAY).get_by_role("button", name=f"{word}: Let this page type")
+    await expect(button).to_have_attribute("aria-disabled", "false")
+    await button.click()
+
+
+async def open_page(ui):
+    outcome = await ui.server.running.outcome("browser_launch", {}, session_id="chat")
+    return outcome.unwrap().data["resourceId"]
+
+
+async def open_terminal(ui, command="cat"):
+    outcome = await ui.server.running.outcome(
+        "bash", {"command": command, "background": True, "terminal": True}, session_id="chat"
+    )
+    return outcome.unwrap().data["process_id"]
+
+
+def asked(ui):
+    return ui.host.policy_changes.waiting
+
+
+async def test_page_is_watched_at_once_and_taken_over_when_it_is_decided(ui):
+    resource_id = await open_page(ui)
+    page = await both(ui)
+    await page.goto(f"{ui.address}/#/pages/browser/{resource_id}")
+    view = page.locator("browser-page-view")
+    await expect(view.locator("canvas")).to_be_visible()
+    assert asked(ui) == []
+
+    await view.get_by_role("button", name="Take over").click()
+    await expect(view.get_by_text(WAITS)).to_be_visible()
+    await expect(view.get_by_text("Watching", exact=True)).to_be_visible()
+    assert len(asked(ui)) == 1
+    await decide(page, "Refuse")
+    await expect(view.get_by_text("It was refused")).to_be_visible()
+    await expect(view.locator("canvas")).to_be_visible()
+
+    await view.get_by_role("button", name="Ask again").click()
+    await expect(view.get_by_text(WAITS)).to_be_visible()
+    await decide(page, "Apply")
+    await expect(view.get_by_text("You drive")).to_be_visible()
+    await expect(view.get_by_text(WAITS)).to_have_count(0)
+
+
+async def test_terminal_is_watched_at_once_and_typed_into_when_it_is_decided(ui):
+    process_id = await open_terminal(ui, "echo hello; exec cat")
+    page = await both(ui)
+    await page.goto(f"{ui.address}/#/pages/shell_tools/{process_id}")
+    view = page.locator("shell-tools-terminal")
+    screen = view.locator(".xterm-rows")
+    await expect(screen).to_contain_text("hello")
+    await expect(view.get_by_text("You are watching.")).to_be_visible()
+    assert asked(ui) == []
+
+    await view.locator(".xterm-screen").click()
+    await page.keyboard.type("x")
+    await expect(view.get_by_text(WAITS)).to_be_visible()
+    assert len(asked(ui)) == 1
+    await decide(page, "Apply")
+    await expect(view.get_by_text(WAITS)).to_have_count(0)
+    await page.keyboard.type("typed now")
+    await expect(screen).to_contain_text("typed now")
+    await expect(screen).not_to_contain_text("xtyped")
+
+
+async def test_decision_that_was_made_while_the_page_was_away_counts(ui):
+    process_id = await open_terminal(ui)
+    page = await both(ui)
+    await page.goto(f"{ui.address}/#/pages/shell_tools/{process_id}")
+    view = page.locator("shell-tools-terminal")
+    await view.get_by_role("button", name="Type here").click()
+    await expect(view.get_by_text(WAITS)).to_be_visible()
+    ui.allowed_errors += ["Failed to load resource", "WebSocket connection", "net::ERR", "postMessage"]
+    await ui.lose_connection(page)
+    await ui.host.policy_changes.decide(asked(ui)[0].change_id, approved=True, by="test")
+    await page.context.set_offline(False)
+    await expect(view.get_by_text(WAITS)).to_have_count(0)
+    await expect(view.get_by_text("You are watching.")).to_have_count(0)
+
+
+async def test_what_waits_is_accessible_on_a_phone_in_the_dark_and_in_chinese(ui, axe_problems):
+    process_id, resource_id = await open_terminal(ui), await open_page(ui)
+    page = await both(ui, viewport=PHONE, color_scheme="dark", locale="zh-CN")
+    await page.goto(f"{ui.address}/#/pages/shell_tools/{process_id}")
+    await page.locator("shell-tools-terminal").get_by_role("button", name="在此输入").click()
+    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
+    assert await axe_problems(page) == []
+    await page.goto(f"{ui.address}/#/pages/browser/{resource_id}")
+    await page.locator("browser-page-view").get_by_role("button", name="接管").click()
+    await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
+    assert await axe_problems(page) == []

@@ -1,0 +1,211 @@
+import {LitElement, css, html, nothing} from 'lit';
+import '../../ui/content/ac-diff.js';
+import '../../ui/ac-icon.js';
+import '../../tools/ac-tool-effects.js';
+import {Localized, t} from '../../base/i18n.js';
+import {badges, base, buttons, fields} from '../../ui/styles.js';
+import './ac-approval-actions.js';
+import './ac-approval-arguments.js';
+import './ac-approval-countdown.js';
+import './ac-approval-edit.js';
+import {askerText} from './asker.js';
+import {startOver} from '../attention.js';
+import {cardStyles} from './card-styles.js';
+import {visible, visibleText} from '../visible.js';
+import {waiting} from '../waiting.js';
+
+/** One call that waits: all of it, and what a person can say to it. */
+export class AcApprovalCall extends Localized(LitElement) {
+  static properties = {
+    call: {attribute: false}, _isEditing: {state: true}, _edited: {state: true}, _offer: {state: true}, _reason: {state: true}, _isBusy: {state: true}, _error: {state: true},
+  };
+
+  static styles = [base, buttons, fields, badges, cardStyles, css`
+    fieldset { display: grid; gap: var(--ac-space-1); margin: 0; padding: 0; border: 0; font-size: var(--ac-text-s); }
+    fieldset label { display: flex; gap: var(--ac-space-2); align-items: baseline; font-weight: normal; }
+    fieldset input { flex: none; align-self: start; margin: 0.1875rem 0 0; }
+    fieldset span { overflow-wrap: anywhere; min-width: 0; }
+    .reason { display: grid; gap: var(--ac-space-1); }
+    /* the buttons stand over the end of the card */
+    .reason input { scroll-margin-block-end: 8rem; }
+    legend { padding: 0; margin-bottom: var(--ac-space-1); color: var(--ac-text-muted); font-weight: var(--ac-weight-medium); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../waiting.js').WaitingCall | null} */
+    this.call = null;
+    this._isEditing = false;
+    /** The call with arguments of the person, as the server has looked at it. @type {import('../waiting.js').WaitingCall | null} */
+    this._edited = null;
+    this._offer = -1;
+    /** Why not; null: the person does not want to say. @type {string | null} */
+    this._reason = null;
+    this._isBusy = false;
+    /** @type {import('../../client/client.js').ApiError | null} */
+    this._error = null;
+    this.addEventListener('keydown', (event) => this._onKey(event));
+  }
+
+  render() {
+    const call = this._edited ?? this.call;
+    if (!call) return nothing;
+    const isGrave = call.preview?.isProtected || call.effects.includes('dangerous') || call.isDestructive;
+    return html`
+      <article class=${isGrave ? 'grave' : ''} aria-labelledby="tool" tabindex="-1">
+        <div class="head">
+          <h3 class="tool" id="tool">${visible(call.tool)}</h3>
+          <ac-tool-effects .effects=${call.effects}></ac-tool-effects>
+          ${call.isDestructive ? html`<span class="badge danger">${t('approval.destructive')}</span>` : nothing}
+          <ac-approval-countdown .until=${call.expiresAt}></ac-approval-countdown>
+        </div>
+        <p class="about">${call.description.split('\n', 1)[0]}</p>
+        ${this._isEditing
+    ? html`<ac-approval-edit .value=${call.arguments} .error=${this._error} .isBusy=${this._isBusy} @ac-look=${this._look} @ac-cancel=${this._endEdit}></ac-approval-edit>`
+    : this._whole(call)}
+      </article>`;
+  }
+
+  /** All that a decision rests on, and the buttons. @param {import('../waiting.js').WaitingCall} call */
+  _whole(call) {
+    return html`
+      ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
+      ${this._notes(call)}
+      ${this._facts(call)}
+      <ac-approval-arguments .call=${call}></ac-approval-arguments>
+      ${call.preview?.diff ? html`<ac-diff .text=${visibleText(call.preview.diff)}></ac-diff>` : nothing}
+      ${call.offers.length ? this._offers(call) : nothing}
+      ${this._error ? html`<div class="note danger" role="alert"><ac-icon name="circle-alert"></ac-icon><span>${this._error.message}</span></div>` : nothing}
+      ${this._reason === null ? nothing : html`
+        <div class="reason"><label for="reason">${t('approval.reason')}</label>
+          <input id="reason" maxlength="1000" .value=${this._reason} @input=${(/** @type {InputEvent} */ event) => { this._reason = /** @type {HTMLInputElement} */ (event.target).value; }}></div>`}
+      <ac-approval-actions .yes=${t(this._yes())} .no=${t('approval.reject')} .subject=${call.tool} .isBusy=${this._isBusy} @ac-decide=${this._decide}>
+        ${this._edited ? html`<button class="quiet" @click=${this._asAsked}><ac-icon name="undo-2"></ac-icon>${t('approval.asAsked')}</button>` : nothing}
+        ${this._reason === null ? html`<button class="quiet" @click=${this._beginReason}><ac-icon name="message-square"></ac-icon>${t('approval.sayWhy')}</button>` : nothing}
+        <button class="quiet" @click=${this._beginEdit}><ac-icon name="pencil"></ac-icon>${t('approval.edit')}</button>
+      </ac-approval-actions>`;
+  }
+
+  _yes() {
+    if (this._offer >= 0) return 'approval.approveAlways';
+    return this._edited ? 'approval.approveEdited' : 'approval.approve';
+  }
+
+  /** @param {import('../waiting.js').WaitingCall} call */
+  _notes({preview, untrustedSource}) {
+    return html`
+      ${preview?.isProtected ? html`<div class="note danger"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.protected')}</span></div>` : nothing}
+      ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;
+  }
+
+  /** @param {import('../waiting.js').WaitingCall} call */
+  _facts({askedBy, sessionId, reason, rule, module, moduleTitle, preview}) {
+    const row = (/** @type {string} */ name, /** @type {unknown} */ value) => html`<div><dt>${t(`approval.${name}`)}</dt><dd>${value}</dd></div>`;
+    return html`
+      <dl class="facts">
+        ${row('askedBy', askerText(askedBy, sessionId))}
+        ${row('why', html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
+        ${module ? row('module', html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
+        ${preview?.paths.length ? row('paths', preview.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)) : nothing}
+        ${preview?.cwd ? row('cwd', html`<span class="mono">${visible(preview.cwd)}</span>`) : nothing}
+        ${preview?.urls.length ? row('urls', preview.urls.map((url) => html`<div class="mono">${visible(url)}</div>`)) : nothing}
+      </dl>`;
+  }
+
+  /** @param {import('../waiting.js').WaitingCall} call */
+  _offers({offers}) {
+    const choice = (/** @type {number} */ number, /** @type {unknown} */ text) => html`
+      <label><input type="radio" name="offer" .value=${String(number)} .checked=${this._offer === number} @change=${() => { this._offer = number; }}><span>${text}</span></label>`;
+    return html`
+      <fieldset>
+        <legend>${t('approval.offers')}</legend>
+        ${choice(-1, t('approval.offerNone'))}
+        ${offers.map((offer, number) => choice(number, offerText(offer)))}
+      </fieldset>`;
+  }
+
+  _beginEdit() {
+    this._isEditing = true;
+    this._error = null;
+    this._offer = -1;
+  }
+
+  async _beginReason() {
+    this._reason = '';
+    await this.updateComplete;
+    /** @type {HTMLInputElement | null} */ (this.renderRoot.querySelector('#reason'))?.focus();
+  }
+
+  _endEdit() {
+    this._isEditing = false;
+    this._error = null;
+    void this._showAnew();
+  }
+
+  _asAsked() {
+    this._edited = null;
+    this._offer = -1;
+    this._endEdit();
+  }
+
+  /** What is under the pointer now is another call than a moment ago; who typed goes on in the card. */
+  async _showAnew() {
+    await this.updateComplete;
+    startOver();
+    this.renderRoot.querySelector('article')?.focus();
+  }
+
+  /** Have the server say what the call would be with other arguments. @param {CustomEvent<{value: Record<string, unknown>}>} event */
+  async _look({detail: {value}}) {
+    this._isBusy = true;
+    this._error = null;
+    try {
+      this._edited = await waiting.edit(/** @type {import('../waiting.js').WaitingCall} */ (this.call), value);
+      this._endEdit();
+    } catch (error) {
+      await this._failed(error);
+    } finally {
+      this._isBusy = false;
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  _onKey(event) {
+    if (event.key === 'Escape' && this._isEditing) this._endEdit();
+    const approved = {Enter: true, Backspace: false}[event.key];
+    if (approved === undefined || !(event.ctrlKey || event.metaKey) || this._isEditing) return;
+    event.preventDefault();
+    /** @type {import('./ac-approval-actions.js').AcApprovalActions | null} */ (this.renderRoot.querySelector('ac-approval-actions'))?.decideByKey(event, approved);
+  }
+
+  /** @param {CustomEvent<{approved: boolean}>} event */
+  async _decide({detail: {approved}}) {
+    const call = /** @type {import('../waiting.js').WaitingCall} */ (this._edited ?? this.call);
+    this._isBusy = true;
+    this._error = null;
+    const offer = approved && this._offer >= 0 ? {offer: this._offer} : {};
+    try {
+      await waiting.decide(call, {approved, ...offer, ...(!approved && this._reason ? {reason: this._reason} : {})});
+    } catch (error) {
+      await this._failed(error);
+    } finally {
+      this._isBusy = false;
+    }
+  }
+
+  /** @param {unknown} error */
+  async _failed(error) {
+    this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
+    if (this._error.status === 409) this._edited = null; // the server does not know it any more
+    if (this._error.status === 404 || this._error.status === 409) await waiting.load();
+  }
+}
+
+/** What an offer allows, shown in full. @param {import('../waiting.js').Offer} offer */
+function offerText({scope, tool, arguments: patterns}) {
+  const rows = Object.entries(patterns);
+  return html`${t(`approval.scope.${scope}`)} <code>${visible(tool)}</code>
+    ${rows.length ? rows.map(([name, pattern], index) => html`${index ? t('approval.and') : t('approval.with')} <code>${visible(name)} = ${visible(pattern)}</code> `) : t('approval.anyArguments')}`;
+}
+
+customElements.define('ac-approval-call', AcApprovalCall);

@@ -1,0 +1,62 @@
+import {LitElement, html, nothing} from 'lit';
+import '../../ui/content/ac-diff.js';
+import '../../ui/ac-icon.js';
+import {Localized, hasText, t} from '../../base/i18n.js';
+import {base} from '../../ui/styles.js';
+import './ac-approval-actions.js';
+import './ac-approval-countdown.js';
+import {askerText} from './asker.js';
+import {cardStyles} from './card-styles.js';
+import {visible, visibleText} from '../visible.js';
+import {waiting} from '../waiting.js';
+
+/** One change of what is allowed, with its diff, and what a person can say to it. */
+export class AcApprovalChange extends Localized(LitElement) {
+  static properties = {change: {attribute: false}, _isBusy: {state: true}};
+
+  static styles = [base, cardStyles];
+
+  constructor() {
+    super();
+    /** @type {import('../waiting.js').WaitingChange | null} */
+    this.change = null;
+    this._isBusy = false;
+  }
+
+  render() {
+    const {change} = this;
+    if (!change) return nothing;
+    const heading = hasText(`approval.change.${change.kind}`) ? t(`approval.change.${change.kind}`, {name: visibleText(change.subject)}) : `${change.kind} ${visibleText(change.subject)}`;
+    return html`
+      <article class="grave" aria-labelledby="heading">
+        <div class="head"><h3 id="heading">${heading}</h3>${change.expiresAt === null ? nothing : html`<ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown>`}</div>
+        <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.changeText')}</span></div>
+        <dl class="facts">
+          <div><dt>${t('approval.askedBy')}</dt><dd>${askerText(change.askedBy)}</dd></div>
+          ${change.paths.length ? html`<div><dt>${t('approval.changes')}</dt><dd>${change.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)}</dd></div>` : nothing}
+        </dl>
+        ${change.diff.map(({text}) => (text.startsWith('--- ') ? html`<ac-diff .text=${visibleText(text)}></ac-diff>` : plainDiff(text)))}
+        <ac-approval-actions .yes=${t('approval.apply')} .no=${t('approval.refuse')} .subject=${heading} .isBusy=${this._isBusy} @ac-decide=${this._decide}></ac-approval-actions>
+      </article>`;
+  }
+
+  /** @param {CustomEvent<{approved: boolean}>} event */
+  async _decide({detail: {approved}}) {
+    this._isBusy = true;
+    try {
+      await waiting.decideChange(/** @type {import('../waiting.js').WaitingChange} */ (this.change), approved);
+    } catch (error) {
+      // the card is gone by then, for each change is decided once: the view shows why it was not applied
+      this.dispatchEvent(new CustomEvent('ac-failed', {detail: {error}, bubbles: true, composed: true}));
+    } finally {
+      this._isBusy = false;
+    }
+  }
+}
+
+/** Lines that begin with a sign, of something that is no file. @param {string} text */
+function plainDiff(text) {
+  return html`<pre class="lines">${text.trimEnd().split('\n').map((line) => html`<span class=${{'+': 'added', '-': 'removed'}[line[0]] ?? ''}>${visible(line)}\n</span>`)}</pre>`;
+}
+
+customElements.define('ac-approval-change', AcApprovalChange);

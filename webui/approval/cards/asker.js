@@ -1,0 +1,11 @@
+/** Who wants something, in words. */
+import {hasText, t} from '../../base/i18n.js';
+import {visibleText} from '../visible.js';
+
+/** @param {import('../waiting.js').Asker} asker @param {string} [sessionId] */
+export function askerText({kind, id}, sessionId = '') {
+  const key = `approval.by.${kind}`;
+  const name = visibleText(id);
+  const who = hasText(key) ? t(key, {name}) : `${visibleText(kind)} ${name}`.trim();
+  return sessionId && sessionId !== id ? `${who} · ${t('approval.session', {name: visibleText(sessionId)})}` : who;
+}

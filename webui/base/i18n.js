@@ -1,0 +1,178 @@
+/** Texts, numbers and dates in the person's language. Each room has its texts in its `strings.js`. */
+import {strings} from './all-strings.js';
+
+/** @typedef {'en' | 'zh'} Locale */
+/** @typedef {Record<string, string | number>} Values */
+/** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
+
+const KEY = 'agentcore.locale';
+/** @type {Locale[]} */
+export const LOCALES = ['en', 'zh'];
+
+const changes = new EventTarget();
+/** @type {Locale} */
+let current = chosenLocale();
+document.documentElement.lang = current;
+
+/** The language of the page. @returns {Locale} */
+export function locale() {
+  return current;
+}
+
+/** Whether the person chose a language in this browser. */
+export function hasChosenLocale() {
+  return localStorage.getItem(KEY) !== null;
+}
+
+/** Change the language of this document only, for as long as it is open. @param {Locale} wanted */
+export function showLocale(wanted) {
+  use(wanted);
+}
+
+/** Change the language of everything that is shown, in this browser, from now on. @param {Locale} wanted */
+export function setLocale(wanted) {
+  localStorage.setItem(KEY, wanted);
+  use(wanted);
+}
+
+/**
+ * The text of a key, with `{name}` replaced by values; `{n, number}` texts choose their plural form by `n`.
+ * @param {string} key  `area.key`
+ * @param {Values} [values]
+ * @returns {string}
+ */
+export function t(key, values = {}) {
+  const text = find(key, current) ?? find(key, 'en');
+  if (text === undefined) {
+    console.error(`no text for ${key}`);
+    return key;
+  }
+  const form = typeof text === 'string' ? text : pluralForm(text, Number(values.n));
+  return form.replace(/\{(\w+)\}/g, (whole, name) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return typeof value === 'number' ? formatNumber(value) : value;
+  });
+}
+
+/** Whether there is a text for a key: for keys that are made from values, such as error types. @param {string} key */
+export function hasText(key) {
+  return find(key, 'en') !== undefined;
+}
+
+/** A number. @param {number} value @param {Intl.NumberFormatOptions} [options] */
+export function formatNumber(value, options) {
+  return formatter(Intl.NumberFormat, options).format(value);
+}
+
+/**
+ * A moment: the time alone if it is today, with the date if not.
+ * @param {number | string | Date} moment  milliseconds since 1970, or what `Date` takes
+ * @param {{seconds?: boolean, full?: boolean}} [options]  `full`: always with the date
+ */
+export function formatTime(moment, {seconds = true, full = false} = {}) {
+  const date = new Date(moment);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return formatter(Intl.DateTimeFormat, {
+    ...(full || !isToday ? {year: 'numeric', month: 'short', day: 'numeric'} : {}),
+    hour: '2-digit', minute: '2-digit', ...(seconds ? {second: '2-digit'} : {}),
+  }).format(date);
+}
+
+/** A day as people name it: today, yesterday, the weekday, else the date. @param {number | string | Date} moment */
+export function formatDay(moment) {
+  const [date, now] = [new Date(moment), new Date()];
+  const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86_400_000);
+  if (days <= 1) return capitalised(formatter(Intl.RelativeTimeFormat, {numeric: 'auto'}).format(-Math.max(0, days), 'day'));
+  if (days < 7) return formatter(Intl.DateTimeFormat, {weekday: 'long'}).format(date);
+  const year = date.getFullYear() === now.getFullYear() ? {} : {year: 'numeric'};
+  return formatter(Intl.DateTimeFormat, {month: 'long', day: 'numeric', ...year}).format(date);
+}
+
+/** @param {string} text */
+const capitalised = (text) => text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
+
+/** How long something took. @param {number} ms */
+export function formatDuration(ms) {
+  if (ms < 1000) return formatNumber(ms, {style: 'unit', unit: 'millisecond', maximumFractionDigits: ms < 10 ? 1 : 0});
+  if (ms < 60_000) return formatNumber(ms / 1000, {style: 'unit', unit: 'second', maximumFractionDigits: ms < 10_000 ? 1 : 0});
+  const minutes = formatNumber(Math.floor(ms / 60_000), {style: 'unit', unit: 'minute'});
+  return `${minutes} ${formatNumber(Math.floor((ms % 60_000) / 1000), {style: 'unit', unit: 'second'})}`;
+}
+
+/** A size of data, in powers of 1024. @param {number} bytes */
+export function formatBytes(bytes) {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
+  return `${formatNumber(bytes / 1024 ** step, {maximumFractionDigits: step ? 1 : 0})} ${units[step]}`;
+}
+
+/** Call `handler` when the language changes. @param {() => void} handler @returns {() => void} the way to end it */
+export function onLocaleChange(handler) {
+  changes.addEventListener('change', handler);
+  return () => changes.removeEventListener('change', handler);
+}
+
+/**
+ * A component that renders anew when the language changes.
+ * @template {new (...args: any[]) => import('lit').LitElement} T
+ * @param {T} Base
+ * @returns {T}
+ */
+export function Localized(Base) {
+  return class extends Base {
+    connectedCallback() {
+      super.connectedCallback();
+      this._endLocale = onLocaleChange(() => this.requestUpdate());
+    }
+
+    disconnectedCallback() {
+      this._endLocale?.();
+      super.disconnectedCallback();
+    }
+  };
+}
+
+/** @param {string} key @param {Locale} language @returns {Text | undefined} */
+function find(key, language) {
+  const dot = key.indexOf('.');
+  const texts = /** @type {Record<string, Text> | undefined} */ (strings[key.slice(0, dot)]?.[language]);
+  return texts?.[key.slice(dot + 1)];
+}
+
+/** @param {Partial<Record<Intl.LDMLPluralRule, string>>} forms @param {number} n */
+function pluralForm(forms, n) {
+  return forms[formatter(Intl.PluralRules).select(n)] ?? forms.other ?? '';
+}
+
+/** @type {Map<string, any>} */
+const formatters = new Map();
+
+/**
+ * Formatters are costly to make and lists format thousands of values.
+ * @template T
+ * @param {new (locale: string, options?: any) => T} Kind
+ * @param {object} [options]
+ * @returns {T}
+ */
+function formatter(Kind, options) {
+  const key = `${Kind.name} ${current} ${options ? JSON.stringify(options) : ''}`;
+  if (!formatters.has(key)) formatters.set(key, new Kind(current, options));
+  return formatters.get(key);
+}
+
+/** @param {Locale} wanted */
+function use(wanted) {
+  if (wanted === current) return;
+  current = wanted;
+  document.documentElement.lang = wanted;
+  changes.dispatchEvent(new Event('change'));
+}
+
+/** @returns {Locale} */
+function chosenLocale() {
+  const chosen = localStorage.getItem(KEY) ?? navigator.language;
+  return LOCALES.find((known) => chosen.toLowerCase().startsWith(known)) ?? 'en';
+}
+
+window.addEventListener('storage', (event) => { if (event.key === KEY) use(chosenLocale()); });

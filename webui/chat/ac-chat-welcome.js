@@ -1,0 +1,73 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {chatSetup} from './providers/setup.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {base, buttons, cards} from '../ui/styles.js';
+import {toolList} from '../client/tool-list.js';
+import './providers/ac-chat-providers.js';
+import '../ui/ac-icon.js';
+
+/** First prompts; each is shown where a tool is there that it needs. */
+const PROMPTS = [
+  {id: 'look', icon: 'folder-open', tools: /^(list_dir|glob)$/},
+  {id: 'find', icon: 'search', tools: /^grep$/},
+  {id: 'write', icon: 'pencil', tools: /^write_file$/},
+  {id: 'web', icon: 'globe', tools: /^web_/},
+  {id: 'tools', icon: 'wrench', tools: /./},
+];
+const SHOWN = 4;
+
+/**
+ * A chat that is not begun: what could be said first; or, without a model, how to get one.
+ * @fires ac-prompt {text: string}
+ */
+export class AcChatWelcome extends Localized(LitElement) {
+  static styles = [base, buttons, cards, css`
+    :host { display: grid; align-content: safe center; justify-items: center; gap: var(--ac-space-5); min-height: 100%; padding: var(--ac-space-6) var(--ac-space-5); }
+    .head { display: grid; justify-items: center; gap: var(--ac-space-2); text-align: center; max-width: 36rem; }
+    .head img { width: 2.5rem; height: 2.5rem; }
+    .head p { color: var(--ac-text-muted); text-wrap: pretty; }
+    .prompts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); gap: var(--ac-space-3); width: min(42rem, 100%); }
+    .prompts button { display: grid; grid-template-columns: auto minmax(0, 1fr); justify-content: start; gap: var(--ac-space-1) var(--ac-space-3); height: 100%; width: 100%; padding: var(--ac-space-3) var(--ac-space-4); border-radius: var(--ac-radius-l); text-align: start; white-space: normal; line-height: var(--ac-line); font-weight: inherit; box-shadow: none; }
+    .prompts ac-icon { color: var(--ac-accent); margin-top: 0.15rem; }
+    .card { width: min(34rem, 100%); padding: var(--ac-space-5); }
+    .tip { color: var(--ac-text-muted); font-size: var(--ac-text-s); text-align: center; max-width: 34rem; text-wrap: pretty; }
+  `];
+
+  constructor() {
+    super();
+    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    if (!chatSetup.isLoaded) return nothing;
+    return chatSetup.isSetUp ? this._renderPrompts() : this._renderSetup();
+  }
+
+  _renderPrompts() {
+    const fitting = PROMPTS.filter(({tools}) => toolList.tools.some(({name}) => tools.test(name))).slice(0, SHOWN);
+    return html`
+      <div class="head"><img src="/static/icon.svg" alt=""><h1>${t('chat.welcome')}</h1><p>${t('chat.welcomeText')}</p></div>
+      ${fitting.length ? html`<ul class="prompts">${fitting.map(({id, icon}) => html`
+        <li><button @click=${() => this._prompt(t(`chat.prompt.${id}`))}><ac-icon name=${icon}></ac-icon>${t(`chat.prompt.${id}`)}</button></li>`)}</ul>` : nothing}
+      ${this._renderTip()}`;
+  }
+
+  _renderSetup() {
+    return html`
+      <div class="head"><img src="/static/icon.svg" alt=""><h1>${t('chat.setUp')}</h1><p>${t('chat.setUpText')}</p></div>
+      <div class="card"><ac-chat-providers></ac-chat-providers></div>
+      ${this._renderTip()}`;
+  }
+
+  _renderTip() {
+    if (!toolList.tools.length) return html`<p class="tip">${t('chat.noTools')} <a href="#/modules">${t('console.toModules')}</a></p>`;
+    return html`<p class="tip">${t('chat.slashTip')}</p>`;
+  }
+
+  /** @param {string} text */
+  _prompt(text) {
+    this.dispatchEvent(new CustomEvent('ac-prompt', {detail: {text}, bubbles: true, composed: true}));
+  }
+}
+customElements.define('ac-chat-welcome', AcChatWelcome);

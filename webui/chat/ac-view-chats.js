@@ -1,0 +1,300 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Conversation} from './conversation.js';
+import {draftOf, keepChoices, keepDraft, lastChoices} from './composer/drafts.js';
+import {sessionList} from './sessions/session-list.js';
+import {chatSetup} from './providers/setup.js';
+import {isCommand} from './composer/slash.js';
+import {client} from '../client/client.js';
+import './composer/ac-chat-choices.js';
+import './composer/ac-chat-composer.js';
+import './messages/ac-chat-messages.js';
+import './providers/ac-chat-providers.js';
+import './ac-chat-question.js';
+import './sessions/ac-chat-sessions.js';
+import './ac-chat-todos.js';
+import './ac-chat-welcome.js';
+import '../ui/overlay/ac-dialog.js';
+import '../ui/ac-empty.js';
+import '../ui/ac-error-card.js';
+import '../ui/ac-icon.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {href, navigate} from '../base/router.js';
+import {base, buttons} from '../ui/styles.js';
+import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toolList} from '../client/tool-list.js';
+
+const WIDE = matchMedia('(min-width: 64rem)');
+
+/** Chats: the list of them, and the one that the address names; without a name, a new one. */
+export class AcViewChats extends Localized(LitElement) {
+  static properties = {path: {attribute: false}, query: {attribute: false}, _draft: {state: true}, _isSending: {state: true}, _showsProviders: {state: true}};
+
+  static styles = [base, buttons, css`
+    :host { display: grid; grid-template-rows: minmax(0, 1fr); height: 100%; }
+    :host(.wide) { grid-template-columns: 17rem minmax(0, 1fr); }
+    .side { min-height: 0; border-inline-end: 1px solid var(--ac-border); }
+    .page { position: relative; display: flex; flex-direction: column; min-height: 0; min-width: 0; }
+    .middle, ac-chat-messages { flex: 1; }
+    .title { display: flex; align-items: center; gap: var(--ac-space-2); min-height: 3rem; padding: var(--ac-space-1) var(--ac-space-4); border-bottom: 1px solid var(--ac-border); }
+    .title h1 { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: var(--ac-text-m); letter-spacing: 0; font-weight: var(--ac-weight-medium); }
+    .middle { min-height: 0; overflow: auto; }
+    .bottom { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); width: 100%; max-width: 50rem; margin-inline: auto; padding: 0 var(--ac-space-5) var(--ac-space-4); }
+    .warning { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-warn); font-size: var(--ac-text-s); padding-inline: var(--ac-space-2); }
+    .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
+    dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
+    dialog.drawer::backdrop { background: var(--ac-scrim); }
+    @media (max-width: 48rem) { .title { padding-inline: var(--ac-space-2); } .bottom { padding: 0 var(--ac-space-3) var(--ac-space-3); } }
+  `];
+
+  constructor() {
+    super();
+    /** @type {string[]} */
+    this.path = [];
+    this.query = new URLSearchParams();
+    this._draft = '';
+    this._isSending = false;
+    this._showsProviders = false;
+    this._choices = lastChoices();
+    this._chat = new Conversation('');
+    this._endChat = () => {};
+    new Listening(this, () => {
+      const resize = () => this.requestUpdate();
+      WIDE.addEventListener('change', resize);
+      return [
+        () => WIDE.removeEventListener('change', resize), chatSetup.subscribe(resize), toolList.subscribe(resize), sessionList.subscribe(resize),
+        client.on('connection', resize),
+      ];
+    });
+    for (const name of ['ac-open-providers', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
+      this.addEventListener(name, (event) => this._onWish(/** @type {CustomEvent} */ (event)));
+    }
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    void chatSetup.load();
+    void toolList.load();
+    if (this.hasUpdated) this._follow(this._chat);
+  }
+
+  disconnectedCallback() {
+    this._endChat();
+    super.disconnectedCallback();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (!changed.has('path')) return;
+    const id = this.path[0] ?? '';
+    if (this.hasUpdated && id === this._chat.id) return;
+    this._draft = draftOf(id);
+    this._follow(new Conversation(id));
+  }
+
+  updated() {
+    this.classList.toggle('wide', WIDE.matches);
+    const title = this._chat.session.title;
+    if (title) document.title = `${title} · ${t('shell.chats')} · agentcore`;
+  }
+
+  /** @param {Conversation} chat */
+  _follow(chat) {
+    this._endChat();
+    this._chat = chat;
+    const end = chat.subscribe(() => this.requestUpdate());
+    chat.open();
+    this._endChat = () => {
+      end();
+      chat.close();
+    };
+  }
+
+  render() {
+    const list = html`<ac-chat-sessions selected=${this._chat.id}></ac-chat-sessions>`;
+    return html`
+      ${WIDE.matches ? html`<div class="side">${list}</div>` : html`<dialog class="drawer" aria-label=${t('chat.list')} @click=${this._closeDrawer}>${list}</dialog>`}
+      <div class="page">${this._renderTitle()}${this._renderMiddle()}${this._renderBottom()}</div>
+      ${this._renderProviders()}`;
+  }
+
+  _renderTitle() {
+    const title = this._chat.id ? this._chat.session.title || sessionList.find(this._chat.id)?.title || t('chat.untitled') : t('chat.new');
+    if (WIDE.matches) return html`<h1 class="visually-hidden">${title}</h1>`;
+    return html`
+      <header class="title">
+        <button class="quiet icon" aria-label=${t('chat.list')} @click=${() => this._drawer?.showModal()}><ac-icon name="history"></ac-icon></button>
+        <h1>${title}</h1>
+        <a class="button quiet icon" href="#/chats" aria-label=${t('chat.new')}><ac-icon name="plus"></ac-icon></a>
+      </header>`;
+  }
+
+  _renderMiddle() {
+    const chat = this._chat;
+    if (chat.error && !chat.isLoaded) return this._renderFailed(chat.error);
+    if (!chat.isLoaded) return html`<div class="middle" aria-busy="true"></div>`;
+    if (!chat.items.length && !chat.isRunning) return html`<div class="middle"><ac-chat-welcome></ac-chat-welcome></div>`;
+    return html`
+      <ac-chat-messages .items=${chat.items} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier} @ac-earlier=${() => void this._try('chat.loadFailed', () => chat.loadEarlier())}>
+        ${chat.question ? html`<ac-chat-question .question=${chat.question}></ac-chat-question>` : nothing}
+      </ac-chat-messages>`;
+  }
+
+  /** @param {import('../client/client.js').ApiError} error */
+  _renderFailed(error) {
+    if (error.type === 'session_not_found') {
+      return html`<div class="middle"><ac-empty icon="message-square" heading=${t('chat.gone')}>${t('chat.goneText')}<a slot="actions" class="button primary" href="#/chats">${t('chat.new')}</a></ac-empty></div>`;
+    }
+    return html`<div class="middle"><ac-error-card class="failed" heading=${t('chat.loadFailed')} .error=${error}><button slot="actions" @click=${() => this._chat.load()}>${t('shell.again')}</button></ac-error-card></div>`;
+  }
+
+  _renderBottom() {
+    const chat = this._chat;
+    if (chat.error && !chat.isLoaded) return nothing;
+    const {agentId = '', model = '', mode = ''} = chat.id ? chat.session : this._choices;
+    return html`
+      <div class="bottom">
+        <ac-chat-todos .todos=${chat.todos}></ac-chat-todos>
+        ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
+        ${this._rejectsBySending() ? html`<p class="warning" role="status"><ac-icon name="info"></ac-icon>${t('chat.sendingRejects')}</p>` : nothing}
+        <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${chatSetup.isSetUp || !chatSetup.isLoaded}
+          ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
+          @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
+          <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
+        </ac-chat-composer>
+      </div>`;
+  }
+
+  /** A message takes the place of an answer to the calls that wait. */
+  _rejectsBySending() {
+    return Boolean(this._draft.trim()) && !isCommand(this._draft) && !this._chat.isRunning && this._chat.hasWaiting;
+  }
+
+  _renderProviders() {
+    return html`
+      <ac-dialog .open=${this._showsProviders} heading=${t('chat.providers')} @ac-close=${() => { this._showsProviders = false; }} @ac-show-approvals=${this._leaveForApprovals}>
+        ${this._showsProviders ? html`<ac-chat-providers></ac-chat-providers>` : nothing}
+        <button slot="actions" @click=${() => { this._showsProviders = false; }}>${t('shell.close')}</button>
+      </ac-dialog>`;
+  }
+
+  get _composer() {
+    return /** @type {import('./composer/ac-chat-composer.js').AcChatComposer} */ (this.renderRoot.querySelector('ac-chat-composer'));
+  }
+
+  get _messages() {
+    return /** @type {import('./messages/ac-chat-messages.js').AcChatMessages | null} */ (this.renderRoot.querySelector('ac-chat-messages'));
+  }
+
+  /** @returns {HTMLDialogElement | null} */
+  get _drawer() {
+    return this.renderRoot.querySelector('dialog.drawer');
+  }
+
+  /** A click beside the list, or on a chat in it. @param {Event} event */
+  _closeDrawer(event) {
+    const isLink = event.composedPath().some((part) => part instanceof HTMLAnchorElement);
+    if (isLink || event.target === event.currentTarget) this._drawer?.close();
+  }
+
+  /** @param {CustomEvent<{text: string}>} event */
+  _onDraft({detail: {text}}) {
+    this._draft = text;
+    keepDraft(this._chat.id, text);
+  }
+
+  /** @param {CustomEvent<{text: string}>} event */
+  async _onSend({detail: {text}}) {
+    this._messages?.toNewest();
+    await this._say(text, 'chat.sendFailed', (chat) => chat.send(text));
+  }
+
+  /** @param {CustomEvent<{tool: string, args: Record<string, unknown>, text: string}>} event */
+  async _onCommand({detail: {tool, args, text}}) {
+    this._messages?.toNewest();
+    await this._say(text, 'chat.commandFailed', (chat) => chat.command(tool, args));
+  }
+
+  /** What was written leaves the box at once, and comes back if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send */
+  async _say(text, failed, send) {
+    const from = this._chat.id;
+    this._isSending = true;
+    this._onDraft(new CustomEvent('ac-draft', {detail: {text: ''}}));
+    try {
+      await send(await this._begun());
+    } catch (error) {
+      keepDraft(from, text);
+      if (!this._draft) this._onDraft(new CustomEvent('ac-draft', {detail: {text}}));
+      toastError(t(failed), error);
+    }
+    this._isSending = false;
+  }
+
+  /** The chat that is shown, made on the server at its first message. */
+  async _begun() {
+    if (this._chat.id) return this._chat;
+    const {mode, ...choices} = this._choices;
+    const {sessionId} = await sessionList.create(Object.fromEntries(Object.entries(choices).filter(([, value]) => value)));
+    this._choices = lastChoices();
+    // a mode that asks less may wait for a person's word: the chat begins with the careful one
+    if (mode) await this._try('chat.changeFailed', () => sessionList.change(sessionId, {mode}));
+    const chat = new Conversation(sessionId);
+    this._follow(chat);
+    navigate(href(['chats', sessionId]), {replace: true});
+    await chat.whenLoaded();
+    return chat;
+  }
+
+  /** @param {CustomEvent<import('./composer/drafts.js').Choices>} event */
+  _onChoice({detail}) {
+    if (detail.model || detail.agentId) keepChoices({...lastChoices(), ...detail});
+    if (!this._chat.id) {
+      this._choices = {...this._choices, ...detail};
+      return this.requestUpdate();
+    }
+    void this._try('chat.changeFailed', async () => {
+      Object.assign(this._chat.session, await sessionList.change(this._chat.id, detail));
+      this.requestUpdate();
+    });
+  }
+
+  /** What messages and cards ask for. @param {CustomEvent} event */
+  _onWish({type, detail}) {
+    const chat = this._chat;
+    switch (type) {
+      case 'ac-open-providers': this._showsProviders = true; break;
+      case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
+      case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
+      case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
+      case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.text), detail.failed); break;
+      case 'ac-prompt': this._composer.write(detail.text); break;
+    }
+  }
+
+  /** What stands beside the content cannot be reached under a modal dialog, which takes the focus back when it closes. @param {Event} event */
+  async _leaveForApprovals(event) {
+    event.stopPropagation();
+    const dialog = /** @type {import('../ui/overlay/ac-dialog.js').AcDialog} */ (event.currentTarget);
+    this._showsProviders = false;
+    await this.updateComplete;
+    await dialog.updateComplete;
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
+  }
+
+  _showConfirmation() {
+    toast(t('chat.confirmKey'), {kind: 'info'});
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
+  }
+
+  /** @param {string} failed @param {() => Promise<unknown>} work @param {() => void} [after] */
+  async _try(failed, work, after) {
+    try {
+      await work();
+    } catch (error) {
+      after?.();
+      if (/** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required') this._showConfirmation();
+      else toastError(t(failed), error);
+    }
+  }
+}
+customElements.define('ac-view-chats', AcViewChats);

@@ -1,0 +1,190 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {approvalOrigin} from '../../approval/tray/pending.js';
+import {endSummary, holdsPicture, summaryOf} from './call-words.js';
+import {Localized, formatNumber, t} from '../../base/i18n.js';
+import {Listening} from '../../base/listening.js';
+import {href} from '../../base/router.js';
+import {badges, base, buttons} from '../../ui/styles.js';
+import {toastError} from '../../ui/overlay/toasts.js';
+import {toolList} from '../../client/tool-list.js';
+import './ac-arguments.js';
+import './ac-call-thread.js';
+import '../../ui/ac-icon.js';
+import '../../results/ac-result.js';
+import '../../tools/ac-tool-effects.js';
+
+/** @typedef {import('../items.js').ChatCall} ChatCall */
+
+/** @type {Record<import('../items.js').CallState, {icon: string, kind: string}>} */
+const LOOKS = {
+  pending: {icon: 'loader-circle', kind: ''},
+  waiting: {icon: 'circle-help', kind: 'warn'},
+  running: {icon: 'loader-circle', kind: 'accent'},
+  done: {icon: 'check', kind: 'ok'},
+  failed: {icon: 'x', kind: 'danger'},
+  rejected: {icon: 'ban', kind: ''},
+  interrupted: {icon: 'circle-alert', kind: 'warn'},
+  cancelled: {icon: 'circle-stop', kind: ''},
+};
+
+/**
+ * One call of a tool in a chat: what it is to do, how far it is, what came of it.
+ * @fires ac-reject {toolId: string}
+ * @fires ac-show-approvals {callId: string}  a person wants to decide; only the approval view can
+ */
+export class AcCallCard extends Localized(LitElement) {
+  static properties = {call: {attribute: false}, _isOpen: {state: true}, _isRejecting: {state: true}};
+
+  static styles = [base, badges, buttons, css`
+    article { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface); overflow: hidden; }
+    article.waiting { border-color: var(--ac-warn); }
+    .head { display: grid; grid-template-columns: auto auto minmax(0, 1fr) auto; align-items: center; justify-content: start; gap: var(--ac-space-2); width: 100%; min-height: 2.5rem; padding: var(--ac-space-1) var(--ac-space-3); border: 0; border-radius: 0; background: none; box-shadow: none; text-align: start; font-weight: inherit; }
+    .head:focus-visible { outline-offset: -2px; border-radius: var(--ac-radius-l); }
+    .sign { display: inline-flex; color: var(--ac-text-muted); }
+    .sign.ok { color: var(--ac-ok); } .sign.warn { color: var(--ac-warn); } .sign.danger { color: var(--ac-danger); } .sign.accent { color: var(--ac-accent); }
+    .name { font-family: var(--ac-font-mono); font-size: var(--ac-text-s); font-weight: var(--ac-weight-bold); overflow: hidden; text-overflow: ellipsis; line-height: var(--ac-line); max-width: 18rem; }
+    .brief { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ac-text-muted); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
+    .end { display: inline-flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
+    .end > ac-icon { transition: rotate var(--ac-motion); }
+    .head[aria-expanded="true"] .end > ac-icon { rotate: 180deg; }
+    .body { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-3); border-top: 1px solid var(--ac-border); }
+    .body h4 { font-size: var(--ac-text-xs); font-weight: var(--ac-weight-medium); color: var(--ac-text-muted); margin-bottom: var(--ac-space-1); }
+    .ask { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); padding: var(--ac-space-3); border-top: 1px solid var(--ac-border); background: var(--ac-warn-soft); }
+    .ask p { flex: 1 1 14rem; }
+    .ask strong { display: block; color: var(--ac-warn); }
+    .ask .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); }
+    .progress { display: grid; gap: var(--ac-space-1); padding: 0 var(--ac-space-3) var(--ac-space-3); color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    progress { width: 100%; height: 0.25rem; border: 0; border-radius: 999px; overflow: hidden; background: var(--ac-surface-sunken); appearance: none; }
+    progress::-webkit-progress-bar { background: var(--ac-surface-sunken); }
+    progress::-webkit-progress-value { background: var(--ac-accent); border-radius: 999px; transition: width var(--ac-motion); }
+    progress::-moz-progress-bar { background: var(--ac-accent); }
+    .facts { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-3); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
+    .facts a { color: inherit; }
+    ac-call-thread { border-top: 1px solid var(--ac-border); }
+    @media (max-width: 40rem) {
+      .head { grid-template-columns: auto minmax(0, 1fr) auto; }
+      .name { max-width: none; } .brief { grid-column: 2 / 4; grid-row: 2; }
+    }
+  `];
+
+  constructor() {
+    super();
+    /** @type {ChatCall | null} */
+    this.call = null;
+    /** @type {boolean | null} What a person chose; null: as fits the state. */
+    this._isOpen = null;
+    this._isRejecting = false;
+    new Listening(this, () => [toolList.subscribe(() => this.requestUpdate())]);
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has('call') && this.call?.state !== 'waiting') this._isRejecting = false;
+  }
+
+  /** Open on demand; what waits is open only where no approval view shows the whole of it. */
+  get _shows() {
+    return this._isOpen ?? (this.call?.state === 'waiting' && !approvalOrigin);
+  }
+
+  render() {
+    const {call} = this;
+    if (!call) return nothing;
+    return html`
+      <article class=${call.state} aria-label=${t('chat.callNamed', {tool: call.toolName, state: t(`chat.state.${call.state}`)})}>
+        ${this._renderHead(call)}
+        ${call.state === 'running' && call.progress ? this._renderProgress(call.progress) : nothing}
+        ${this._shows ? this._renderBody(call) : this._renderPicture(call)}
+        ${call.state === 'waiting' ? this._renderAsk(call) : nothing}
+        ${call.thread?.length ? html`<ac-call-thread .items=${call.thread} ?running=${call.state === 'running'}></ac-call-thread>` : nothing}
+      </article>`;
+  }
+
+  /** @param {ChatCall} call */
+  _renderHead(call) {
+    const {icon, kind} = LOOKS[call.state];
+    return html`
+      <button class="head" aria-expanded=${this._shows} @click=${() => { this._isOpen = !this._shows; }}>
+        <span class="sign ${kind}"><ac-icon name=${icon}></ac-icon></span>
+        <span class="name">${call.toolName}</span>
+        <span class="brief">${summaryOf(call.arguments)}</span>
+        <span class="end">${call.state === 'done' ? endSummary(call.result) : t(`chat.state.${call.state}`)}<ac-icon name="chevron-down"></ac-icon></span>
+      </button>`;
+  }
+
+  /** @param {{fraction?: number, message?: string}} progress */
+  _renderProgress({fraction, message}) {
+    return html`
+      <div class="progress">
+        ${fraction === undefined ? nothing : html`<progress max="1" .value=${fraction} aria-label=${t('chat.state.running')}></progress>`}
+        <span>${fraction === undefined ? nothing : html`${formatNumber(fraction, {style: 'percent'})} `}${message}</span>
+      </div>`;
+  }
+
+  /** What a picture or a diff says better than words, until a person closes it. @param {ChatCall} call */
+  _renderPicture({result}) {
+    if (this._isOpen === false || !holdsPicture(result)) return nothing;
+    return html`<div class="body"><ac-result .envelope=${result ?? null}></ac-result></div>`;
+  }
+
+  /** @param {ChatCall} call */
+  _renderBody(call) {
+    const tool = toolList.find(call.toolName);
+    return html`
+      <div class="body">
+        ${tool?.effects.length || call.kind === 'client' ? html`<div class="facts">
+          ${tool ? html`<ac-tool-effects .effects=${tool.effects}></ac-tool-effects>` : nothing}
+          ${tool?.annotations?.openWorldHint ? html`<span>${t('console.hint.openWorld')}</span>` : nothing}
+          ${call.kind === 'client' ? html`<span>${t('chat.clientTool')}</span>` : nothing}
+        </div>` : nothing}
+        <ac-arguments .value=${call.arguments} .schema=${tool?.input_schema ?? null}></ac-arguments>
+        ${call.result ? html`<div><h4>${t('chat.result')}</h4><ac-result .envelope=${call.result}></ac-result></div>` : nothing}
+        ${this._renderFacts(call)}
+      </div>`;
+  }
+
+  /** @param {ChatCall} call */
+  _renderFacts({callId, answeredBy, state}) {
+    if (!callId && !answeredBy) return nothing;
+    const by = state === 'rejected' ? 'chat.rejectedBy' : 'chat.approvedBy';
+    return html`
+      <div class="facts">
+        ${answeredBy ? html`<span>${t(by, {by: answeredBy})}</span>` : nothing}
+        ${callId && state !== 'waiting' ? html`<a href=${href(['activity', callId])}>${t('console.toActivity')}</a>` : nothing}
+      </div>`;
+  }
+
+  /** @param {ChatCall} call */
+  _renderAsk({kind, callId}) {
+    return html`
+      <div class="ask">
+        <p><strong>${t(kind === 'client' ? 'chat.waitsForClient' : 'chat.waitsForYou')}</strong>${t(whereToAnswer(kind))}</p>
+        <span class="actions">
+          <button class="danger" ?disabled=${this._isRejecting} @click=${this._reject}>${t('chat.reject')}</button>
+          ${kind === 'client' || !approvalOrigin ? nothing : html`
+            <button class="primary" @click=${() => this._fire('ac-show-approvals', {callId})}><ac-icon name="shield"></ac-icon>${t('chat.review')}</button>`}
+        </span>
+      </div>`;
+  }
+
+  _reject() {
+    this._isRejecting = true;
+    const failed = (/** @type {unknown} */ error) => {
+      this._isRejecting = false;
+      toastError(t('chat.rejectFailed'), error);
+    };
+    this._fire('ac-reject', {toolId: this.call?.toolId, failed});
+  }
+
+  /** @param {string} name @param {Record<string, unknown>} detail */
+  _fire(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, {detail, bubbles: true, composed: true}));
+  }
+}
+customElements.define('ac-call-card', AcCallCard);
+
+/** @param {'server' | 'client'} kind */
+function whereToAnswer(kind) {
+  if (kind === 'client') return 'chat.waitsForClientText';
+  return approvalOrigin ? 'chat.waitsForYouText' : 'chat.waitsForTerminal';
+}

@@ -1,0 +1,74 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {chatSetup} from '../providers/setup.js';
+import {Localized, t} from '../../base/i18n.js';
+import {Listening} from '../../base/listening.js';
+import {base, buttons} from '../../ui/styles.js';
+import '../../ui/overlay/ac-choice-menu.js';
+
+/** @type {Record<string, string>} */
+const SHIELDS = {allow: 'shield-alert', deny: 'ban'};
+
+/**
+ * With which model and agent one talks, and which calls wait for a person.
+ * @fires ac-change {model?: string, agentId?: string, mode?: string}
+ * @fires ac-open-providers
+ */
+export class AcChatChoices extends Localized(LitElement) {
+  static properties = {model: {}, agentId: {attribute: 'agent-id'}, mode: {}};
+
+  static styles = [base, buttons, css`
+    :host { display: flex; flex-wrap: wrap; min-width: 0; }
+    .settings { justify-content: flex-start; gap: var(--ac-space-2); width: 100%; border-top: 1px solid var(--ac-border); border-radius: 0; padding-block: var(--ac-space-2); color: var(--ac-text-muted); font-weight: inherit; }
+  `];
+
+  constructor() {
+    super();
+    this.model = '';
+    this.agentId = '';
+    this.mode = '';
+    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    const {agents, modes} = chatSetup;
+    const mode = this.mode || chatSetup.agent(this.agentId)?.mode || 'ask';
+    return html`
+      ${this._renderModels()}
+      ${agents.length > 1 ? html`
+        <ac-choice-menu icon="bot" label=${t('chat.agent')} .choices=${agents.map(({id, instructions}) => ({value: id, label: id, text: firstWords(instructions)}))} .value=${this.agentId || 'default'}
+          @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({agentId: event.detail.value})}></ac-choice-menu>` : nothing}
+      <ac-choice-menu icon=${SHIELDS[mode] ?? 'shield'} label=${t('chat.mode')} ?warning=${mode === 'allow'}
+        .choices=${modes.map((value) => ({value, label: t(`chat.mode.${value}`), text: t(`chat.modeText.${value}`)}))} .value=${mode}
+        @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({mode: event.detail.value})}></ac-choice-menu>`;
+  }
+
+  _renderModels() {
+    const wanted = this.model || chatSetup.modelOf(this.agentId);
+    const models = chatSetup.models.map(({name, isUsable, hint, baseUrl}) => ({value: name, label: name, text: isUsable ? baseUrl ?? '' : hint ?? t('chat.notUsable'), isOff: !isUsable}));
+    if (wanted && !models.some(({value}) => value === wanted)) models.unshift({value: wanted, label: wanted, text: '', isOff: false});
+    return html`
+      <ac-choice-menu icon="sparkles" label=${t('chat.model')} shown=${wanted ? '' : t('chat.noModel')} .choices=${models} .value=${wanted}
+        @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({model: event.detail.value})}>
+        <button class="quiet settings" role="menuitem" tabindex="-1" @click=${() => this._fire('ac-open-providers', {})}><ac-icon name="key"></ac-icon>${t('chat.providers')}…</button>
+      </ac-choice-menu>`;
+  }
+
+  /** @param {Record<string, string>} change */
+  _change(change) {
+    this._fire('ac-change', change);
+  }
+
+  /** @param {string} name @param {Record<string, string>} detail */
+  _fire(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, {detail, bubbles: true, composed: true}));
+  }
+}
+customElements.define('ac-chat-choices', AcChatChoices);
+
+const WORDS_CHARS = 100;
+
+/** @param {string} instructions */
+function firstWords(instructions) {
+  const line = (instructions ?? '').trim().split('\n', 1)[0];
+  return line.length > WORDS_CHARS ? `${line.slice(0, WORDS_CHARS)}…` : line;
+}

@@ -1,0 +1,225 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {completionsOf, isCommand, parseCommand} from './slash.js';
+import {Localized, t} from '../../base/i18n.js';
+import {base, buttons} from '../../ui/styles.js';
+import {toolList} from '../../client/tool-list.js';
+import '../../ui/ac-icon.js';
+
+/**
+ * Where a person writes: a message, or with a slash in front a call of a tool.
+ * @slot choices  Beside the button: model, agent, approval mode.
+ * @fires ac-send {text: string}
+ * @fires ac-command {tool: string, args: object, text: string}
+ * @fires ac-draft {text: string}
+ * @fires ac-stop
+ */
+export class AcChatComposer extends Localized(LitElement) {
+  static properties = {
+    text: {attribute: false}, history: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, isStopping: {type: Boolean, attribute: 'stopping'},
+    isSending: {type: Boolean, attribute: 'sending'}, mayChat: {attribute: false}, _completions: {state: true}, _at: {state: true}, _problem: {state: true},
+  };
+
+  static styles = [base, buttons, css`
+    :host { position: relative; }
+    .box { border: 1px solid var(--ac-border-strong); border-radius: var(--ac-radius-l); background: var(--ac-surface); box-shadow: var(--ac-shadow-s); transition: border-color var(--ac-motion); }
+    .box:focus-within { border-color: var(--ac-focus); box-shadow: 0 0 0 1px var(--ac-focus); }
+    textarea { display: block; width: 100%; min-height: 2.75rem; max-height: min(40vh, 20rem); padding: var(--ac-space-3) var(--ac-space-4) var(--ac-space-1); margin: 0; border: 0; outline: none; background: none; color: inherit; font: inherit; line-height: var(--ac-line); resize: none; overflow-y: auto; }
+    textarea:focus-visible { outline: none; } /* the box shows the focus */
+    textarea.call { font-family: var(--ac-font-mono); }
+    textarea::placeholder { color: var(--ac-text-muted); opacity: 1; }
+    .row { display: flex; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-1) var(--ac-space-2) var(--ac-space-2); }
+    .choices { flex: 1; display: flex; flex-wrap: wrap; min-width: 0; }
+    .send { border-radius: 999px; }
+    .send ac-icon { width: 1.25em; height: 1.25em; }
+    .problem { padding: 0 var(--ac-space-4) var(--ac-space-1); color: var(--ac-danger); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    ul { position: absolute; inset: auto 0 100%; z-index: 2; margin-bottom: var(--ac-space-1); padding: var(--ac-space-1); max-height: min(20rem, 45vh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); box-shadow: var(--ac-shadow-m); }
+    li { display: flex; align-items: baseline; gap: var(--ac-space-3); padding: var(--ac-space-1) var(--ac-space-2); border-radius: var(--ac-radius-m); cursor: pointer; }
+    li[aria-selected="true"] { background: var(--ac-hover); }
+    li code { flex: none; font-weight: var(--ac-weight-medium); }
+    li span { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+  `];
+
+  constructor() {
+    super();
+    this.text = '';
+    /** @type {string[]} What was said before, the newest last. */
+    this.history = [];
+    this.isBusy = false;
+    this.isStopping = false;
+    this.isSending = false;
+    /** Whether there is a model to talk to; calls of tools need none. */
+    this.mayChat = true;
+    /** @type {import('./slash.js').Completion[]} */
+    this._completions = [];
+    this._at = -1;
+    this._problem = '';
+    /** How far back in the history, 0: not at all. */
+    this._back = 0;
+    this._kept = '';
+  }
+
+  render() {
+    const isCall = isCommand(this.text);
+    const isOpen = this._completions.length > 0;
+    return html`
+      ${isOpen ? this._renderCompletions() : nothing}
+      <div class="box">
+        <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this.mayChat ? 'chat.placeholder' : 'chat.placeholderTools')} .value=${this.text}
+          role="combobox" aria-autocomplete="list" aria-expanded=${isOpen} aria-controls="completions" aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
+          aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions}></textarea>
+        <p class="problem" id="problem" role="status" ?hidden=${!this._problem}>${this._problem}</p>
+        <div class="row"><div class="choices"><slot name="choices"></slot></div>${this._renderButton(isCall)}</div>
+      </div>`;
+  }
+
+  /** @param {boolean} isCall */
+  _renderButton(isCall) {
+    if (this.isBusy && !isCall) {
+      return html`<button class="icon send" aria-label=${t('chat.stop')} title=${t('chat.stop')} ?disabled=${this.isStopping} @click=${() => this._fire('ac-stop')}><ac-icon name="square"></ac-icon></button>`;
+    }
+    const isOff = !this.text.trim() || this.isSending || (!isCall && !this.mayChat);
+    return html`<button class="primary icon send" aria-label=${t(isCall ? 'console.run' : 'chat.send')} title=${t(isCall ? 'console.run' : 'chat.send')} ?disabled=${isOff} @click=${this._send}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
+  }
+
+  _renderCompletions() {
+    return html`
+      <ul id="completions" role="listbox" aria-label=${t('chat.completions')} @mousedown=${(/** @type {Event} */ event) => event.preventDefault()}>
+        ${this._completions.map(({label, detail, isRequired}, at) => html`
+          <li id="c${at}" role="option" aria-selected=${at === this._at} @click=${() => this._complete(at)}><code>${label}${isRequired ? html`<span aria-hidden="true"> *</span>` : nothing}</code><span>${detail}</span></li>`)}
+      </ul>`;
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  updated(changed) {
+    if (changed.has('text')) this._grow();
+    this.renderRoot.querySelector('[aria-selected="true"]')?.scrollIntoView({block: 'nearest'});
+  }
+
+  focus() {
+    this._area.focus();
+  }
+
+  /** Put a text there for the person to go on with. @param {string} text */
+  write(text) {
+    this._set(text);
+    this.focus();
+  }
+
+  get _area() {
+    return /** @type {HTMLTextAreaElement} */ (this.renderRoot.querySelector('textarea'));
+  }
+
+  /** As high as the text. */
+  _grow() {
+    const area = this._area;
+    area.style.height = 'auto';
+    area.style.height = `${area.scrollHeight}px`;
+  }
+
+  /** @param {string} text */
+  _set(text) {
+    this.text = text;
+    this._problem = '';
+    this._fire('ac-draft', {text});
+    void this.updateComplete.then(() => this._area.setSelectionRange(text.length, text.length));
+  }
+
+  _onInput() {
+    const {value, selectionStart} = this._area;
+    this.text = value;
+    this._problem = '';
+    this._back = 0;
+    this._fire('ac-draft', {text: value});
+    this._offer(value.slice(0, selectionStart));
+  }
+
+  /** @param {string} before */
+  _offer(before) {
+    this._completions = isCommand(before) ? completionsOf(before, toolList.tools) : [];
+    this._at = this._completions.length ? 0 : -1;
+  }
+
+  _closeCompletions() {
+    this._completions = [];
+    this._at = -1;
+  }
+
+  /** @param {KeyboardEvent} event */
+  _onKey(event) {
+    if (event.isComposing || event.keyCode === 229) return; // the key belongs to the input method
+    const handled = (this._completions.length && this._onCompletionKey(event)) || this._onHistoryKey(event) || this._onSendKey(event);
+    if (handled) event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event @returns {boolean} */
+  _onCompletionKey({key, shiftKey}) {
+    const count = this._completions.length;
+    if (key === 'ArrowDown' || key === 'ArrowUp') this._at = (this._at + (key === 'ArrowDown' ? 1 : count - 1)) % count;
+    else if (key === 'Escape') this._closeCompletions();
+    else if (key === 'Tab' && !shiftKey) this._complete(this._at);
+    else if (key === 'Enter' && !shiftKey && this._isNameBegun()) this._complete(this._at);
+    else return false;
+    return true;
+  }
+
+  /** Enter takes a tool's name that is begun; a whole one, and what stands behind it, runs. */
+  _isNameBegun() {
+    const before = this._area.value.slice(0, this._area.selectionStart);
+    return !/\s/.test(before) && before !== `/${this._completions[this._at]?.label}`;
+  }
+
+  /** At the very beginning the arrow goes back through what was said. @param {KeyboardEvent} event @returns {boolean} */
+  _onHistoryKey({key}) {
+    const {selectionStart, selectionEnd, value} = this._area;
+    const isBack = key === 'ArrowUp' && selectionStart === 0 && selectionEnd === 0;
+    const isForth = key === 'ArrowDown' && this._back > 0 && selectionStart === value.length;
+    const back = this._back + (isBack ? 1 : isForth ? -1 : 0);
+    if (back === this._back || back > this.history.length) return false;
+    if (this._back === 0) this._kept = value;
+    this._back = back;
+    const text = back === 0 ? this._kept : this.history[this.history.length - back];
+    this._set(text);
+    if (isBack) void this.updateComplete.then(() => this._area.setSelectionRange(0, 0));
+    return true;
+  }
+
+  /** @param {KeyboardEvent} event @returns {boolean} */
+  _onSendKey({key, shiftKey, altKey}) {
+    if (key !== 'Enter' || shiftKey || altKey) return false;
+    this._send();
+    return true;
+  }
+
+  /** @param {number} at */
+  _complete(at) {
+    const {insert, from} = this._completions[at];
+    const {value, selectionStart} = this._area;
+    this.text = value.slice(0, from) + insert + value.slice(selectionStart);
+    const cursor = from + insert.length;
+    this._fire('ac-draft', {text: this.text});
+    this._offer(this.text.slice(0, cursor));
+    void this.updateComplete.then(() => this._area.setSelectionRange(cursor, cursor));
+  }
+
+  _send() {
+    const text = this.text.trim();
+    if (!text || this.isSending) return;
+    this._closeCompletions();
+    this._back = 0;
+    if (isCommand(text)) return this._sendCommand(text);
+    if (this.mayChat && !this.isBusy) this._fire('ac-send', {text});
+  }
+
+  /** @param {string} text */
+  _sendCommand(text) {
+    const read = parseCommand(text, toolList.tools);
+    if ('problem' in read) this._problem = t(read.problem, read.values);
+    else this._fire('ac-command', {...read.command, text});
+  }
+
+  /** @param {string} name @param {Record<string, unknown>} [detail] */
+  _fire(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, {detail}));
+  }
+}
+customElements.define('ac-chat-composer', AcChatComposer);

@@ -1,0 +1,130 @@
+/**
+ * A person's own call, written in the chat: `/read_file notes.md`, `/grep pattern=TODO glob="*.py"`, `/edit {"path": …}`.
+ *
+ * @typedef {import('../../client/tool-list.js').Tool} Tool
+ * @typedef {{tool: string, args: Record<string, unknown>}} Command
+ * @typedef {{insert: string, from: number, label: string, detail: string, isRequired?: boolean}} Completion
+ *   `insert` takes the place of the text from `from` to the cursor.
+ */
+import {match, search} from '../../base/fuzzy.js';
+import {shapeOf} from '../../schema/shape.js';
+
+const SHOWN = 8;
+const NAME = /^\/([\w-]*)$/;
+const PIECE = /([\w.-]+)=("(?:[^"\\]|\\.)*"|\S*)|"(?:[^"\\]|\\.)*"|\S+/gy;
+
+/** Whether a text is meant as a call. @param {string} text */
+export const isCommand = (text) => text.startsWith('/');
+
+/**
+ * Read a call.
+ * @param {string} text @param {readonly Tool[]} tools
+ * @returns {{command: Command} | {problem: string, values: Record<string, string>}} `problem`: key of a text
+ */
+export function parseCommand(text, tools) {
+  const [, name = '', rest = ''] = /^\/([\w-]*)\s*([\s\S]*)$/.exec(text.trim()) ?? [];
+  const tool = tools.find((one) => one.name === name);
+  if (!tool) return {problem: 'chat.unknownTool', values: {name: name || text.trim()}};
+  if (rest.startsWith('{')) return fromJson(name, rest);
+  return fromPieces(tool, rest);
+}
+
+/** @param {string} name @param {string} text */
+function fromJson(name, text) {
+  try {
+    return {command: {tool: name, args: JSON.parse(text)}};
+  } catch (error) {
+    return {problem: 'chat.badJson', values: {reason: error instanceof Error ? error.message : String(error)}};
+  }
+}
+
+/** @param {Tool} tool @param {string} text */
+function fromPieces(tool, text) {
+  const properties = tool.input_schema.properties ?? {};
+  /** @type {Record<string, unknown>} */
+  const args = {};
+  for (const piece of text.matchAll(new RegExp(PIECE.source, 'g'))) {
+    const name = piece[1] !== undefined && Object.hasOwn(properties, piece[1]) ? piece[1] : firstFree(tool, args);
+    if (!name) return {problem: 'chat.tooManyArguments', values: {text: piece[0], names: Object.keys(properties).join(', ') || '–'}};
+    args[name] = valueOf(piece[1] === name ? piece[2] : piece[0], properties[name], tool);
+  }
+  return {command: {tool: tool.name, args}};
+}
+
+/** What is said without a name belongs to the arguments that must be there, in their order, then to the others. @param {Tool} tool @param {Record<string, unknown>} args */
+function firstFree({input_schema: schema}, args) {
+  const required = schema.required ?? [];
+  const names = [...required, ...Object.keys(schema.properties ?? {}).filter((name) => !required.includes(name))];
+  return names.find((name) => !Object.hasOwn(args, name));
+}
+
+/** A value as its schema wants it: text where text is possible, else JSON. @param {string} written @param {import('../../schema/shape.js').Schema} part @param {Tool} tool */
+function valueOf(written, part, tool) {
+  const {kind, schema} = shapeOf(part, tool.input_schema);
+  const isText = ['text', 'choice', 'date', 'file'].includes(kind) && schema.type !== 'integer' && schema.type !== 'number';
+  const bare = unquoted(written);
+  if (isText) return bare;
+  try {
+    return JSON.parse(bare);
+  } catch {
+    return kind === 'list' || kind === 'many' ? bare.split(',') : bare; // the server says what is wrong with it
+  }
+}
+
+/** @param {string} text */
+function unquoted(text) {
+  if (!/^".*"$/s.test(text) || text.length < 2) return text;
+  try {
+    return JSON.parse(text.replaceAll('\n', '\\n'));
+  } catch {
+    return text.slice(1, -1);
+  }
+}
+
+/**
+ * What could stand at the cursor: names of tools, then names of arguments and their values.
+ * @param {string} text  up to the cursor
+ * @param {readonly Tool[]} tools
+ * @returns {Completion[]}
+ */
+export function completionsOf(text, tools) {
+  const name = NAME.exec(text);
+  if (name) return toolCompletions(name[1], tools);
+  const [, toolName = ''] = /^\/([\w-]+)\s/.exec(text) ?? [];
+  const tool = tools.find((one) => one.name === toolName);
+  if (!tool || /^\/[\w-]+\s+\{/.test(text) || (text.match(/"/g) ?? []).length % 2) return [];
+  const word = /\S*$/.exec(text)?.[0] ?? '';
+  return word.includes('=') ? valueCompletions(tool, word, text.length) : argumentCompletions(tool, text, word);
+}
+
+/** @param {string} query @param {readonly Tool[]} tools @returns {Completion[]} */
+function toolCompletions(query, tools) {
+  return search(query, tools, (tool) => [tool.name]).slice(0, SHOWN)
+    .map(({thing}) => ({insert: `/${thing.name} `, from: 0, label: thing.name, detail: firstLine(thing.description)}));
+}
+
+/** @param {Tool} tool @param {string} text @param {string} word @returns {Completion[]} */
+function argumentCompletions({input_schema: schema}, text, word) {
+  const required = new Set(schema.required ?? []);
+  const free = Object.keys(schema.properties ?? {}).filter((name) => !new RegExp(`\\s${name.replaceAll(/[.$]/g, '\\$&')}=`).test(text) && match(word, name));
+  const ordered = [...free.filter((name) => required.has(name)), ...free.filter((name) => !required.has(name))];
+  return ordered.slice(0, SHOWN).map((name) => ({
+    insert: `${name}=`, from: text.length - word.length, label: name, isRequired: required.has(name),
+    detail: firstLine(shapeOf(schema.properties[name], schema).schema.description ?? ''),
+  }));
+}
+
+/** @param {Tool} tool @param {string} word @param {number} end @returns {Completion[]} */
+function valueCompletions({input_schema: schema}, word, end) {
+  const at = word.indexOf('=');
+  const part = schema.properties?.[word.slice(0, at)];
+  if (!part) return [];
+  const {kind, choices} = shapeOf(part, schema);
+  const values = kind === 'boolean' ? [true, false] : choices;
+  const begun = word.slice(at + 1);
+  return values.map(String).filter((value) => value.startsWith(begun) && value !== begun).slice(0, SHOWN)
+    .map((value) => ({insert: `${value} `, from: end - begun.length, label: value, detail: ''}));
+}
+
+/** @param {string} text */
+const firstLine = (text) => text.split('\n', 1)[0];

@@ -1,0 +1,69 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, hasText, t} from '../../base/i18n.js';
+import {base, buttons} from '../../ui/styles.js';
+import '../../ui/ac-icon.js';
+
+/** What needs the settings of providers before another try makes sense. */
+const NEEDS_SETTINGS = new Set(['model_not_configured', 'model_not_found', 'provider_unauthorized', 'invalid_settings']);
+/** No fault of anybody. */
+const CALM = new Set(['cancelled', 'stopped']);
+
+/**
+ * Why an answer ended early, in words, and what to do about it.
+ * @fires ac-retry
+ * @fires ac-open-providers
+ */
+export class AcChatError extends Localized(LitElement) {
+  static properties = {error: {attribute: false}, mayRetry: {type: Boolean, attribute: 'retry'}};
+
+  static styles = [base, buttons, css`
+    section { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-1) var(--ac-space-3); padding: var(--ac-space-3) var(--ac-space-4); border-radius: var(--ac-radius-l); border: 1px solid color-mix(in srgb, var(--ac-danger) 35%, transparent); background: color-mix(in srgb, var(--ac-danger-soft) 55%, var(--ac-surface)); }
+    section > ac-icon { color: var(--ac-danger); margin-top: 0.125rem; }
+    section > * { grid-column: 2; }
+    section > ac-icon { grid-column: 1; }
+    section.calm { border-color: var(--ac-border); background: var(--ac-surface-sunken); }
+    section.calm > ac-icon { color: var(--ac-text-muted); }
+    h3 { font-size: var(--ac-text-m); }
+    .message { overflow-wrap: anywhere; white-space: pre-wrap; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    code { color: var(--ac-text-muted); }
+    .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); margin-top: var(--ac-space-2); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../../client/client.js').ErrorObject} */
+    this.error = {type: '', message: '', context: {}, retryable: false};
+    this.mayRetry = false;
+  }
+
+  render() {
+    const {type, message} = this.error;
+    const isCalm = CALM.has(type);
+    const [heading, hint] = [`chat.error.${type}`, `chat.errorHint.${type}`];
+    return html`
+      <section class=${isCalm ? 'calm' : ''} role="alert">
+        <ac-icon name=${isCalm ? 'circle-stop' : 'circle-alert'}></ac-icon>
+        <h3>${t(hasText(heading) ? heading : 'chat.error.other')} ${isCalm ? nothing : html`<code>${type}</code>`}</h3>
+        ${hasText(hint) ? html`<p>${t(hint)}</p>` : nothing}
+        ${isCalm ? nothing : html`<p class="message">${message}</p>`}
+        ${this._renderActions(type)}
+      </section>`;
+  }
+
+  /** @param {string} type */
+  _renderActions(type) {
+    const needsSettings = NEEDS_SETTINGS.has(type);
+    if (!this.mayRetry && !needsSettings) return nothing;
+    return html`
+      <div class="actions">
+        ${needsSettings ? html`<button class="small" @click=${() => this._fire('ac-open-providers')}><ac-icon name="key"></ac-icon>${t('chat.providers')}</button>` : nothing}
+        ${this.mayRetry ? html`<button class="small" @click=${() => this._fire('ac-retry')}><ac-icon name="rotate-ccw"></ac-icon>${t('chat.retry')}</button>` : nothing}
+      </div>`;
+  }
+
+  /** @param {string} name */
+  _fire(name) {
+    this.dispatchEvent(new CustomEvent(name, {bubbles: true, composed: true}));
+  }
+}
+customElements.define('ac-chat-error', AcChatError);

@@ -1,0 +1,150 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {repeat} from 'lit/directives/repeat.js';
+import {Localized, t} from '../../base/i18n.js';
+import {base, buttons} from '../../ui/styles.js';
+import './ac-chat-message.js';
+import '../../ui/ac-icon.js';
+
+const NEAR_PX = 48;     // so near to the end a reader follows it
+const SAID_CHARS = 2000;
+const EARLIER_PX = 1200; // so far before the beginning earlier messages are wanted
+
+/**
+ * The messages of a chat in a frame that scrolls: it follows the newest one until the reader scrolls away.
+ * Messages out of sight are neither laid out nor painted.
+ * @slot  At the end, after the last message.
+ * @fires ac-earlier  the reader comes near to the first message that is there
+ */
+export class AcChatMessages extends Localized(LitElement) {
+  static properties = {
+    items: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, hasEarlier: {type: Boolean, attribute: 'earlier'}, _isAway: {state: true},
+  };
+
+  static styles = [base, buttons, css`
+    :host { position: relative; display: block; min-height: 0; }
+    .frame { height: 100%; overflow-y: auto; overflow-x: hidden; outline-offset: -2px; scrollbar-gutter: stable both-edges; scrollbar-width: thin; }
+    .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); max-width: 50rem; margin-inline: auto; padding: var(--ac-space-5) var(--ac-space-5) var(--ac-space-6); }
+    ac-chat-message { content-visibility: auto; contain-intrinsic-size: auto 7rem; }
+    /* what is at work is always laid out: its height is what the frame follows */
+    ac-chat-message:nth-last-of-type(-n + 2) { content-visibility: visible; }
+    .working { display: flex; align-items: center; gap: var(--ac-space-2); min-height: 1.5rem; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    .dots { display: inline-flex; gap: 0.25rem; }
+    .dots i { width: 0.375rem; height: 0.375rem; border-radius: 50%; background: currentColor; }
+    @media (prefers-reduced-motion: no-preference) { .dots i { animation: beat 1.2s infinite ease-in-out; } .dots i:nth-child(2) { animation-delay: 0.15s; } .dots i:nth-child(3) { animation-delay: 0.3s; } }
+    @keyframes beat { 0%, 60%, 100% { opacity: 0.3; } 30% { opacity: 1; } }
+    .newest { position: absolute; inset: auto 0 var(--ac-space-3); margin-inline: auto; width: fit-content; border-radius: 999px; box-shadow: var(--ac-shadow-m); }
+    .earlier { text-align: center; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    @media (max-width: 48rem) { .list { padding-inline: var(--ac-space-4); } }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../items.js').ChatItem[]} */
+    this.items = [];
+    this.isBusy = false;
+    this.hasEarlier = false;
+    this._isAway = false;
+    this._follows = true;
+    this._lastTop = 0;
+    this._said = '';
+    this._sizes = new ResizeObserver(() => this._keepUp());
+  }
+
+  disconnectedCallback() {
+    this._sizes.disconnect();
+    super.disconnectedCallback();
+  }
+
+  firstUpdated() {
+    this._sizes.observe(this._frame);
+    this._sizes.observe(/** @type {HTMLElement} */ (this.renderRoot.querySelector('.list')));
+  }
+
+  get _frame() {
+    return /** @type {HTMLElement} */ (this.renderRoot.querySelector('.frame'));
+  }
+
+  /** Go to the newest message, and follow it from now on. */
+  toNewest() {
+    this._follows = true;
+    this._isAway = false;
+    this._keepUp();
+  }
+
+  render() {
+    const last = this.items.length - 1;
+    const isWorking = this.isBusy && !hasEndInSight(this.items[last]);
+    return html`
+      <div class="frame" tabindex="0" role="region" aria-label=${t('chat.messages')} @scroll=${this._onScroll}>
+        <div class="list">
+          ${this.hasEarlier ? html`<p class="earlier">${t('chat.loadingEarlier')}</p>` : nothing}
+          ${repeat(this.items, ({key}) => key, (item, at) => html`<ac-chat-message .item=${item} ?last=${at === last} ?busy=${this.isBusy}></ac-chat-message>`)}
+          ${isWorking ? html`<div class="working"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span><span class="visually-hidden">${t('chat.working')}</span></div>` : nothing}
+          <slot></slot>
+        </div>
+      </div>
+      <button class="newest" ?hidden=${!this._isAway} @click=${this.toNewest}><ac-icon name="arrow-down"></ac-icon>${t('chat.toNewest')}</button>
+      <div class="visually-hidden" role="status">${this._said}</div>`;
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has('isBusy')) this._tell(changed.get('isBusy') === true);
+    // the first message stays where it is when others come before it; not every browser sees to that itself
+    const anchor = this.hasUpdated ? this._topmost() : null;
+    if (anchor) void this.updateComplete.then(() => this._hold(anchor));
+  }
+
+  /** For screen readers: that an answer is on its way, and the answer once it is whole. @param {boolean} hasEnded */
+  _tell(hasEnded) {
+    const last = this.items.at(-1);
+    if (this.isBusy) this._said = t('chat.working');
+    else this._said = hasEnded && last?.role === 'assistant' ? last.text.slice(0, SAID_CHARS) : '';
+  }
+
+  /** The first message in sight, and where it is. */
+  _topmost() {
+    if (this._follows) return null;
+    const top = this._frame.getBoundingClientRect().top;
+    for (const element of this.renderRoot.querySelectorAll('ac-chat-message')) {
+      const box = element.getBoundingClientRect();
+      if (box.bottom > top) return {element, at: box.top};
+    }
+    return null;
+  }
+
+  /** @param {{element: Element, at: number}} anchor */
+  _hold({element, at}) {
+    const moved = element.getBoundingClientRect().top - at;
+    if (Math.abs(moved) > 1) this._frame.scrollTop += moved;
+  }
+
+  _keepUp() {
+    const frame = this._frame;
+    if (this._follows) frame.scrollTop = frame.scrollHeight;
+    this._lastTop = frame.scrollTop;
+    this._wantEarlier();
+  }
+
+  _onScroll() {
+    const {scrollTop, scrollHeight, clientHeight} = this._frame;
+    const isNear = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+    // only the reader scrolls back: what grows below leaves the place as it is
+    if (isNear) this._follows = true;
+    else if (scrollTop < this._lastTop) this._follows = false;
+    this._lastTop = scrollTop;
+    this._isAway = !this._follows && !isNear;
+    this._wantEarlier();
+  }
+
+  _wantEarlier() {
+    if (this.hasEarlier && this._frame.scrollTop < EARLIER_PX) this.dispatchEvent(new CustomEvent('ac-earlier'));
+  }
+}
+customElements.define('ac-chat-messages', AcChatMessages);
+
+/** Whether one can see that something is at work: text that grows, a call that runs. @param {import('../items.js').ChatItem | undefined} item */
+function hasEndInSight(item) {
+  if (!item || item.role === 'user') return false;
+  return Boolean(item.isLive && item.text && !item.calls.length) || item.calls.some(({state}) => state === 'running' || state === 'waiting');
+}

@@ -1,0 +1,104 @@
+import {LitElement, css, html} from 'lit';
+import {GrowingMarkdown} from './growing-markdown.js';
+import {Localized, t} from '../../base/i18n.js';
+import {codeColours} from '../../ui/content/code-colours.js';
+import {base, buttons, code, tables} from '../../ui/styles.js';
+import {AcCopy} from '../../ui/ac-copy.js';
+
+const LIMIT_CHARS = 300_000; // beyond it, rendering would hold the page up
+const SHARE = 4; // while a text grows, rendering takes at most this part of the time
+
+/** Markdown of an answer, also while it is being written (`live`): code has its language and a button to copy it. */
+export class AcChatText extends Localized(LitElement) {
+  static properties = {text: {attribute: false}, live: {type: Boolean}};
+
+  static styles = [base, buttons, code, tables, codeColours, css`
+    :host { overflow-wrap: anywhere; line-height: 1.6; min-width: 0; }
+    .plain { white-space: pre-wrap; }
+    .text > * { margin: 0 0 var(--ac-space-3); }
+    :is(p, ul, ol, pre, blockquote, .table-frame, hr) { margin: 0 0 var(--ac-space-3); }
+    .text > :is(h1, h2, h3, h4, h5, h6) { margin: var(--ac-space-5) 0 var(--ac-space-2); }
+    h1 { font-size: var(--ac-text-xl); letter-spacing: -0.01em; }
+    h2 { font-size: 1.125rem; }
+    h3 { font-size: var(--ac-text-l); }
+    .text > :first-child { margin-top: 0; }
+    .text > :last-child, li > :last-child, blockquote > :last-child { margin-bottom: 0; }
+    ul { list-style: disc; padding-inline-start: 1.5em; }
+    ol { list-style: decimal; padding-inline-start: 1.75em; }
+    li + li { margin-top: var(--ac-space-1); }
+    :is(ul, ol) :is(ul, ol) { margin: var(--ac-space-1) 0 0; }
+    blockquote { padding-inline-start: var(--ac-space-3); border-inline-start: 3px solid var(--ac-border); color: var(--ac-text-muted); }
+    :not(pre) > code { padding: 0.1em 0.3em; border-radius: var(--ac-radius-s); background: var(--ac-surface-sunken); border: 1px solid var(--ac-border); }
+    hr { border: 0; border-top: 1px solid var(--ac-border); }
+    img { max-width: 100%; }
+    td p { margin: 0; }
+    [align="right"] { text-align: end; } [align="center"] { text-align: center; }
+    .block { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); overflow: hidden; background: var(--ac-surface-sunken); }
+    .block > .head { display: flex; align-items: center; min-height: 2rem; padding-inline: var(--ac-space-3) var(--ac-space-1); border-bottom: 1px solid var(--ac-border); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
+    .block > .head > span { flex: 1; }
+    .block > pre.code { margin: 0; border: 0; border-radius: 0; max-height: 40rem; }
+  `];
+
+  constructor() {
+    super();
+    this.text = '';
+    this.live = false;
+    /** @type {GrowingMarkdown | null} */
+    this._growing = null;
+    this._notBefore = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this._timer);
+    super.disconnectedCallback();
+  }
+
+  render() {
+    return this.text.length > LIMIT_CHARS ? html`<div class="plain">${this.text}</div>` : html`<div class="text"></div>`;
+  }
+
+  updated() {
+    const target = /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('.text'));
+    clearTimeout(this._timer);
+    if (!target) return void (this._growing = null);
+    this._growing ??= new GrowingMarkdown(target, dressed);
+    const waitMs = this.live ? this._notBefore - performance.now() : 0;
+    if (waitMs > 0) this._timer = setTimeout(() => this._show(), waitMs);
+    else this._show();
+  }
+
+  _show() {
+    const start = performance.now();
+    this._growing?.show(this.text, !this.live);
+    const end = performance.now();
+    this._notBefore = end + (end - start) * (SHARE - 1);
+  }
+}
+
+/** What markdown gives, with a head on each block of code. @param {DocumentFragment} fragment */
+function dressed(fragment) {
+  for (const pre of fragment.querySelectorAll('pre')) {
+    const block = document.createElement('div');
+    block.className = 'block';
+    pre.replaceWith(block);
+    block.append(head(pre), pre);
+  }
+  return fragment;
+}
+
+/** @param {HTMLPreElement} pre */
+function head(pre) {
+  const line = document.createElement('div');
+  line.className = 'head';
+  const name = document.createElement('span');
+  name.textContent = pre.dataset.language ?? '';
+  const copy = new AcCopy();
+  copy.label = t('chat.copyCode');
+  // asked when it is pressed: while the text grows, the block may have been filled from another one
+  copy.value = () => copy.closest('.block')?.querySelector('pre')?.textContent?.replace(/\n$/, '') ?? '';
+  line.append(name, copy);
+  return line;
+}
+customElements.define('ac-chat-text', AcChatText);

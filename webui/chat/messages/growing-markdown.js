@@ -1,0 +1,109 @@
+/**
+ * Markdown that grows at its end: blocks that are complete are made once, only the last ones are made again, and of
+ * these only what differs is put into the document, so that a selection in it stays.
+ */
+import {blocksOf, markdown} from '../../ui/content/rich-text.js';
+
+/** A link's address may stand at the end of the text, after the blocks that use it. */
+const REFERENCE = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
+const OPEN_BLOCKS = 2; // a list or a table takes in what follows it, also after an empty line
+
+export class GrowingMarkdown {
+  /**
+   * @param {HTMLElement} target  whose children it makes
+   * @param {(made: DocumentFragment) => DocumentFragment} dress  adds what is not in the text
+   */
+  constructor(target, dress) {
+    this._target = target;
+    this._dress = dress;
+    this._settled = '';
+    this._settledNodes = 0;
+  }
+
+  /** Show a text. @param {string} text @param {boolean} isWhole  nothing follows any more */
+  show(text, isWhole) {
+    text = text.replaceAll(/\r\n?/g, '\n'); // as the blocks have it
+    if (!text.startsWith(this._settled)) this._clear();
+    if (isWhole && this._settled && REFERENCE.test(text)) this._clear();
+    const rest = text.slice(this._settled.length);
+    const blocks = blocksOf(rest);
+    const settled = isWhole ? 0 : settledCount(blocks);
+    for (const raw of blocks.slice(0, settled)) this._settle(raw);
+    this._renderOpen(blocks.slice(settled));
+  }
+
+  _clear() {
+    this._settled = '';
+    this._settledNodes = 0;
+    this._target.replaceChildren();
+  }
+
+  /** @param {string} raw */
+  _settle(raw) {
+    const made = this._make(raw);
+    patch(this._target, made, this._settledNodes, this._settledNodes + made.length);
+    this._settledNodes += made.length;
+    this._settled += raw;
+  }
+
+  /** @param {string[]} blocks */
+  _renderOpen(blocks) {
+    patch(this._target, this._make(blocks.join('')), this._settledNodes, Infinity);
+  }
+
+  /** @param {string} text */
+  _make(text) {
+    return [...this._dress(markdown(text)).childNodes].filter(isContent);
+  }
+}
+
+/** How many blocks from the beginning stay what they are. @param {string[]} blocks */
+function settledCount(blocks) {
+  let open = 0;
+  for (let at = blocks.length - 1; at >= 0; at -= 1) {
+    if (blocks[at].trim()) open += 1;
+    if (open === OPEN_BLOCKS) return at;
+  }
+  return 0;
+}
+
+/** Line breaks between blocks are no content. @param {Node} node */
+const isContent = (node) => node.nodeType !== Node.TEXT_NODE || Boolean(node.textContent?.trim());
+
+/**
+ * Make children of an element, from one place on, what is wanted, and change no more than differs.
+ * @param {Node} parent @param {Node[]} wanted @param {number} from @param {number} to  children from here on stay as they are
+ */
+function patch(parent, wanted, from, to) {
+  for (const [index, node] of wanted.entries()) {
+    const there = parent.childNodes[from + index];
+    if (!there) parent.appendChild(node);
+    else if (!patchNode(there, node)) parent.replaceChild(node, there);
+  }
+  if (to === Infinity) while (parent.childNodes.length > from + wanted.length) parent.lastChild?.remove();
+}
+
+/** @param {Node} there @param {Node} wanted @returns {boolean} whether the one could become the other */
+function patchNode(there, wanted) {
+  if (there.nodeType !== wanted.nodeType || there.nodeName !== wanted.nodeName) return false;
+  if (there instanceof Text) {
+    if (there.data !== wanted.textContent) growText(there, wanted.textContent ?? '');
+    return true;
+  }
+  if (!(there instanceof Element) || !(wanted instanceof Element) || there.localName.includes('-')) return there.isEqualNode(wanted);
+  patchAttributes(there, wanted);
+  patch(there, [...wanted.childNodes], 0, Infinity);
+  return true;
+}
+
+/** Text is appended where it only grew: a selection in it stays. @param {Text} there @param {string} wanted */
+function growText(there, wanted) {
+  if (wanted.startsWith(there.data)) there.appendData(wanted.slice(there.data.length));
+  else there.data = wanted;
+}
+
+/** @param {Element} there @param {Element} wanted */
+function patchAttributes(there, wanted) {
+  for (const {name} of [...there.attributes]) if (!wanted.hasAttribute(name)) there.removeAttribute(name);
+  for (const {name, value} of [...wanted.attributes]) if (there.getAttribute(name) !== value) there.setAttribute(name, value);
+}

@@ -1,0 +1,62 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {keyed} from 'lit/directives/keyed.js';
+import {chatSetup} from './setup.js';
+import {Localized, t} from '../../base/i18n.js';
+import {Listening} from '../../base/listening.js';
+import {badges, base, buttons} from '../../ui/styles.js';
+import './ac-local-servers.js';
+import './ac-provider-form.js';
+import './ac-provider-models.js';
+
+/** Models and where they come from: keys of providers, servers on this machine, what is set up already. */
+export class AcChatProviders extends Localized(LitElement) {
+  static properties = {_shown: {state: true}};
+
+  static styles = [base, badges, buttons, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-5); }
+    .tabs { display: inline-flex; flex-wrap: wrap; justify-self: start; padding: 2px; gap: 2px; border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); border: 1px solid var(--ac-border); }
+    .tabs button { min-height: 1.75rem; border: 0; background: none; box-shadow: none; color: var(--ac-text-muted); border-radius: calc(var(--ac-radius-m) - 2px); }
+    .tabs button[aria-pressed="true"] { background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-s); }
+    h3 { font-size: var(--ac-text-s); font-weight: var(--ac-weight-medium); color: var(--ac-text-muted); margin-bottom: var(--ac-space-2); }
+    .local { display: grid; gap: var(--ac-space-3); }
+    .models li { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); padding-block: var(--ac-space-2); border-top: 1px solid var(--ac-border); }
+    .models code { flex: 1; overflow-wrap: anywhere; }
+    .models p { width: 100%; color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+  `];
+
+  constructor() {
+    super();
+    this._shown = '';
+    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    const shown = this._shown || chatSetup.providers.find(({hasKey}) => hasKey)?.provider || chatSetup.providers[0]?.provider || 'local';
+    const provider = chatSetup.providers.find((one) => one.provider === shown);
+    return html`
+      <div class="tabs" role="group" aria-label=${t('chat.providers')}>
+        ${chatSetup.providers.map((one) => this._renderTab(one.provider, t(`chat.provider.${one.provider}`), shown))}${this._renderTab('local', t('chat.local'), shown)}
+      </div>
+      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('chat.localText')}</p><ac-local-servers></ac-local-servers></div>`}
+      ${chatSetup.models.length ? html`<section class="models"><h3>${t('chat.models')}</h3><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
+  }
+
+  /** @param {string} id @param {string} label @param {string} shown */
+  _renderTab(id, label, shown) {
+    return html`<button aria-pressed=${id === shown} @click=${() => { this._shown = id; }}>${label}</button>`;
+  }
+
+  /** What one provider has at one address is not another one's, also when the answer comes late. @param {import('./setup.js').Provider} given */
+  _renderModelsOf({provider, baseUrl, hasKey}) {
+    if (!hasKey && !baseUrl) return nothing;
+    return keyed(`${provider} ${baseUrl}`, html`<ac-provider-models .provider=${provider}></ac-provider-models>`);
+  }
+
+  /** @param {import('./setup.js').Model} model */
+  _renderModel({name, isUsable, hint, baseUrl}) {
+    return html`
+      <li><code>${name}</code><span class="badge ${isUsable ? 'ok' : 'warn'}">${t(isUsable ? 'chat.usable' : 'chat.notUsable')}</span>
+        ${hint && !isUsable ? html`<p>${hint}</p>` : baseUrl ? html`<p>${baseUrl}</p>` : nothing}</li>`;
+  }
+}
+customElements.define('ac-chat-providers', AcChatProviders);

@@ -1,0 +1,87 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {chatSetup} from './setup.js';
+import {Localized, t} from '../../base/i18n.js';
+import {Listening} from '../../base/listening.js';
+import {base, buttons} from '../../ui/styles.js';
+import '../../ui/ac-icon.js';
+import './ac-setup-error.js';
+
+/** @type {Record<string, string>} */
+const NAMES = {ollama: 'Ollama', lm_studio: 'LM Studio', llama_cpp: 'llama.cpp', vllm: 'vLLM'};
+
+/** Looks for model servers on this machine when a person asks, and takes the model that they choose. */
+export class AcLocalServers extends Localized(LitElement) {
+  static properties = {_found: {state: true}, _isLooking: {state: true}, _adding: {state: true}, _error: {state: true}};
+
+  static styles = [base, buttons, css`
+    :host { display: grid; gap: var(--ac-space-3); justify-items: start; }
+    ul { display: grid; gap: var(--ac-space-2); width: 100%; }
+    li { display: flex; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
+    li > span { flex: 1; min-width: 0; overflow-wrap: anywhere; }
+    li small { display: block; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    .notice { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('./setup.js').LocalServer[] | null} */
+    this._found = null;
+    /** @type {string[]} */
+    this._looked = [];
+    this._isLooking = false;
+    this._adding = '';
+    /** @type {import('../../client/client.js').ApiError | null} */
+    this._error = null;
+    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    const models = (this._found ?? []).flatMap(({kind, baseUrl, models: names}) => names.map((name) => ({kind, baseUrl, name})));
+    return html`
+      <button ?disabled=${this._isLooking} aria-busy=${this._isLooking} @click=${this._look}><ac-icon name=${this._isLooking ? 'loader-circle' : 'search'}></ac-icon>${t(this._isLooking ? 'chat.looking' : 'chat.look')}</button>
+      <div role="status">${this._found === null ? nothing : this._renderSaid(models.length)}</div>
+      ${models.length ? html`<ul>${models.map((model) => this._renderModel(model))}</ul>` : nothing}
+      <ac-setup-error .error=${this._error}></ac-setup-error>`;
+  }
+
+  /** @param {number} count */
+  _renderSaid(count) {
+    if (count) return html`<p class="notice">${t('chat.foundModels', {n: count})}</p>`;
+    if (this._found?.length) return html`<p class="notice">${t('chat.foundNoModels', {server: NAMES[this._found[0].kind] ?? this._found[0].kind})}</p>`;
+    return html`<p class="notice">${t('chat.foundNothing', {looked: this._looked.join(', ')})}</p>`;
+  }
+
+  /** @param {{kind: string, baseUrl: string, name: string}} model */
+  _renderModel(model) {
+    const isAdded = chatSetup.models.some(({name, baseUrl}) => name === model.name && baseUrl === model.baseUrl);
+    return html`
+      <li><span>${model.name}<small>${NAMES[model.kind] ?? model.kind} · ${model.baseUrl}</small></span>
+        ${isAdded ? html`<span class="notice">${t('chat.added')}</span>` : html`<button class="small primary" ?disabled=${this._adding !== ''} @click=${() => this._add(model)}>${t('chat.useModel')}</button>`}</li>`;
+  }
+
+  async _look() {
+    this._isLooking = true;
+    this._error = null;
+    try {
+      const {found, looked} = await chatSetup.lookForServers();
+      this._looked = looked;
+      this._found = found;
+    } catch (error) {
+      this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
+    }
+    this._isLooking = false;
+  }
+
+  /** @param {{kind: string, baseUrl: string, name: string}} model */
+  async _add({baseUrl, name}) {
+    this._adding = name;
+    this._error = null;
+    try {
+      await chatSetup.addModel(name, {provider: 'openai', model: name, baseUrl});
+    } catch (error) {
+      this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
+    }
+    this._adding = '';
+  }
+}
+customElements.define('ac-local-servers', AcLocalServers);

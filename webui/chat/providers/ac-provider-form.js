@@ -1,0 +1,92 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {chatSetup} from './setup.js';
+import {Localized, t} from '../../base/i18n.js';
+import {badges, base, buttons, fields} from '../../ui/styles.js';
+import './ac-setup-error.js';
+
+/** @typedef {import('./setup.js').Provider} Provider */
+
+/** The address and the key of one provider. A key goes to the server and is never shown again. */
+export class AcProviderForm extends Localized(LitElement) {
+  static properties = {provider: {attribute: false}, _isBusy: {state: true}, _said: {state: true}, _error: {state: true}};
+
+  static styles = [base, badges, buttons, fields, css`
+    form { display: grid; gap: var(--ac-space-3); }
+    .head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); }
+    .head h3 { flex: 1; font-size: var(--ac-text-m); }
+    .field { display: grid; gap: var(--ac-space-1); }
+    input { width: 100%; }
+    .row { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); align-items: center; }
+  `];
+
+  constructor() {
+    super();
+    /** @type {Provider | null} */
+    this.provider = null;
+    this._isBusy = false;
+    this._said = '';
+    /** @type {import('../../client/client.js').ApiError | null} */
+    this._error = null;
+  }
+
+  render() {
+    if (!this.provider) return nothing;
+    const {provider, baseUrl, hasKey, keyOrigin} = this.provider;
+    const isFixed = keyOrigin === 'environment';
+    return html`
+      <form @submit=${this._save} autocomplete="off">
+        <div class="head"><h3>${t(`chat.provider.${provider}`)}</h3><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `chat.keyFrom.${keyOrigin}` : 'chat.noKey')}</span></div>
+        <div class="field">
+          <label for="key">${t('chat.key')}</label>
+          <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('chat.keyKept') : ''} aria-describedby="key-hint">
+          <span class="hint" id="key-hint">${t(isFixed ? 'chat.keyFixed' : 'chat.keyHint')}</span>
+        </div>
+        <div class="field">
+          <label for="url">${t('chat.baseUrl')}</label>
+          <input id="url" name="url" type="url" spellcheck="false" .value=${baseUrl ?? ''} placeholder=${t(`chat.baseUrlOf.${provider}`)} aria-describedby="url-hint">
+          <span class="hint" id="url-hint">${t('chat.baseUrlHint')}</span>
+        </div>
+        <ac-setup-error .error=${this._error}></ac-setup-error>
+        <div class="row">
+          <button class="primary" ?disabled=${this._isBusy}>${t('chat.saveKey')}</button>
+          ${keyOrigin === 'stored' ? html`<button type="button" class="danger" ?disabled=${this._isBusy} @click=${this._drop}>${t('chat.dropKey')}</button>` : nothing}
+          <span role="status" class="hint">${this._said}</span>
+        </div>
+      </form>`;
+  }
+
+  /** @param {SubmitEvent} event */
+  async _save(event) {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    const given = new FormData(form);
+    const key = String(given.get('key') ?? '').trim();
+    const url = String(given.get('url') ?? '').trim();
+    const {provider, baseUrl} = /** @type {Provider} */ (this.provider);
+    const wish = {...(key && {key}), ...(url !== (baseUrl ?? '') && {baseUrl: url})};
+    if (!Object.keys(wish).length) return;
+    if (await this._do(() => chatSetup.keepProvider(provider, wish), 'chat.keySaved')) form.reset();
+    // whatever came of it, what is secret does not stay in the page
+    /** @type {HTMLInputElement} */ (form.elements.namedItem('key')).value = '';
+  }
+
+  _drop() {
+    void this._do(() => chatSetup.dropProvider(/** @type {Provider} */ (this.provider).provider), 'chat.keyDropped');
+  }
+
+  /** @param {() => Promise<void>} work @param {string} done */
+  async _do(work, done) {
+    this._isBusy = true;
+    this._error = null;
+    this._said = '';
+    try {
+      await work();
+      this._said = t(done);
+    } catch (error) {
+      this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
+    }
+    this._isBusy = false;
+    return !this._error;
+  }
+}
+customElements.define('ac-provider-form', AcProviderForm);

@@ -1,0 +1,41 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {client} from '../../client/client.js';
+import {Localized, t} from '../../base/i18n.js';
+import {Listening} from '../../base/listening.js';
+import {base, buttons, fields} from '../../ui/styles.js';
+import '../../ui/ac-icon.js';
+
+/**
+ * Why a key or a model was not taken: what went wrong, or that it waits for a person, until they have decided.
+ * @fires ac-show-approvals {}  a person wants to decide; only the approval view can
+ */
+export class AcSetupError extends Localized(LitElement) {
+  static properties = {error: {attribute: false}, _decided: {state: true}};
+
+  static styles = [base, buttons, fields, css`
+    .notice { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-radius: var(--ac-radius-m); background: var(--ac-warn-soft); font-size: var(--ac-text-s); }
+    .notice ac-icon { color: var(--ac-warn); margin-top: 0.15rem; }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../../client/client.js').ApiError | null} */
+    this.error = null;
+    this._decided = '';
+    new Listening(this, () => [client.on('policy.decided', ({changeId}) => { this._decided = changeId; })]);
+  }
+
+  render() {
+    const isOver = this.error?.type === 'confirmation_required' && this.error.context.changeId === this._decided;
+    this.hidden = !this.error || isOver;
+    if (!this.error || isOver) return nothing;
+    if (this.error.type !== 'confirmation_required') return html`<p class="field-error" role="alert">${this.error.message}</p>`;
+    return html`<p class="notice" role="alert"><ac-icon name="shield"></ac-icon><span>${t('chat.confirmKey')}
+      <button type="button" class="small" @click=${this._showApprovals}>${t('chat.review')}</button></span></p>`;
+  }
+
+  _showApprovals() {
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
+  }
+}
+customElements.define('ac-setup-error', AcSetupError);

@@ -1,0 +1,134 @@
+import {css, html, nothing} from 'lit';
+import {repeat} from 'lit/directives/repeat.js';
+import {t} from '../../base/i18n.js';
+import {FieldElement} from './field-element.js';
+import {fieldTemplate, isWide} from './field-template.js';
+import {emptyValue, initialValue} from '../../schema/initial.js';
+import {withValueAt} from '../../schema/paths.js';
+import {valuesSchema} from '../../schema/shape.js';
+
+/** Fields for the properties of an object, required ones first, and for entries under names that are free. */
+export class AcFieldObject extends FieldElement {
+  static properties = {_newKey: {state: true}};
+
+  static styles = [FieldElement.styles, css`
+    .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: var(--ac-space-4) var(--ac-space-5); align-items: start; }
+    .wide { grid-column: 1 / -1; }
+    fieldset { margin: 0; padding: var(--ac-space-3) 0 var(--ac-space-1) var(--ac-space-4); border: 0; border-inline-start: 2px solid var(--ac-border); min-width: 0; display: grid; gap: var(--ac-space-3); }
+    fieldset.absent { padding: 0; border: 0; gap: var(--ac-space-1); }
+    .add { justify-self: start; }
+    legend { float: left; width: 100%; padding: 0; }
+    legend + * { clear: both; }
+    .entry { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-2); align-items: end; }
+    .adding { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); max-width: 28rem; }
+    .adding input { flex: 1 1 10rem; width: auto; }
+  `];
+
+  constructor() {
+    super();
+    this._newKey = '';
+  }
+
+  get isAbsent() {
+    return (this.value === undefined || this.value === null) && !(this.field.isRequired && this.value === undefined);
+  }
+
+  get hasFields() {
+    return !this.isAbsent;
+  }
+
+  render() {
+    const {path, isBare} = this.field;
+    if (path.length === 0) return html`${this.renderNotes()}${this._renderFields()}`;
+    if (isBare && !this.isAbsent) return html`<div class="frame">${this._renderFields()}${this.renderNotes()}</div>`;
+    return html`
+      <fieldset part="frame" class=${this.isAbsent ? 'absent' : ''} aria-describedby=${this.described}>
+        <legend class=${isBare ? 'visually-hidden' : ''}>
+          <span class="head"><span class="label">${this.field.label}</span>${this.renderMust()}${this._renderPresence()}${this.renderNull()}</span>
+        </legend>
+        ${this.renderDescription()} ${this.isAbsent ? this._renderAddWhole() : this._renderFields()} ${this.renderNotes()}
+      </fieldset>`;
+  }
+
+  _renderPresence() {
+    if (this.isAbsent || this.field.isRequired) return nothing;
+    return html`<button type="button" class="link" ?disabled=${this.isDisabled} aria-label=${t('form.removeNamed', {name: this.field.label})}
+      @click=${() => this.tell(undefined)}>${t('form.remove')}</button>`;
+  }
+
+  _renderAddWhole() {
+    return html`<button type="button" class="small add" ?disabled=${this.isDisabled} aria-label=${t('form.addNamed', {name: this.field.label})}
+      @click=${() => this.tell(emptyValue(this.field.part, this.form.root) ?? {})}><ac-icon name="plus"></ac-icon>${t('form.add')}</button>`;
+  }
+
+  _renderFields() {
+    const {properties = {}, required = []} = this.schema;
+    const isRequired = (/** @type {string} */ name) => required.includes(name);
+    const names = Object.keys(properties).sort((one, other) => Number(isRequired(other)) - Number(isRequired(one)));
+    const extra = Object.keys(this.value ?? {}).filter((name) => !Object.hasOwn(properties, name) && this.value[name] !== undefined);
+    const values = valuesSchema(this.schema);
+    const takesMore = values !== null || this.schema.additionalProperties === true;
+    if (names.length + extra.length === 0 && !takesMore) return html`<p class="hint">${t('form.noFields')}</p>`;
+    return html`
+      <div class="fields">
+        ${repeat(names, (name) => name, (name) => this._renderProperty(name, properties[name], isRequired(name)))}
+        ${repeat(extra, (name) => name, (name) => this._renderEntry(name, values ?? {}))}
+        ${takesMore ? this._renderAdding() : nothing}
+      </div>`;
+  }
+
+  /** @param {string} name @param {import('../../schema/shape.js').Schema} part @param {boolean} isRequired */
+  _renderProperty(name, part, isRequired) {
+    const field = {part, path: [...this.field.path, name], label: name, isRequired, isBare: false};
+    const value = this.value?.[name];
+    return html`<div class=${isWide(field, value, this.form) ? 'wide' : ''}>${fieldTemplate(field, value, this.form)}</div>`;
+  }
+
+  /** @param {string} name @param {import('../../schema/shape.js').Schema} part */
+  _renderEntry(name, part) {
+    const field = {part, path: [...this.field.path, name], label: name, isRequired: false, isBare: false};
+    return html`
+      <div class="entry wide">
+        ${fieldTemplate(field, this.value[name], this.form)}
+        <button type="button" class="quiet icon" aria-label=${t('form.removeNamed', {name})} title=${t('form.remove')}
+          ?disabled=${this.isDisabled} @click=${() => this.tell(withValueAt(this.value, [name], undefined))}><ac-icon name="x"></ac-icon></button>
+      </div>`;
+  }
+
+  _renderAdding() {
+    const isTaken = Object.hasOwn(this.value ?? {}, this._newKey);
+    return html`
+      <div class="wide">
+        <div class="adding">
+          <input placeholder=${t('form.addHint')} aria-label=${t('form.addHint')} .value=${this._newKey} ?disabled=${this.isDisabled}
+            autocomplete="off" spellcheck="false" aria-invalid=${isTaken ? 'true' : nothing}
+            @input=${(/** @type {Event} */ event) => { this._newKey = /** @type {HTMLInputElement} */ (event.target).value; }}
+            @keydown=${this._onKey}>
+          <button type="button" ?disabled=${this.isDisabled || !this._newKey || isTaken} @click=${this._addEntry}>
+            <ac-icon name="plus"></ac-icon>${t('form.add')}</button>
+        </div>
+        ${isTaken ? html`<p class="field-error">${t('form.keyTaken')}</p>` : nothing}
+      </div>`;
+  }
+
+  /** @param {KeyboardEvent} event */
+  _onKey(event) {
+    if (event.key !== 'Enter' || event.isComposing || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    this._addEntry();
+  }
+
+  _addEntry() {
+    if (!this._newKey || Object.hasOwn(this.value ?? {}, this._newKey)) return;
+    // null and '' are values: what is there is shown, and can be filled in
+    const first = initialValue(valuesSchema(this.schema) ?? {}, this.form.root) ?? (this._isText() ? '' : null);
+    this.tell(withValueAt(this.value ?? {}, [this._newKey], first));
+    this._newKey = '';
+  }
+
+  _isText() {
+    const {type} = valuesSchema(this.schema) ?? {};
+    return type === undefined || type === 'string';
+  }
+}
+customElements.define('ac-field-object', AcFieldObject);

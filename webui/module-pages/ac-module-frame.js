@@ -1,0 +1,115 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {ModuleClient} from './module-client.js';
+import {isErrorOf, loadElement} from './module-elements.js';
+import {base, buttons} from '../ui/styles.js';
+import '../ui/ac-error-card.js';
+
+/**
+ * A module's own element in a place of its own: loaded at first use, replaced when the module is reloaded. What it
+ * throws, now or later, becomes a card here, and the page goes on.
+ */
+export class AcModuleFrame extends Localized(LitElement) {
+  static properties = {
+    module: {attribute: false}, tag: {}, resourceId: {attribute: false}, _error: {state: true}, _element: {state: true},
+  };
+
+  static styles = [base, buttons, css`
+    /* what the module positions stays inside of its frame */
+    :host { contain: layout; min-height: 100%; }
+    .element { min-height: 100%; }
+    ac-error-card { margin: var(--ac-space-4); }
+    .loading { padding: var(--ac-space-6); color: var(--ac-text-muted); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../client/module-list.js').Module | null} ready, with a component */
+    this.module = null;
+    this.tag = '';
+    this.resourceId = '';
+    /** @type {unknown} */
+    this._error = null;
+    /** @type {HTMLElement | null} */
+    this._element = null;
+    /** @type {ModuleClient | null} */
+    this._client = null;
+    this._loaded = '';
+    new Listening(this, () => this._watchErrors());
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (!changed.has('module') && !changed.has('tag') && !changed.has('resourceId')) return;
+    const {name, readyAt} = this.module ?? {};
+    const wanted = `${name} ${readyAt} ${this.tag} ${this.resourceId}`;
+    if (wanted === this._loaded || !this.module?.component) return;
+    this._loaded = wanted;
+    void this._load(wanted);
+  }
+
+  disconnectedCallback() {
+    this._drop();
+    this._loaded = '';
+    super.disconnectedCallback();
+  }
+
+  render() {
+    const hasContent = Boolean(this._element?.shadowRoot?.childElementCount || this._element?.childNodes.length);
+    return html`
+      ${this._error ? this._failed() : nothing}
+      ${this._element ? html`<div class="element" ?hidden=${Boolean(this._error) && !hasContent}>${this._element}</div>` : nothing}
+      ${this._element || this._error ? nothing : html`<p class="loading" role="status">${t('modules.pageLoading')}</p>`}`;
+  }
+
+  _failed() {
+    const error = /** @type {any} */ (this._error);
+    return html`
+      <ac-error-card heading=${t('modules.pageFailed')} .error=${error} .details=${error?.stack ?? ''}>
+        <p slot="hint">${t('modules.pageFailedHint')}</p>
+        <button slot="actions" @click=${this._again}>${t('modules.pageAgain')}</button>
+        ${this._element ? html`<button slot="actions" class="quiet" @click=${() => { this._error = null; }}>${t('shell.dismiss')}</button>` : nothing}
+      </ac-error-card>`;
+  }
+
+  _again() {
+    void this._load(this._loaded);
+  }
+
+  /** @param {string} wanted */
+  async _load(wanted) {
+    this._error = null;
+    const module = /** @type {import('../client/module-list.js').Module} */ (this.module);
+    try {
+      const tag = await loadElement(module, this.tag);
+      if (wanted !== this._loaded) return; // meanwhile something else was asked for
+      this._drop();
+      this._client = new ModuleClient(module.name);
+      const element = document.createElement(tag);
+      this._element = Object.assign(element, {client: this._client, ...(this.resourceId ? {resourceId: this.resourceId} : {})});
+    } catch (error) {
+      if (wanted === this._loaded) this._error = error;
+    }
+  }
+
+  _drop() {
+    this._client?.close();
+    this._client = null;
+    this._element = null;
+  }
+
+  /** Errors of event handlers, timers and promises come to the window alone; the address in them says whose they are. */
+  _watchErrors() {
+    /** @param {ErrorEvent | PromiseRejectionEvent} event */
+    const take = (event) => {
+      if (!this.module || !isErrorOf(this.module.name, event)) return;
+      this._error ??= ('reason' in event ? event.reason : event.error) ?? new Error('unknown');
+    };
+    window.addEventListener('error', take);
+    window.addEventListener('unhandledrejection', take);
+    return [() => window.removeEventListener('error', take), () => window.removeEventListener('unhandledrejection', take)];
+  }
+}
+
+customElements.define('ac-module-frame', AcModuleFrame);

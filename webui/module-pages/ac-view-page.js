@@ -1,0 +1,86 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {componentTitle, moduleList} from '../client/module-list.js';
+import {openAgain} from '../tabs/open-again.js';
+import {nameOf, resourceTabs} from '../tabs/resource-tabs.js';
+import {href} from '../base/router.js';
+import {base, buttons} from '../ui/styles.js';
+import '../ui/ac-empty.js';
+import './ac-module-frame.js';
+
+/** The page that a module brings (`#/pages/NAME`), or its view of one resource (`#/pages/NAME/RESOURCE`). */
+export class AcViewPage extends Localized(LitElement) {
+  static properties = {path: {attribute: false}, query: {attribute: false}};
+
+  static styles = [base, buttons, css`
+    :host, ac-module-frame { height: 100%; }
+    .url { overflow-wrap: anywhere; }
+    button[slot='actions'] { margin-top: var(--ac-space-4); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {string[]} */
+    this.path = [];
+    this.query = new URLSearchParams();
+    this._shown = '';
+    new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate()), resourceTabs.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    const [name = '', resourceId = ''] = this.path;
+    const module = moduleList.find(name);
+    if (!module) return moduleList.isLoaded ? this._away(name, t('modules.unknown', {name})) : nothing;
+    if (module.state !== 'ready') return this._away(name, t('modules.pageAway', {name: module.title}));
+    const tag = resourceId ? resourceTabs.tagOf(resourceId) : module.component?.tag;
+    const closed = resourceId && !tag ? resourceTabs.closed(resourceId) : undefined;
+    if (closed) return this._closed(closed);
+    if (!tag && resourceId) return this._ended(module);
+    if (!tag) return this._away(name, t('modules.noPage', {name: module.title}));
+    return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} aria-label=${componentTitle(module)}></ac-module-frame>`;
+  }
+
+  updated() {
+    const [, resourceId = ''] = this.path;
+    const shown = resourceId && resourceTabs.tagOf(resourceId) ? resourceId : '';
+    if (shown === this._shown) return;
+    this._shown = shown;
+    // without it the strip only does not know which tab was at the front last
+    if (shown) resourceTabs.show(shown).catch(() => {});
+  }
+
+  /** A resource that ended with the server: where it was, and one click to open another one there. @param {import('../tabs/resource-tabs.js').ShownTab} shown */
+  _closed(shown) {
+    const {tab, resource} = shown;
+    const opening = resourceTabs.opening(tab.tabId);
+    return html`
+      <ac-empty icon="circle-stop" heading=${nameOf(shown)}>
+        <p role="status">${t(opening === 'waiting' ? 'tabs.endedWaiting' : opening ? 'tabs.opening.working' : 'tabs.endedWithServer')}</p>
+        ${resource.lastUrl ? html`<p class="url mono">${resource.lastUrl}</p>` : html`<p>${t('tabs.endedWithServerText')}</p>`}
+        <button slot="actions" class="primary" ?disabled=${Boolean(opening)} @click=${() => openAgain(shown)}>${t('tabs.openAgain')}</button>
+        <button slot="actions" @click=${() => resourceTabs.close(tab.tabId)}>${t('tabs.close')}</button>
+      </ac-empty>`;
+  }
+
+  /** A resource that is no more: what there is else of its kind stands in the module's own page. @param {import('../client/module-list.js').Module} module */
+  _ended(module) {
+    if (!resourceTabs.isLoaded) return nothing;
+    return html`
+      <ac-empty icon="circle-stop" heading=${t('modules.resourceEnded')}>
+        ${t('modules.resourceEndedText')}
+        ${module.component ? html`<a slot="actions" class="button" href=${href(['pages', module.name])}>${componentTitle(module)}</a>` : nothing}
+      </ac-empty>`;
+  }
+
+  /** @param {string} name @param {string} text */
+  _away(name, text) {
+    return html`
+      <ac-empty icon="plug" heading=${t('modules.pageNotShown')}>
+        ${text}
+        <a slot="actions" class="button" href=${href(['modules', name])}>${t('modules.showModule')}</a>
+      </ac-empty>`;
+  }
+}
+
+customElements.define('ac-view-page', AcViewPage);

@@ -1,0 +1,98 @@
+/** Whether this page may act through a module's own sockets: type into a terminal, click in a browser. Watching always may. */
+import {client} from '../client/client.js';
+import {Store} from '../base/store.js';
+
+/** @typedef {'unknown' | 'granted' | 'needed' | 'waiting' | 'refused' | 'expired'} ControlState */
+
+const LATE_MS = 1000;
+
+export class LiveControl extends Store {
+  /** @param {string} name  the module's */
+  constructor(name) {
+    super();
+    this._path = `/api/live-control/${encodeURIComponent(name)}`;
+    /** @type {ControlState} */
+    this.state = 'unknown';
+    this._changeId = '';
+    /** The decision that was heard last: it may come before the answer that names what waits. */
+    this._heard = {changeId: '', outcome: ''};
+    /** @type {((granted: boolean) => void)[]} */
+    this._waiters = [];
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+    const look = () => void this._look();
+    this._ends = [
+      client.on('policy.decided', (decision) => this._hear(decision)),
+      client.on('module.stateChanged', look),
+      client.on('events.reset', look),
+      client.on('connection', (connection) => { if (connection === 'open') look(); }),
+    ];
+    look();
+  }
+
+  get isGranted() {
+    return this.state === 'granted';
+  }
+
+  /** Have a person asked if need be, and wait for the decision. @returns {Promise<boolean>} whether this page may act */
+  async request() {
+    if (!this.isGranted && this.state !== 'waiting') this._take(await client.post(this._path), true);
+    if (this.state !== 'waiting') return this.isGranted;
+    return new Promise((resolve) => { this._waiters.push(resolve); });
+  }
+
+  close() {
+    clearTimeout(this._timer);
+    for (const end of this._ends.splice(0)) end();
+    this._answer(false);
+  }
+
+  async _look() {
+    try {
+      this._take(await client.get(this._path), false);
+    } catch {
+      // the connection's own state tells that the server is away; a module that went takes the view along
+    }
+  }
+
+  /** @param {{state: ControlState, changeId?: string, expiresAt?: number}} told @param {boolean} isAsked */
+  _take({state, changeId = '', expiresAt = 0}, isAsked) {
+    clearTimeout(this._timer);
+    if (state === 'waiting') {
+      this._changeId = changeId;
+      this._timer = setTimeout(() => void this._look(), Math.max(0, expiresAt - Date.now()) + LATE_MS);
+    }
+    if (changeId && changeId === this._heard.changeId) this._become(outcomeState(this._heard.outcome));
+    else if (state !== 'needed' || isAsked) this._become(state);
+    else if (this.state === 'waiting') this._become('expired'); // what became of it was not heard
+    else if (this.state === 'unknown' || this.isGranted) this._become(state);
+  }
+
+  /** @param {{changeId: string, outcome: string}} decision */
+  _hear({changeId, outcome}) {
+    this._heard = {changeId, outcome};
+    if (this.state === 'waiting' && changeId === this._changeId) this._become(outcomeState(outcome));
+  }
+
+  /** @param {ControlState} state */
+  _become(state) {
+    if (state === this.state) return;
+    this.state = state;
+    if (state !== 'waiting') {
+      clearTimeout(this._timer);
+      this._answer(this.isGranted);
+    }
+    this.tell();
+  }
+
+  /** @param {boolean} isGranted */
+  _answer(isGranted) {
+    for (const answer of this._waiters.splice(0)) answer(isGranted);
+  }
+}
+
+/** @param {string} outcome @returns {ControlState} */
+function outcomeState(outcome) {
+  if (outcome === 'applied') return 'granted';
+  return outcome === 'expired' ? 'expired' : 'refused';
+}

@@ -1,0 +1,117 @@
+/** What a module's component gets as its property `client`. */
+import {client} from '../client/client.js';
+import {locale, onLocaleChange} from '../base/i18n.js';
+import {LiveControl} from './live-control.js';
+import {navigate} from '../base/router.js';
+import {toast, toastError} from '../ui/overlay/toasts.js';
+import './ac-live-control.js';
+
+/** One for each element; what it listens to ends with the element. */
+export class ModuleClient {
+  /** @param {string} name  the module's */
+  constructor(name) {
+    this.name = name;
+    /** @type {Set<() => void>} */
+    this._ends = new Set();
+  }
+
+  /** The page's language: `en` or `zh`. */
+  get locale() {
+    return locale();
+  }
+
+  /**
+   * Call a tool, of any module.
+   * @param {string} tool
+   * @param {Record<string, unknown>} [args]
+   * @param {import('../client/client.js').CallOptions} [options]
+   */
+  call(tool, args = {}, options) {
+    return client.call(tool, args, options);
+  }
+
+  /** End a call. @param {string} callId */
+  cancel(callId) {
+    return client.cancel(callId);
+  }
+
+  /**
+   * Listen to events, such as `NAME.*` for what the module publishes; `locale` tells of a new language.
+   * @param {string} pattern
+   * @param {(event: any) => void} handler
+   * @returns {() => void} the way to end it; it ends with the element anyway
+   */
+  on(pattern, handler) {
+    const end = pattern === 'locale' ? onLocaleChange(() => handler(locale())) : client.on(pattern, handler);
+    const once = () => {
+      this._ends.delete(once);
+      end();
+    };
+    this._ends.add(once);
+    return once;
+  }
+
+  /**
+   * Ask one of the module's own routes.
+   * @param {string} path  below `/api/modules/NAME/`, or a whole path that begins with `/`
+   * @param {RequestInit} [init]
+   */
+  fetch(path, init) {
+    return client.fetch(this._path(path), init);
+  }
+
+  /** The JSON of a route. @param {string} path @returns {Promise<any>} */
+  get(path) {
+    return client.get(this._path(path));
+  }
+
+  /** Send JSON to a route. @param {string} path @param {unknown} [body] @returns {Promise<any>} */
+  post(path, body) {
+    return client.post(this._path(path), body);
+  }
+
+  /** A WebSocket to a route of that kind; whoever opens it closes it. @param {string} path @returns {WebSocket} */
+  socket(path) {
+    return client.socket(this._path(path));
+  }
+
+  /**
+   * Whether this page may act through the module's sockets; it ends with the element. `<ac-live-control .control=…>` shows
+   * what stands in the way, and fires `ac-ask-control` when the person wants to act.
+   */
+  liveControl() {
+    const control = new LiveControl(this.name);
+    const once = () => {
+      this._ends.delete(once);
+      control.close();
+    };
+    this._ends.add(once);
+    return control;
+  }
+
+  /** An artifact as a `blob:` address. @param {string} id */
+  artifactUrl(id) {
+    return client.artifactUrl(id);
+  }
+
+  /** Show a message. @param {string} text @param {unknown} [error]  what went wrong, if it did */
+  toast(text, error) {
+    if (error === undefined) toast(text);
+    else toastError(text, error);
+  }
+
+  /** Go to an address of the page, such as `/tools/read_file`. @param {string} path */
+  navigate(path) {
+    navigate(path);
+  }
+
+  /** End what the element listens to. */
+  close() {
+    for (const end of [...this._ends]) end();
+  }
+
+  /** @param {string} path */
+  _path(path) {
+    return path.startsWith('/') ? path : `/api/modules/${this.name}/${path}`;
+  }
+}

@@ -1,0 +1,79 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {client} from '../client/client.js';
+import {confirm} from '../ui/overlay/confirm.js';
+import {Localized, t} from '../base/i18n.js';
+import {href} from '../base/router.js';
+import {base, buttons} from '../ui/styles.js';
+import {toast, toastError} from '../ui/overlay/toasts.js';
+import '../ui/ac-icon.js';
+
+/** @typedef {'enable' | 'disable' | 'reload'} Action */
+
+const ICONS = {enable: 'play', disable: 'power', reload: 'refresh-cw'};
+
+/** What can be done with a module: open its page; reload, enable and disable it, some of it once confirmed in the approval view. `compact`: small and quiet, for lists. */
+export class AcModuleActions extends Localized(LitElement) {
+  static properties = {module: {attribute: false}, isCompact: {type: Boolean, attribute: 'compact'}, _running: {state: true}};
+
+  static styles = [base, buttons, css`:host { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); }`];
+
+  constructor() {
+    super();
+    /** @type {import('../client/module-list.js').Module | null} */
+    this.module = null;
+    this.isCompact = false;
+    /** @type {Action | ''} */
+    this._running = '';
+  }
+
+  render() {
+    if (!this.module) return nothing;
+    const {listed, state, component, name} = this.module;
+    const isUp = listed || state === 'ready';
+    return html`
+      ${component && state === 'ready' && !this.isCompact ? html`
+        <a class="button" href=${href(['pages', name])}><ac-icon name="app-window"></ac-icon>${t('modules.open')}</a>` : nothing}
+      ${isUp ? this._button('reload') : nothing}
+      ${isUp ? this._button('disable') : this._button('enable')}`;
+  }
+
+  /** @param {Action} action */
+  _button(action) {
+    const module = /** @type {import('../client/module-list.js').Module} */ (this.module);
+    const isRunning = this._running === action;
+    const isBusy = this._running !== '' || module.state === 'stopping' || module.state === 'loading';
+    const look = action === 'enable' && !this.isCompact ? 'primary' : '';
+    return html`
+      <button class="${this.isCompact ? 'small quiet' : ''} ${look}" ?disabled=${isBusy} aria-busy=${isRunning}
+        aria-label=${t(`modules.${action}Named`, {name: module.title})} @click=${() => this._run(action)}>
+        <ac-icon name=${isRunning ? 'loader-circle' : ICONS[action]}></ac-icon>${t(`modules.${action}`)}
+      </button>`;
+  }
+
+  /** @param {Action} action */
+  async _run(action) {
+    const {name, title} = /** @type {import('../client/module-list.js').Module} */ (this.module);
+    this._running = action;
+    try {
+      if (action !== 'enable' && !(await this._agreed(action, name))) return;
+      await client.post(`/api/modules/${encodeURIComponent(name)}/${action}`);
+    } catch (error) {
+      const waits = /** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required';
+      if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
+      else toastError(t(`modules.${action}Failed`, {name: title}), error);
+    } finally {
+      this._running = '';
+    }
+  }
+
+  /** Calls that go on now would end: then a person is asked. @param {Action} action @param {string} name */
+  async _agreed(action, name) {
+    const {title, callsInFlight: n} = await client.get(`/api/modules/${encodeURIComponent(name)}`);
+    if (n === 0) return true;
+    return confirm({
+      heading: t(`modules.${action}Named`, {name: title}), text: t('modules.callsEnd', {n}), action: t(`modules.${action}`), isDangerous: true,
+    });
+  }
+}
+
+customElements.define('ac-module-actions', AcModuleActions);

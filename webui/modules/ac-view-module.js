@@ -1,0 +1,217 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {componentTitle, moduleList, onDisk, waitsForPerson} from '../client/module-list.js';
+import {href} from '../base/router.js';
+import {SECTIONS} from '../shell/sections.js';
+import {firstSentence} from '../base/sentences.js';
+import {badges, base, buttons, cards, views} from '../ui/styles.js';
+import {toolList} from '../client/tool-list.js';
+import '../ui/ac-command.js';
+import '../ui/ac-empty.js';
+import '../ui/ac-error-card.js';
+import './ac-module-actions.js';
+import './ac-module-sources.js';
+import './ac-module-state.js';
+
+/** @typedef {import('../client/module-list.js').Module} Module */
+
+/** One module: how it is and why, what it brings, its settings, where it comes from. */
+export class AcViewModule extends Localized(LitElement) {
+  static properties = {name: {}};
+
+  static styles = [base, badges, buttons, cards, views, css`
+    :host { padding: 0; }
+    .back {
+      display: inline-flex; align-items: center; gap: var(--ac-space-1); margin-bottom: var(--ac-space-3);
+      color: var(--ac-text-muted); text-decoration: none;
+    }
+    .back:hover { color: var(--ac-text); }
+    .line { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); }
+    .description { max-width: 46rem; color: var(--ac-text-muted); }
+    section { margin-top: var(--ac-space-6); }
+    h2 { margin-bottom: var(--ac-space-3); font-size: var(--ac-text-l); }
+    .card li {
+      display: grid; grid-template-columns: minmax(8rem, 14rem) minmax(0, 1fr);
+      gap: var(--ac-space-1) var(--ac-space-4); padding: var(--ac-space-3) var(--ac-space-4);
+    }
+    .card li + li { border-top: 1px solid var(--ac-border); }
+    .card li > :first-child { overflow-wrap: anywhere; }
+    .problems { border-color: color-mix(in srgb, var(--ac-warn) 35%, transparent); background: var(--ac-warn-soft); }
+    .problems li { display: flex; gap: var(--ac-space-3); color: var(--ac-text); }
+    .problems ac-icon { color: var(--ac-warn); margin-top: 0.125rem; }
+    dl {
+      display: grid; grid-template-columns: minmax(8rem, 14rem) minmax(0, 1fr);
+      gap: var(--ac-space-2) var(--ac-space-4); padding: var(--ac-space-4);
+    }
+    dt { color: var(--ac-text-muted); }
+    dd { overflow-wrap: anywhere; }
+    @media (max-width: 40rem) { .card li, dl { grid-template-columns: minmax(0, 1fr); } dd { margin-bottom: var(--ac-space-2); } }
+  `];
+
+  constructor() {
+    super();
+    this.name = '';
+    new Listening(this, () => [
+      moduleList.subscribe(() => this.requestUpdate()),
+      toolList.subscribe(() => this.requestUpdate()),
+    ]);
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    void toolList.load();
+  }
+
+  render() {
+    const module = moduleList.find(this.name);
+    return html`
+      <a class="back" href="#/modules"><ac-icon name="chevron-left"></ac-icon>${t('modules.title')}</a>
+      ${module ? this._module(module) : moduleList.isLoaded ? this._unknown() : nothing}`;
+  }
+
+  /** @param {Module} module */
+  _module(module) {
+    const {title, name, version, state, description} = module;
+    return html`
+      <header class="view-head">
+        <div class="titles">
+          <h1>${title}</h1>
+          <p class="line"><code class="muted">${name}${version ? ` ${version}` : ''}</code><ac-module-state .state=${waitsForPerson(module) ? 'waits' : state}></ac-module-state>
+            ${onDisk(module) ? html`<span class="badge warn">${onDisk(module)}</span>` : nothing}</p>
+          ${description ? html`<p class="description">${description}</p>` : nothing}
+        </div>
+        <ac-module-actions .module=${module}></ac-module-actions>
+      </header>
+      ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)}
+      ${state === 'failed' ? this._settings(module) : nothing}
+      ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
+      ${state === 'failed' ? nothing : this._settings(module)}
+      ${this._about(module)}`;
+  }
+
+  /** @param {Module} module */
+  _reason(module) {
+    const {state, reason, traceback, title} = module;
+    if ((state !== 'failed' && state !== 'missing') || waitsForPerson(module)) return nothing;
+    return html`
+      <ac-error-card heading=${t(`modules.${state}Heading`, {name: title})} .error=${reason} .details=${traceback}
+        ?details-open=${Boolean(traceback)}>
+        <p slot="hint">${t(`modules.${state}Hint`)}</p>
+      </ac-error-card>`;
+  }
+
+  /** @param {Module} module */
+  _notReloaded({state, reloadError, traceback, title}) {
+    if (!reloadError || state !== 'ready') return nothing;
+    return html`
+      <ac-error-card heading=${t('modules.notReloaded', {name: title})} .error=${reloadError} .details=${traceback} ?details-open=${Boolean(traceback)}>
+        <p slot="hint">${t('modules.notReloadedHint')}</p>
+      </ac-error-card>`;
+  }
+
+  /** @param {Module} module */
+  _others(module) {
+    if (!module.others.length) return nothing;
+    return html`
+      <section aria-labelledby="others">
+        <h2 id="others">${t('modules.others')}</h2>
+        <ac-module-sources .module=${module}></ac-module-sources>
+      </section>`;
+  }
+
+  /** Of a module that failed they come first: they are often what mends it. @param {Module} module */
+  _settings({name, listed, state}) {
+    if (state === 'missing' || (!listed && state !== 'ready')) return nothing;
+    void import('../settings/ac-settings-form.js');
+    return html`
+      <section aria-labelledby="settings">
+        <h2 id="settings">${t('shell.settings')}</h2>
+        <ac-settings-form module=${name}></ac-settings-form>
+      </section>`;
+  }
+
+  /** @param {Module} module */
+  _problems({problems: all, reloadError}) {
+    const problems = all.filter((text) => text !== reloadError);
+    if (!problems.length) return nothing;
+    return html`
+      <section aria-labelledby="problems">
+        <h2 id="problems">${t('modules.problems')}</h2>
+        <ul class="card problems">${problems.map((text) => html`<li><ac-icon name="triangle-alert"></ac-icon><span>${text}</span></li>`)}</ul>
+      </section>`;
+  }
+
+  /** @param {Module} module */
+  _tools({tools}) {
+    if (!tools.length) return nothing;
+    const hasConsole = SECTIONS.some(({id}) => id === 'tools');
+    return html`
+      <section aria-labelledby="tools">
+        <h2 id="tools">${t('modules.toolCount', {n: tools.length})}</h2>
+        <ul class="card">${tools.map((tool) => html`
+          <li>
+            ${hasConsole ? html`<a href=${href(['tools', tool])}><code>${tool}</code></a>` : html`<code>${tool}</code>`}
+            <span class="muted">${firstSentence(toolList.find(tool)?.description ?? '')}</span>
+          </li>`)}
+        </ul>
+      </section>`;
+  }
+
+  /** @param {Module} module */
+  _pages(module) {
+    if (!module.component) return nothing;
+    const types = Object.keys(module.component.resourceViews);
+    return html`
+      <section aria-labelledby="page">
+        <h2 id="page">${t('modules.page')}</h2>
+        <ul class="card">
+          <li><a href=${href(['pages', module.name])}>${componentTitle(module)}</a><code class="muted">&lt;${module.component.tag}&gt;</code></li>
+          ${types.map((type) => html`
+            <li>
+              <span>${t('modules.viewOf', {type})}</span>
+              <code class="muted">&lt;${module.component?.resourceViews[type]}&gt;</code>
+            </li>`)}
+          ${module.pageAdditions.map((line) => html`<li><span>${t('modules.addsToPage')}</span><code class="muted">${line}</code></li>`)}
+        </ul>
+      </section>`;
+  }
+
+  /** @param {Module} module */
+  _routes({routes}) {
+    if (!routes.length) return nothing;
+    return html`
+      <section aria-labelledby="routes">
+        <h2 id="routes">${t('modules.routeCount', {n: routes.length})}</h2>
+        <ul class="card">${routes.map(({method, path, kind}) => html`
+          <li>
+            <code>${method}</code>
+            <span><code>${path}</code> ${kind === 'json' ? nothing : html`<span class="badge">${kind}</span>`}</span>
+          </li>`)}
+        </ul>
+      </section>`;
+  }
+
+  /** @param {Module} module */
+  _about(module) {
+    const facts = [
+      [t('modules.distribution'), module.distribution && `${module.distribution} ${module.version}`],
+      [t('modules.before'), module.versionBefore && t('modules.beforeText', {version: module.versionBefore, time: formatTime(/** @type {number} */ (module.versionSince))})],
+      [t('modules.file'), module.file],
+      [t('modules.requires'), module.requires.join(', ')],
+      [t('modules.readySince'), module.readyAt && formatTime(module.readyAt)],
+      [t('modules.startTook'), module.startMs !== null && formatDuration(module.startMs)],
+    ].filter(([, value]) => value);
+    return html`
+      <section aria-labelledby="about">
+        <h2 id="about">${t('modules.about')}</h2>
+        <dl class="card">${facts.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
+      </section>`;
+  }
+
+  _unknown() {
+    return html`<ac-empty icon="search" heading=${t('modules.unknownHeading')}>${t('modules.unknown', {name: this.name})}</ac-empty>`;
+  }
+}
+
+customElements.define('ac-view-module', AcViewModule);

@@ -1,0 +1,85 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, t} from '../base/i18n.js';
+import {jsonOf} from './recognise.js';
+import {base, buttons} from '../ui/styles.js';
+import './ac-artifact.js';
+import '../ui/content/ac-code.js';
+import './ac-result-data.js';
+import './ac-result-error.js';
+import './ac-result-image.js';
+import './ac-result-text.js';
+
+/**
+ * How a call ended: its content as what it is, its data, or its error. `isRaw` shows the envelope as JSON.
+ * @slot actions  For the error, such as a button to try again.
+ */
+export class AcResult extends Localized(LitElement) {
+  static properties = {envelope: {attribute: false}, isRaw: {type: Boolean, attribute: 'raw'}};
+
+  static styles = [base, buttons, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); min-width: 0; }
+    summary { cursor: pointer; color: var(--ac-text-muted); font-size: var(--ac-text-s); width: fit-content; border-radius: var(--ac-radius-s); }
+    summary:hover { color: var(--ac-text); }
+    details[open] > summary { margin-bottom: var(--ac-space-2); }
+    .notice { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../client/client.js').Envelope | null} */
+    this.envelope = null;
+    this.isRaw = false;
+  }
+
+  render() {
+    const {envelope} = this;
+    if (!envelope) return nothing;
+    if (this.isRaw) return html`<ac-code language="json" .text=${JSON.stringify(envelope, null, 2)} label=${t('result.raw')}></ac-code>`;
+    if (envelope.error) return html`<ac-result-error .error=${envelope.error}><slot name="actions" slot="actions"></slot></ac-result-error>`;
+    return this._renderSuccess(envelope);
+  }
+
+  /** @param {import('../client/client.js').Envelope} envelope */
+  _renderSuccess({content = [], data, truncated}) {
+    const hasData = data !== null && data !== undefined;
+    const blocks = content.filter((block) => !(hasData && block.type === 'text' && repeats(block.text, data)));
+    const isShort = hasData && typeof data !== 'object';
+    return html`
+      ${blocks.map((block) => this._renderBlock(block, data))}
+      ${truncated ? html`<p class="notice">${t('result.truncated')}</p>` : nothing}
+      ${hasData && (blocks.length === 0 || isShort) ? html`<ac-result-data .value=${data}></ac-result-data>` : nothing}
+      ${hasData && blocks.length > 0 && !isShort ? html`
+        <details><summary>${t('result.data')}</summary><ac-result-data .value=${data}></ac-result-data></details>` : nothing}
+      ${blocks.length === 0 && !hasData ? html`<p class="muted">${t('result.nothing')}</p>` : nothing}`;
+  }
+
+  /** @param {any} block @param {any} data */
+  _renderBlock(block, data) {
+    switch (block.type) {
+      case 'text': return html`<ac-result-text .text=${block.text} name=${fileName(data)}></ac-result-text>`;
+      case 'image': return this._renderImage(block);
+      case 'artifact': return html`<ac-artifact .link=${block}></ac-artifact>`;
+      default: return html`<ac-result-data .value=${block}></ac-result-data>`;
+    }
+  }
+
+  /** @param {{mime: string, base64: string}} block */
+  _renderImage({mime, base64}) {
+    if (!/^image\/[\w.+-]+$/.test(mime)) return html`<p class="muted">${t('result.imageBroken', {name: mime})}</p>`;
+    const bytes = Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
+    return html`<ac-result-image source=${`data:${mime};base64,${base64}`} .sizeBytes=${bytes}></ac-result-image>`;
+  }
+}
+customElements.define('ac-result', AcResult);
+
+/** Whether a text is nothing but the data, written for a model. @param {string} text @param {any} data */
+function repeats(text, data) {
+  if (typeof data !== 'object') return text === String(data);
+  const value = jsonOf(text);
+  return value !== undefined && JSON.stringify(value) === JSON.stringify(data);
+}
+
+/** The file that a result is about, if its data says so: its lines are shown in the colours of its language. @param {any} data */
+function fileName(data) {
+  return data !== null && typeof data === 'object' && typeof data.path === 'string' ? data.path : '';
+}

@@ -1,0 +1,152 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {client} from '../client/client.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {onRoute, route} from '../base/router.js';
+import {SECTIONS} from './sections.js';
+import {stopState} from '../client/stop-state.js';
+import {base, buttons} from '../ui/styles.js';
+import '../approval/tray/ac-approval-tray.js';
+import './ac-outlet.js';
+import './ac-sidebar.js';
+import './ac-stop.js';
+import '../tabs/ac-tabstrip.js';
+import '../ui/overlay/ac-toasts.js';
+
+const NARROW = matchMedia('(max-width: 48rem)');
+
+/** The application: side bar, tabs, and the view that the address names; or the log-in. */
+export class AcApp extends Localized(LitElement) {
+  static properties = {
+    isStarted: {attribute: false}, loginError: {attribute: false}, _isNarrow: {state: true},
+  };
+
+  static styles = [base, buttons, css`
+    :host { display: grid; grid-template: auto minmax(0, 1fr) / 15.5rem minmax(0, 1fr); height: 100dvh; }
+    :host(.narrow) { grid-template-columns: minmax(0, 1fr); }
+    :host(.logged-out) { display: block; overflow: auto; }
+    .side { grid-row: 1 / -1; border-inline-end: 1px solid var(--ac-border); min-height: 0; }
+    .top {
+      grid-column: 1; display: flex; align-items: center; gap: var(--ac-space-2);
+      padding: var(--ac-space-2) var(--ac-space-3); border-bottom: 1px solid var(--ac-border);
+      background: var(--ac-surface);
+    }
+    .top a {
+      flex: 1; display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text);
+      font-weight: var(--ac-weight-bold); text-decoration: none;
+    }
+    .top img { width: 1.25rem; height: 1.25rem; }
+    .content { grid-row: 1 / -1; grid-column: -2; min-width: 0; min-height: 0; display: flex; flex-direction: column; }
+    :host(.narrow) .content { grid-row: 2; }
+    main { flex: 1; min-height: 0; overflow: auto; outline: none; scrollbar-gutter: stable; }
+    :host(.narrow) main, main.filled { scrollbar-gutter: auto; }
+    .banner {
+      display: flex; gap: var(--ac-space-3); align-items: start; padding: var(--ac-space-3) var(--ac-space-5);
+      background: var(--ac-danger-soft); border-bottom: 1px solid var(--ac-border);
+    }
+    .banner ac-icon { color: var(--ac-danger); margin-top: 0.125rem; }
+    .skip { position: absolute; top: var(--ac-space-2); left: var(--ac-space-2); z-index: 5; transform: translateY(-200%); }
+    .skip:focus { transform: none; }
+    dialog {
+      width: 17rem; max-width: 85vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0;
+      border-inline-end: 1px solid var(--ac-border); background: var(--ac-surface-sunken); color: inherit;
+    }
+    dialog::backdrop { background: var(--ac-scrim); }
+  `];
+
+  constructor() {
+    super();
+    this.isStarted = false;
+    /** @type {import('../client/client.js').ApiError | null} */
+    this.loginError = null;
+    this._isNarrow = NARROW.matches;
+    this._path = route().path.join('/');
+    new Listening(this, () => {
+      const resize = () => { this._isNarrow = NARROW.matches; };
+      NARROW.addEventListener('change', resize);
+      return [
+        () => NARROW.removeEventListener('change', resize),
+        client.on('connection', () => this.requestUpdate()),
+        stopState.subscribe(() => this.requestUpdate()),
+        onRoute(({path}) => this._arrive(path.join('/'))),
+      ];
+    });
+  }
+
+  render() {
+    if (!this.isStarted) return nothing;
+    if (client.connection === 'unauthorized') return this._logIn();
+    return html`
+      <a class="button skip" href="#main" @click=${this._skip}>${t('shell.skip')}</a>
+      ${this._isNarrow ? this._top() : html`<div class="side"><ac-sidebar></ac-sidebar></div>`}
+      <div class="content">
+        ${stopState.isStopped ? this._stopped() : nothing}
+        <ac-tabstrip></ac-tabstrip>
+        <main id="main" class=${isFilled() ? 'filled' : ''} tabindex="-1" aria-label=${t('shell.main')}><ac-outlet></ac-outlet></main>
+        <ac-approval-tray></ac-approval-tray>
+      </div>
+      <ac-toasts></ac-toasts>`;
+  }
+
+  _logIn() {
+    void import('./ac-view-log-in.js');
+    return html`<main><ac-view-log-in .error=${this.loginError}></ac-view-log-in></main>`;
+  }
+
+  updated() {
+    const isLoggedOut = client.connection === 'unauthorized';
+    this.classList.toggle('logged-out', isLoggedOut);
+    this.classList.toggle('narrow', this._isNarrow && !isLoggedOut);
+  }
+
+  _top() {
+    return html`
+      <header class="top">
+        <button class="quiet icon" aria-label=${t('shell.menu')} @click=${() => this._drawer()?.showModal()}><ac-icon name="menu"></ac-icon></button>
+        <a href="#/"><img src="/static/icon.svg" alt=""> agentcore</a>
+        ${client.connection === 'open' ? nothing : html`<ac-connection></ac-connection>`}
+        <ac-stop compact></ac-stop>
+      </header>
+      <dialog aria-label=${t('shell.menu')} @click=${this._closeBeside}><ac-sidebar></ac-sidebar></dialog>`;
+  }
+
+  _stopped() {
+    return html`
+      <div class="banner" role="alert">
+        <ac-icon name="octagon-x"></ac-icon>
+        <p><strong>${t('shell.stoppedHeading')}</strong> ${t('shell.stoppedText')}</p>
+      </div>`;
+  }
+
+  /** Another view begins at its top; a filter in the address moves nothing. @param {string} path */
+  _arrive(path) {
+    this._drawer()?.close();
+    if (path !== this._path) this.renderRoot.querySelector('main')?.scrollTo(0, 0);
+    this._path = path;
+    this.requestUpdate();
+  }
+
+  /** @returns {HTMLDialogElement | null} */
+  _drawer() {
+    return this.renderRoot.querySelector('dialog');
+  }
+
+  /** @param {Event} event */
+  _closeBeside(event) {
+    if (event.target === event.currentTarget) this._drawer()?.close();
+  }
+
+  /** The fragment is the address of the view, so that the link moves the focus itself. @param {Event} event */
+  _skip(event) {
+    event.preventDefault();
+    /** @type {HTMLElement} */ (this.renderRoot.querySelector('main')).focus();
+  }
+}
+
+/** Whether the view scrolls inside of itself, so that no room is kept for a scroll bar beside it. */
+function isFilled() {
+  const [id] = route().path;
+  return id === 'pages' || SECTIONS.some((section) => section.id === id && section.fills);
+}
+
+customElements.define('ac-app', AcApp);

@@ -1,0 +1,120 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {repeat} from 'lit/directives/repeat.js';
+import {client} from '../client/client.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {componentTitle, moduleList} from '../client/module-list.js';
+import {href, onRoute, route} from '../base/router.js';
+import {SECTIONS} from './sections.js';
+import {base, buttons} from '../ui/styles.js';
+import {toastError} from '../ui/overlay/toasts.js';
+import '../ui/ac-connection.js';
+import '../ui/ac-icon.js';
+import '../modules/ac-module-icon.js';
+import '../ui/ac-preferences.js';
+import './ac-stop.js';
+
+/** Where one can go: the sections, the pages of modules; and what is always at hand below. */
+export class AcSidebar extends Localized(LitElement) {
+  static styles = [base, buttons, css`
+    :host {
+      display: flex; flex-direction: column; gap: var(--ac-space-4); height: 100%; overflow: auto; scrollbar-width: thin;
+      padding: var(--ac-space-4) var(--ac-space-3); background: var(--ac-surface-sunken);
+    }
+    .brand {
+      display: flex; align-items: center; gap: var(--ac-space-2); width: fit-content; padding: var(--ac-space-1) var(--ac-space-2);
+      border-radius: var(--ac-radius-m); color: var(--ac-text); font-weight: var(--ac-weight-bold); font-size: var(--ac-text-l);
+      letter-spacing: -0.01em; text-decoration: none;
+    }
+    .brand img { width: 1.5rem; height: 1.5rem; }
+    .brand:hover { color: var(--ac-text); }
+    nav { flex: 1; display: grid; gap: var(--ac-space-5); align-content: start; }
+    ul { display: grid; gap: 2px; }
+    h2 {
+      padding: 0 var(--ac-space-2) var(--ac-space-1); font-size: var(--ac-text-xs);
+      font-weight: var(--ac-weight-medium); color: var(--ac-text-muted); letter-spacing: 0;
+    }
+    .item {
+      display: flex; align-items: center; gap: var(--ac-space-3); min-height: 2.125rem; padding: 0 var(--ac-space-2); border-radius: var(--ac-radius-m);
+      color: var(--ac-text-muted); text-decoration: none; transition: background var(--ac-motion), color var(--ac-motion);
+    }
+    .item:hover { background: var(--ac-hover); color: var(--ac-text); }
+    .item[aria-current] {
+      background: var(--ac-surface); color: var(--ac-text); font-weight: var(--ac-weight-medium);
+      box-shadow: var(--ac-shadow-s), 0 0 0 1px var(--ac-border);
+    }
+    .item[aria-current] > :is(ac-icon, ac-module-icon) { color: var(--ac-accent); }
+    .item > span { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+    .count {
+      flex: none !important; color: var(--ac-danger); display: inline-flex; align-items: center; gap: var(--ac-space-1);
+      font-size: var(--ac-text-s);
+    }
+    footer { display: grid; gap: var(--ac-space-3); }
+    footer .row { display: flex; align-items: center; gap: var(--ac-space-2); }
+    footer ac-preferences { flex: 1; }
+    footer ac-connection { padding-inline: var(--ac-space-2); }
+  `];
+
+  constructor() {
+    super();
+    new Listening(this, () => [
+      onRoute(() => this.requestUpdate()),
+      moduleList.subscribe(() => this.requestUpdate()),
+    ]);
+  }
+
+  render() {
+    const pages = moduleList.modules.filter(({component, state}) => component && state === 'ready');
+    return html`
+      <a class="brand" href="#/"><img src="/static/icon.svg" alt=""> agentcore</a>
+      <nav aria-label=${t('shell.navigation')}>
+        <ul>${SECTIONS.map((section) => this._section(section))}</ul>
+        ${pages.length ? html`
+          <div>
+            <h2 id="pages">${t('shell.pages')}</h2>
+            <ul aria-labelledby="pages">${repeat(pages, ({name}) => name, (module) => this._page(module))}</ul>
+          </div>` : nothing}
+      </nav>
+      <footer>
+        <ac-connection></ac-connection>
+        <ac-stop></ac-stop>
+        <div class="row">
+          <ac-preferences></ac-preferences>
+          <button class="quiet icon" aria-label=${t('shell.logOut')} title=${t('shell.logOut')} @click=${this._logOut}>
+            <ac-icon name="log-out"></ac-icon>
+          </button>
+        </div>
+      </footer>`;
+  }
+
+  async _logOut() {
+    try {
+      await client.logOut();
+    } catch (error) {
+      toastError(t('shell.logOut'), error);
+    }
+  }
+
+  /** @param {import('./sections.js').Section} section */
+  _section({id, icon, label}) {
+    const broken = id === 'modules' ? moduleList.broken.length : 0;
+    return html`<li>${this._link([id], html`<ac-icon name=${icon}></ac-icon>`, t(label), broken ? html`
+      <span class="count" title=${t('modules.broken', {n: broken})}>
+        <ac-icon name="circle-alert"></ac-icon><span class="visually-hidden">${t('modules.broken', {n: broken})}</span>
+      </span>` : nothing)}</li>`;
+  }
+
+  /** @param {import('../client/module-list.js').Module} module */
+  _page(module) {
+    return html`<li>${this._link(['pages', module.name], html`<ac-module-icon .module=${module}></ac-module-icon>`, componentTitle(module))}</li>`;
+  }
+
+  /** @param {string[]} path @param {unknown} icon @param {string} label @param {unknown} [end] */
+  _link(path, icon, label, end = nothing) {
+    const current = route().path;
+    const isCurrent = path.every((segment, i) => current[i] === segment);
+    return html`<a class="item" href=${href(path)} aria-current=${isCurrent ? 'page' : nothing}>${icon}<span>${label}</span>${end}</a>`;
+  }
+}
+
+customElements.define('ac-sidebar', AcSidebar);

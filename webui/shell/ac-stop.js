@@ -1,0 +1,63 @@
+import {LitElement, css, html} from 'lit';
+import {confirm} from '../ui/overlay/confirm.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {stopState} from '../client/stop-state.js';
+import {base, buttons} from '../ui/styles.js';
+import {toast, toastError} from '../ui/overlay/toasts.js';
+import '../ui/ac-icon.js';
+
+const ASKABLE_AFTER_MS = 1000;
+
+/** The emergency stop: ends everything that runs, after one question. `compact`: an icon with a name. */
+export class AcStop extends Localized(LitElement) {
+  static properties = {isCompact: {type: Boolean, attribute: 'compact'}, _isStopping: {state: true}};
+
+  static styles = [base, buttons, css`
+    button {
+      width: 100%; border-color: color-mix(in srgb, var(--ac-danger) 45%, transparent); color: var(--ac-danger);
+      background: none; box-shadow: none;
+    }
+    button:hover:not(:disabled) { background: var(--ac-danger-soft); color: var(--ac-danger); }
+    button.icon { width: var(--ac-control); }
+  `];
+
+  constructor() {
+    super();
+    this.isCompact = false;
+    this._isStopping = false;
+    new Listening(this, () => [stopState.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    const label = t(stopState.isStopped ? 'shell.stopped' : 'shell.stop');
+    return html`
+      <button class=${this.isCompact ? 'icon' : ''} ?disabled=${this._isStopping || stopState.isStopped}
+        aria-label=${label} title=${this.isCompact ? label : t('shell.stopHint')} @click=${this._ask}>
+        <ac-icon name="octagon-x"></ac-icon>${this.isCompact ? '' : label}
+      </button>`;
+  }
+
+  firstUpdated() {
+    // not needed to begin with, and at hand before the server may be too busy to send it
+    setTimeout(() => import('../ui/overlay/ac-confirm.js').catch(() => {}), ASKABLE_AFTER_MS); // else it is tried again when asked
+  }
+
+  async _ask() {
+    try {
+      const goesAhead = await confirm({
+        heading: t('shell.stopHeading'), text: t('shell.stopText'), action: t('shell.stop'), isDangerous: true,
+      });
+      if (!goesAhead) return;
+      this._isStopping = true; // not before: a disabled button would not get the focus back
+      const {calls, resources, rejected} = await stopState.stop();
+      toast(t('shell.stopDone'), {detail: t('shell.stopCounts', {calls, resources, rejected})});
+    } catch (error) {
+      toastError(t('shell.stopFailed'), error);
+    } finally {
+      this._isStopping = false;
+    }
+  }
+}
+
+customElements.define('ac-stop', AcStop);

@@ -1,0 +1,35 @@
+/** The sections of the side bar, in their order: where they lead, and the view that is loaded at first use. */
+
+/**
+ * @typedef {object} Section
+ * @property {string} id  first segment of the address
+ * @property {string} label  key of the text
+ * @property {string} icon
+ * @property {string} tag  element of the view; it gets `path`, the segments after the first, and `query`
+ * @property {() => Promise<unknown>} load
+ * @property {boolean} [fills]  the view is as high as the window and scrolls inside of itself
+ */
+
+/** @type {Section[]} */
+export const SECTIONS = [
+  {
+    id: 'chats', label: 'shell.chats', icon: 'message-square', tag: 'ac-view-chats', fills: true,
+    load: () => import('../chat/ac-view-chats.js'),
+  },
+  {
+    id: 'modules', label: 'shell.modules', icon: 'blocks', tag: 'ac-view-modules',
+    load: () => import('../modules/ac-view-modules.js'),
+  },
+  {
+    id: 'tools', label: 'shell.tools', icon: 'wrench', tag: 'ac-view-tools', fills: true,
+    load: () => import('../tools/ac-view-tools.js'),
+  },
+  {
+    id: 'activity', label: 'activity.title', icon: 'activity', tag: 'ac-view-activity', fills: true,
+    load: () => import('../activity/ac-view-activity.js'),
+  },
+  {
+    id: 'settings', label: 'settings.title', icon: 'settings', tag: 'ac-view-settings',
+    load: () => import('../settings/ac-view-settings.js'),
+  },
+];

@@ -1,0 +1,75 @@
+import {LitElement, css, html} from 'lit';
+import {client} from '../client/client.js';
+import '../modules/ac-module-icon.js';
+
+const KEPT = 100;
+/** Icons by what they are: pages of one site share one. @type {Map<string, Promise<string>>} */
+const loaded = new Map();
+
+/** The icon of a resource, such as that of the site it shows; else that of its module. It is decoration. */
+export class AcResourceIcon extends LitElement {
+  static properties = {resource: {attribute: false}, module: {attribute: false}, from: {}, _url: {state: true}};
+
+  static styles = css`
+    :host { display: inline-flex; flex: none; width: 1.125em; height: 1.125em; }
+    img { width: 100%; height: 100%; object-fit: contain; border-radius: 2px; }
+  `;
+
+  constructor() {
+    super();
+    /** @type {import('./resource-tabs.js').Resource | null} */
+    this.resource = null;
+    /** @type {import('../client/module-list.js').Module | null} */
+    this.module = null;
+    /** Whose icon it is, where that is not the living resource's: `/api/tabs/ID`. */
+    this.from = '';
+    this._url = '';
+    this._icon = '';
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.ariaHidden = 'true';
+  }
+
+  willUpdate() {
+    const icon = this.resource?.icon ?? '';
+    if (icon === this._icon) return;
+    this._icon = icon;
+    this._url = '';
+    if (icon) void this._load(icon);
+  }
+
+  render() {
+    if (!this._url) return html`<ac-module-icon .module=${this.module}></ac-module-icon>`;
+    return html`<img src=${this._url} alt="" draggable="false" @error=${() => { this._url = ''; }}>`;
+  }
+
+  /** @param {string} icon */
+  async _load(icon) {
+    try {
+      const url = await urlOf(this.from || `/api/resources/${encodeURIComponent(/** @type {import('./resource-tabs.js').Resource} */ (this.resource).resourceId)}`, icon);
+      if (icon === this._icon) this._url = url;
+    } catch {
+      loaded.delete(icon); // it changed meanwhile, or the server is away: the module's own stands for it
+    }
+  }
+}
+
+/** @param {string} from @param {string} icon @returns {Promise<string>} */
+function urlOf(from, icon) {
+  const known = loaded.get(icon) ?? load(from, icon);
+  loaded.delete(icon);
+  loaded.set(icon, known); // the last used are kept
+  const [oldest] = loaded.keys();
+  if (loaded.size > KEPT) loaded.delete(oldest);
+  return known;
+}
+
+/** @param {string} from @param {string} icon */
+async function load(from, icon) {
+  const response = await client.fetch(`${from}/icon?v=${icon}`);
+  return URL.createObjectURL(await response.blob());
+}
+
+customElements.define('ac-resource-icon', AcResourceIcon);

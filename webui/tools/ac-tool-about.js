@@ -1,0 +1,58 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, formatDuration, t} from '../base/i18n.js';
+import {href} from '../base/router.js';
+import {withCode} from '../form/fields/field-element.js';
+import {base} from '../ui/styles.js';
+import '../ui/content/ac-json-tree.js';
+import './ac-tool-effects.js';
+
+/** What a tool is: its description, what it may do and what its calls are like, in plain words. */
+export class AcToolAbout extends Localized(LitElement) {
+  static properties = {tool: {attribute: false}};
+
+  static styles = [base, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); overflow-wrap: anywhere; }
+    h1 { font-family: var(--ac-font-mono); font-size: var(--ac-text-xl); letter-spacing: 0; overflow-wrap: anywhere; }
+    .line { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); }
+    .description { max-width: 70ch; display: grid; gap: var(--ac-space-2); text-wrap: pretty; }
+    .description code { padding: 0 0.2em; background: var(--ac-surface-sunken); border-radius: var(--ac-radius-s); }
+    summary { cursor: pointer; width: fit-content; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); }
+    summary:hover { color: var(--ac-text); }
+    .facts { display: grid; gap: var(--ac-space-1); margin-top: var(--ac-space-2); padding-inline-start: 1.25em; list-style: disc; font-size: var(--ac-text-s); max-width: 70ch; }
+    .output { margin-top: var(--ac-space-2); padding: var(--ac-space-3); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../client/tool-list.js').Tool | null} */
+    this.tool = null;
+  }
+
+  render() {
+    if (!this.tool) return nothing;
+    const {name, module, description, effects, output_schema: output} = this.tool;
+    return html`
+      <h1>${name}</h1>
+      <p class="line"><a href=${href(['modules', module])}>${module}</a><ac-tool-effects .effects=${effects}></ac-tool-effects></p>
+      <div class="description">${description.split(/\n\s*\n/).map((text) => html`<p>${withCode(text)}</p>`)}</div>
+      <details>
+        <summary>${t('console.about')}</summary>
+        <ul class="facts">${this._facts(this.tool).map((text) => html`<li>${text}</li>`)}</ul>
+        ${output ? html`<div class="output"><p class="small muted">${t('console.output')}</p><ac-json-tree .value=${output.properties ?? output} depth="1"></ac-json-tree></div>` : nothing}
+      </details>`;
+  }
+
+  /** @param {import('../client/tool-list.js').Tool} tool */
+  _facts({effects, annotations, timeout_ms: timeoutMs, resource}) {
+    return [
+      ...effects.map((effect) => t(`console.effectText.${effect}`)),
+      annotations.destructiveHint === true && t('console.hint.destructive'),
+      annotations.destructiveHint === false && t('console.hint.notDestructive'),
+      annotations.idempotentHint && t('console.hint.idempotent'),
+      annotations.openWorldHint && t('console.hint.openWorld'),
+      resource && t('console.hint.resource', {type: resource.type}),
+      t('console.hint.timeout', {time: formatDuration(timeoutMs)}),
+    ].filter(Boolean);
+  }
+}
+customElements.define('ac-tool-about', AcToolAbout);

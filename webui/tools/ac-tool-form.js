@@ -1,0 +1,173 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {asCli, asCurl, asJson} from './commands.js';
+import {Localized, formatDuration, t} from '../base/i18n.js';
+import {base, buttons, cards, fields} from '../ui/styles.js';
+import '../ui/ac-copy.js';
+import '../ui/ac-icon.js';
+import '../form/ac-schema-form.js';
+
+/** @typedef {import('./drafts.js').Draft} Draft */
+
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent);
+const SESSION = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * What is wanted of a tool: its arguments, a session, a time limit; and the buttons that run it or copy it.
+ * @fires ac-draft {draft: Draft}   After each change.
+ * @fires ac-run {draft: Draft}
+ * @fires ac-reset
+ */
+export class AcToolForm extends Localized(LitElement) {
+  static properties = {
+    tool: {attribute: false}, draft: {attribute: false}, errors: {attribute: false}, isRunning: {type: Boolean, attribute: 'running'},
+    _isRefused: {state: true},
+  };
+
+  static styles = [base, buttons, cards, fields, css`
+    .card { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-4); }
+    h2 { font-size: var(--ac-text-m); }
+    details { border-top: 1px solid var(--ac-border); padding-top: var(--ac-space-3); }
+    summary { cursor: pointer; width: fit-content; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); }
+    summary:hover { color: var(--ac-text); }
+    .options { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); gap: var(--ac-space-4); margin-top: var(--ac-space-3); }
+    .options > div { display: grid; gap: var(--ac-space-1); align-content: start; }
+    .options label { font-size: var(--ac-text-s); }
+    .bar { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-3) var(--ac-space-4); margin: 0 calc(-1 * var(--ac-space-4)) calc(-1 * var(--ac-space-4)); border-top: 1px solid var(--ac-border); background: var(--ac-surface); border-radius: 0 0 var(--ac-radius-l) var(--ac-radius-l); position: sticky; bottom: 0; }
+    .bar kbd { font-size: var(--ac-text-xs); opacity: 0.85; }
+    .copies { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--ac-space-1); margin-inline-start: auto; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    @media (hover: none) { .bar kbd { display: none; } }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../client/tool-list.js').Tool | null} */
+    this.tool = null;
+    /** @type {Draft} */
+    this.draft = {args: {}};
+    /** @type {{path?: string, message: string}[]} */
+    this.errors = [];
+    this.isRunning = false;
+    this._isRefused = false;
+  }
+
+  /** Put the focus on the first argument that is wrong. */
+  showErrors() {
+    this._form?.showErrors();
+  }
+
+  focus() {
+    this._form?.focus();
+  }
+
+  get _form() {
+    return /** @type {import('../form/ac-schema-form.js').AcSchemaForm | null} */ (this.renderRoot.querySelector('ac-schema-form'));
+  }
+
+  render() {
+    if (!this.tool) return nothing;
+    return html`
+      <div class="card" @keydown=${this._onKey}>
+        <ac-schema-form .schema=${this.tool.input_schema} .value=${this.draft.args} .errors=${this.errors}
+          @ac-change=${this._onArguments}><h2 slot="heading">${t('console.arguments')}</h2></ac-schema-form>
+        ${this._renderOptions(this.tool)}
+        <div class="bar">
+          <button class="primary" ?disabled=${this.isRunning} aria-keyshortcuts="Control+Enter" @click=${this._run}>
+            <ac-icon name=${this.isRunning ? 'loader-circle' : 'play'}></ac-icon>${t(this.isRunning ? 'console.running' : 'console.run')}${this.isRunning ? nothing : html` <kbd aria-hidden="true">${IS_MAC ? '⌘' : 'Ctrl'} ↵</kbd>`}
+          </button>
+          ${this._isRefused ? html`<button ?disabled=${this.isRunning} @click=${this._send}>${t('console.sendAnyway')}</button>` : nothing}
+          <button class="quiet" @click=${() => this._fire('ac-reset')}>${t('console.reset')}</button>
+          ${this._renderCopies(this.tool)}
+        </div>
+      </div>`;
+  }
+
+  /** @param {import('../client/tool-list.js').Tool} tool */
+  _renderOptions({timeout_ms: timeoutMs}) {
+    const {sessionId = '', timeoutMs: asked} = this.draft;
+    const isWrong = sessionId !== '' && !SESSION.test(sessionId);
+    return html`
+      <details ?open=${Boolean(sessionId || asked)}>
+        <summary>${t('console.options')}</summary>
+        <div class="options">
+          <div>
+            <label for="limit">${t('console.timeLimit')}</label>
+            <input id="limit" type="number" min="0.001" step="any" .value=${asked ? String(asked / 1000) : ''} aria-describedby="limit-hint" @change=${this._onLimit}>
+            <p class="hint" id="limit-hint">${t('console.timeLimitHint', {time: formatDuration(timeoutMs)})}</p>
+          </div>
+          <div>
+            <label for="session">${t('console.session')}</label>
+            <input id="session" .value=${sessionId} maxlength="64" autocomplete="off" spellcheck="false" aria-describedby="session-hint"
+              aria-invalid=${isWrong ? 'true' : nothing} @change=${this._onSession}>
+            <p class=${isWrong ? 'field-error' : 'hint'} id="session-hint">${t(isWrong ? 'console.sessionInvalid' : 'console.sessionHint')}</p>
+          </div>
+        </div>
+      </details>`;
+  }
+
+  /** @param {import('../client/tool-list.js').Tool} tool */
+  _renderCopies(tool) {
+    const wish = () => ({tool: tool.name, ...this.draft});
+    return html`
+      <span class="copies" role="group" aria-label=${t('console.copyAs')}>
+        ${t('console.copyAs')}
+        <ac-copy labelled label=${t('console.copy.curl')} .value=${() => asCurl(wish(), location.origin)}></ac-copy>
+        <ac-copy labelled label=${t('console.copy.cli')} .value=${() => asCli(wish(), tool.input_schema)}></ac-copy>
+        <ac-copy labelled label=${t('console.copy.json')} .value=${() => asJson(wish())}></ac-copy>
+      </span>`;
+  }
+
+  /** @param {string} name @param {Draft} [draft] */
+  _fire(name, draft) {
+    this._isRefused = false;
+    this.dispatchEvent(new CustomEvent(name, {detail: {draft}, bubbles: true, composed: true}));
+  }
+
+  /** @param {Partial<Draft>} change */
+  _change(change) {
+    this.draft = {...this.draft, ...change};
+    this._fire('ac-draft', this.draft);
+  }
+
+  /** @param {CustomEvent<{value: Record<string, any>}>} event */
+  _onArguments(event) {
+    event.stopPropagation();
+    this._change({args: event.detail.value});
+  }
+
+  /** @param {Event} event */
+  _onSession(event) {
+    this._change({sessionId: /** @type {HTMLInputElement} */ (event.target).value.trim() || undefined});
+  }
+
+  /** @param {Event} event */
+  _onLimit(event) {
+    const seconds = Number(/** @type {HTMLInputElement} */ (event.target).value);
+    this._change({timeoutMs: seconds > 0 ? Math.max(1, Math.round(seconds * 1000)) : undefined});
+  }
+
+  /** @param {KeyboardEvent} event */
+  _onKey(event) {
+    if (event.key !== 'Enter' || event.isComposing || event.defaultPrevented) return;
+    if (!(event.ctrlKey || event.metaKey || this._isEnterEnough(event.composedPath()[0]))) return;
+    event.preventDefault();
+    this._run();
+  }
+
+  /** In one line of a tool that only reads, as people expect of a form; a slip must not change anything. @param {EventTarget} at */
+  _isEnterEnough(at) {
+    const isLine = at instanceof HTMLInputElement && ['text', 'number', 'password'].includes(at.type);
+    return isLine && (this.tool?.effects.every((effect) => effect === 'read') ?? false);
+  }
+
+  _run() {
+    if (this.isRunning) return;
+    // what does not pass the page's look may pass the server's: the person decides
+    if (this._form?.check()) this._send();
+    else this._isRefused = !this._form?.hasTextError;
+  }
+
+  _send() {
+    this._fire('ac-run', this.draft);
+  }
+}
+customElements.define('ac-tool-form', AcToolForm);

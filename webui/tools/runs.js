@@ -1,0 +1,152 @@
+/** The calls that were made from this page: on their way and ended, kept while the tab is open. */
+import {ApiError, client} from '../client/client.js';
+
+/**
+ * @typedef {object} Run
+ * @property {number} id
+ * @property {string} tool
+ * @property {Record<string, any>} args
+ * @property {Record<string, any>} shownArgs   Without secrets.
+ * @property {string} sessionId
+ * @property {number | null} timeoutMs
+ * @property {number} startedAt                Milliseconds since 1970.
+ * @property {number | null} durationMs        As the person saw it.
+ * @property {'running' | 'done' | 'lost'} state  `lost`: the page was loaded anew before it ended.
+ * @property {string} callId
+ * @property {boolean} isCancelling
+ * @property {{fraction?: number, message?: string} | null} progress
+ * @property {{expiresAt: number, reason: string} | null} approval  It waits for a person.
+ * @property {import('../client/client.js').Envelope | null} envelope
+ */
+
+const KEY = 'agentcore.runs';
+const KEPT = 30;
+const RESULT_CHARS = 40_000; // a larger result is not kept over a reload
+
+class Runs extends EventTarget {
+  constructor() {
+    super();
+    /** @type {Run[]} The newest first. */
+    this._runs = restored();
+    this._next = Math.max(0, ...this._runs.map(({id}) => id)) + 1;
+    /** @type {Map<number, AbortController>} */
+    this._endings = new Map();
+    client.on('approval.decided', ({callId}) => this._onDecided(callId));
+    this._isLeaving = false;
+    // a page that goes away loses its calls, which does not mean that they failed
+    window.addEventListener('pagehide', () => { this._isLeaving = true; });
+    window.addEventListener('pageshow', () => { this._isLeaving = false; });
+  }
+
+  /** The runs of a tool, the newest first. @param {string} tool */
+  of(tool) {
+    return this._runs.filter((run) => run.tool === tool);
+  }
+
+  /** The newest run of each tool, so many tools at most. @param {number} limit */
+  recent(limit) {
+    const seen = new Set();
+    return this._runs.filter(({tool}) => !seen.has(tool) && seen.add(tool)).slice(0, limit);
+  }
+
+  /** Call `handler` on every change. @param {() => void} handler @returns {() => void} */
+  subscribe(handler) {
+    this.addEventListener('change', handler);
+    return () => this.removeEventListener('change', handler);
+  }
+
+  /**
+   * Call a tool; the run is listed at once and follows the call to its end.
+   * @param {Pick<Run, 'tool' | 'args' | 'shownArgs' | 'sessionId' | 'timeoutMs'>} wish
+   * @returns {Run}
+   */
+  start(wish) {
+    /** @type {Run} */
+    const run = {
+      ...wish, id: this._next++, startedAt: Date.now(), durationMs: null, state: 'running', callId: '', isCancelling: false,
+      progress: null, approval: null, envelope: null,
+    };
+    this._runs = [run, ...this._runs].filter((one, index) => index < KEPT || one.state === 'running');
+    void this._follow(run);
+    this._tell();
+    return run;
+  }
+
+  /** End a call; its envelope says that it was. @param {number} id */
+  cancel(id) {
+    this._change(id, {isCancelling: true});
+    this._endings.get(id)?.abort();
+  }
+
+  /** Forget the runs of a tool that have ended. @param {string} tool */
+  clear(tool) {
+    this._runs = this._runs.filter((run) => run.tool !== tool || run.state === 'running');
+    this._tell();
+  }
+
+  /** @param {Run} run */
+  async _follow({id, tool, args, sessionId, timeoutMs}) {
+    const [ending, began] = [new AbortController(), performance.now()];
+    this._endings.set(id, ending);
+    const envelope = await client.call(tool, args, {
+      sessionId: sessionId || undefined,
+      timeoutMs: timeoutMs ?? undefined,
+      signal: ending.signal,
+      onAccepted: (callId) => this._change(id, {callId}),
+      onProgress: (progress) => this._change(id, {progress, approval: null}, false),
+      onApproval: (approval) => this._change(id, {approval}, false),
+    }).catch(asEnvelope);
+    this._endings.delete(id);
+    const callId = envelope.callId || (this._runs.find((run) => run.id === id)?.callId ?? '');
+    this._change(id, {envelope, callId, state: 'done', durationMs: performance.now() - began, progress: null, approval: null});
+  }
+
+  /** A call that waited runs now, or has its answer in a moment. @param {string} callId */
+  _onDecided(callId) {
+    const run = this._runs.find((one) => one.callId === callId && one.approval !== null);
+    if (run) this._change(run.id, {approval: null}, false);
+  }
+
+  /** @param {number} id @param {Partial<Run>} change @param {boolean} [isKept]  What passes soon is not worth writing. */
+  _change(id, change, isKept = true) {
+    this._runs = this._runs.map((run) => (run.id === id ? {...run, ...change} : run));
+    this._tell(isKept);
+  }
+
+  _tell(isKept = true) {
+    this.dispatchEvent(new Event('change'));
+    if (isKept && !this._isLeaving) keep(this._runs);
+  }
+}
+
+/** What was refused before it became a call is shown like a call that failed. @param {unknown} error */
+function asEnvelope(error) {
+  const {type, message, context, retryable} = error instanceof ApiError ? error : new ApiError({type: 'unreachable', message: String(error)});
+  return {ok: false, callId: '', error: {type, message, context, retryable}};
+}
+
+/** @param {Run[]} runs */
+function keep(runs) {
+  const small = runs.slice(0, KEPT).map((run) => {
+    const isLarge = JSON.stringify(run.envelope ?? null).length > RESULT_CHARS;
+    return {...run, args: run.shownArgs, envelope: isLarge ? null : run.envelope};
+  });
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(small));
+  } catch {
+    // the browser's room is full: the runs live on in the page
+  }
+}
+
+/** @returns {Run[]} */
+function restored() {
+  try {
+    /** @type {Run[]} */
+    const runs = JSON.parse(sessionStorage.getItem(KEY) ?? '[]');
+    return runs.map((run) => (run.state === 'running' ? {...run, state: 'lost', progress: null, approval: null} : run));
+  } catch {
+    return []; // written by another version of the page
+  }
+}
+
+export const runs = new Runs();

@@ -1,0 +1,43 @@
+import {LitElement, html} from 'lit';
+import {Localized, t} from '../base/i18n.js';
+import {base, buttons} from './styles.js';
+import {toastError} from './overlay/toasts.js';
+import './ac-icon.js';
+
+const SHOWN_MS = 2000;
+
+/** Copies a text, and says that it did. `label`: what is copied, for its name; with `text`, the label is shown. */
+export class AcCopy extends Localized(LitElement) {
+  static properties = {value: {attribute: false}, label: {}, isLabelled: {type: Boolean, attribute: 'labelled'}, _isCopied: {state: true}};
+  static styles = [base, buttons];
+
+  constructor() {
+    super();
+    /** @type {string | (() => string)} */
+    this.value = '';
+    this.label = '';
+    this.isLabelled = false;
+    this._isCopied = false;
+  }
+
+  render() {
+    const name = this._isCopied ? t('shell.copied') : this.label || t('shell.copy');
+    return html`
+      <button class="quiet small ${this.isLabelled ? '' : 'icon'}" aria-label=${name} title=${name} @click=${this._copy}>
+        <ac-icon name=${this._isCopied ? 'check' : 'copy'}></ac-icon>${this.isLabelled ? name : ''}
+      </button>
+      <span class="visually-hidden" role="status">${this._isCopied ? t('shell.copied') : ''}</span>`;
+  }
+
+  async _copy() {
+    try {
+      await navigator.clipboard.writeText(typeof this.value === 'function' ? this.value() : this.value);
+    } catch (error) {
+      return toastError(t('shell.notCopied'), error);
+    }
+    this._isCopied = true;
+    setTimeout(() => { this._isCopied = false; }, SHOWN_MS);
+  }
+}
+
+customElements.define('ac-copy', AcCopy);

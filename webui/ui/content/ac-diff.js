@@ -1,0 +1,69 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, t} from '../../base/i18n.js';
+import {parseDiff} from './unified-diff.js';
+import {base} from '../styles.js';
+
+const SIGNS = {added: '+', removed: '-', context: ' ', note: ' '};
+
+/** A unified diff, file by file, with the numbers of its lines. */
+export class AcDiff extends Localized(LitElement) {
+  static properties = {text: {attribute: false}};
+
+  static styles = [base, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); min-width: 0; }
+    section { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); overflow: hidden; background: var(--ac-surface); }
+    header { display: flex; gap: var(--ac-space-3); align-items: baseline; padding: var(--ac-space-2) var(--ac-space-3); border-bottom: 1px solid var(--ac-border); background: var(--ac-surface-sunken); font-size: var(--ac-text-s); }
+    header .name { flex: 1; min-width: 0; overflow-wrap: anywhere; font-family: var(--ac-font-mono); }
+    .plus { color: var(--ac-ok); }
+    .minus { color: var(--ac-danger); }
+    .frame { overflow-x: auto; max-height: min(70vh, 48rem); }
+    table { border-collapse: collapse; min-width: 100%; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
+    td { padding: 0 var(--ac-space-2); vertical-align: top; }
+    .n { width: 1%; min-width: 2.5rem; text-align: end; color: var(--ac-text-muted); user-select: none; font-variant-numeric: tabular-nums; }
+    .sign { width: 1%; user-select: none; padding-inline-end: 0; }
+    .text { white-space: pre; tab-size: 4; }
+    .added td { background: var(--ac-code-added); }
+    .removed td { background: var(--ac-code-removed); }
+    .added .sign { color: var(--ac-ok); }
+    .removed .sign { color: var(--ac-danger); }
+    .added .n, .removed .n { color: var(--ac-text); }
+    .note .text, .hunk td { color: var(--ac-text-muted); }
+    .hunk td { background: var(--ac-surface-sunken); padding-block: var(--ac-space-1); }
+  `];
+
+  constructor() {
+    super();
+    this.text = '';
+  }
+
+  render() {
+    return parseDiff(this.text).map((file) => this._renderFile(file));
+  }
+
+  /** @param {import('./unified-diff.js').FileDiff} file */
+  _renderFile({before, after, hunks}) {
+    const lines = hunks.flatMap((hunk) => hunk.lines);
+    const number = (/** @type {string} */ kind) => lines.filter((line) => line.kind === kind).length;
+    const name = before && after && before !== after ? `${before} → ${after}` : after || before;
+    return html`
+      <section>
+        <header>
+          <span class="name">${name || t('result.diff')}</span>
+          <span class="plus"><span aria-hidden="true">+${number('added')}</span><span class="visually-hidden">${t('result.linesAdded', {n: number('added')})}</span></span>
+          <span class="minus"><span aria-hidden="true">−${number('removed')}</span><span class="visually-hidden">${t('result.linesRemoved', {n: number('removed')})}</span></span>
+        </header>
+        <div class="frame" tabindex="0" role="region" aria-label=${t('result.diffOf', {name})}>
+          <table>${hunks.map((hunk, index) => html`
+            ${index > 0 || hunk.title ? html`<tbody><tr class="hunk"><td colspan="3">⋯</td><td>${hunk.title}</td></tr></tbody>` : nothing}
+            <tbody>${hunk.lines.map(renderLine)}</tbody>`)}
+          </table>
+        </div>
+      </section>`;
+  }
+}
+customElements.define('ac-diff', AcDiff);
+
+/** @param {import('./unified-diff.js').DiffLine} line */
+function renderLine({kind, before, after, text}) {
+  return html`<tr class=${kind}><td class="n">${before ?? ''}</td><td class="n">${after ?? ''}</td><td class="sign">${SIGNS[kind]}</td><td class="text">${text || ' '}</td></tr>`;
+}

@@ -1,0 +1,78 @@
+import {LitElement, css, html} from 'lit';
+import {Localized, t} from '../../base/i18n.js';
+import {base, buttons} from '../styles.js';
+import '../ac-icon.js';
+
+/**
+ * A modal dialog: the native one, so that focus, Escape and the rest of the page behave.
+ * @slot - what it says
+ * @slot actions - buttons
+ * @fires ac-close  a person closed it
+ * @csspart dialog
+ */
+export class AcDialog extends Localized(LitElement) {
+  static properties = {open: {type: Boolean}, heading: {}};
+
+  static styles = [base, buttons, css`
+    dialog {
+      width: min(30rem, calc(100vw - 2 * var(--ac-space-4))); max-height: calc(100dvh - 2 * var(--ac-space-5)); padding: 0;
+      border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l);
+      background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-l);
+    }
+    dialog::backdrop { background: var(--ac-scrim); }
+    header {
+      display: flex; align-items: center; gap: var(--ac-space-3);
+      padding: var(--ac-space-4) var(--ac-space-4) 0 var(--ac-space-5);
+    }
+    h2 { flex: 1; font-size: var(--ac-text-l); }
+    .content {
+      padding: var(--ac-space-3) var(--ac-space-5) var(--ac-space-5); color: var(--ac-text-muted);
+      overflow-wrap: anywhere;
+    }
+    footer {
+      display: flex; flex-wrap: wrap; justify-content: flex-end; gap: var(--ac-space-2);
+      padding: var(--ac-space-3) var(--ac-space-5); border-top: 1px solid var(--ac-border); background: var(--ac-surface);
+    }
+  `];
+
+  constructor() {
+    super();
+    this.open = false;
+    this.heading = '';
+  }
+
+  render() {
+    return html`
+      <dialog part="dialog" aria-labelledby="heading" @cancel=${this._cancel} @click=${this._onClick}>
+        <header>
+          <h2 id="heading">${this.heading}</h2>
+          <button class="quiet icon" aria-label=${t('shell.close')} @click=${this._close}><ac-icon name="x"></ac-icon></button>
+        </header>
+        <div class="content"><slot></slot></div>
+        <footer><slot name="actions"></slot></footer>
+      </dialog>`;
+  }
+
+  updated() {
+    const dialog = /** @type {HTMLDialogElement} */ (this.renderRoot.querySelector('dialog'));
+    if (this.open && !dialog.open) dialog.showModal();
+    else if (!this.open && dialog.open) dialog.close();
+  }
+
+  /** @param {Event} event */
+  _cancel(event) {
+    event.preventDefault(); // whoever opened it closes it
+    this._close();
+  }
+
+  /** A click beside the dialog hits the element itself. @param {Event} event */
+  _onClick(event) {
+    if (event.target === event.currentTarget) this._close();
+  }
+
+  _close() {
+    this.dispatchEvent(new CustomEvent('ac-close'));
+  }
+}
+
+customElements.define('ac-dialog', AcDialog);

@@ -1,0 +1,47 @@
+/** Short messages about what was done, shown at the edge of the page by `<ac-toasts>`. */
+import {Store} from '../../base/store.js';
+
+/** @typedef {{label: string, run: () => void}} Action  what can be done about it */
+/** @typedef {{id: number, kind: 'ok' | 'info' | 'danger', text: string, detail: string, action?: Action}} Toast */
+
+const STAY_MS = 6000;
+
+class Toasts extends Store {
+  constructor() {
+    super();
+    /** @type {Toast[]} */
+    this.shown = [];
+    this._next = 1;
+  }
+
+  /** @param {Omit<Toast, 'id'>} toast */
+  add(toast) {
+    const id = this._next++;
+    this.shown = [...this.shown, {...toast, id}];
+    this.tell();
+    // what went wrong stays until somebody has read it
+    if (toast.kind !== 'danger') setTimeout(() => this.remove(id), STAY_MS);
+  }
+
+  /** @param {number} id */
+  remove(id) {
+    this.shown = this.shown.filter((toast) => toast.id !== id);
+    this.tell();
+  }
+}
+
+export const toasts = new Toasts();
+
+/**
+ * Show a message.
+ * @param {string} text
+ * @param {{kind?: Toast['kind'], detail?: string, action?: Action}} [options]
+ */
+export function toast(text, {kind = 'ok', detail = '', action} = {}) {
+  toasts.add({kind, text, detail, action});
+}
+
+/** Show what went wrong. @param {string} text  what was tried @param {unknown} error */
+export function toastError(text, error) {
+  toasts.add({kind: 'danger', text, detail: error instanceof Error ? error.message : String(error)});
+}
