@@ -7,7 +7,7 @@ import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {href} from '../base/router.js';
 import {badges, base, buttons} from '../ui/styles.js';
-import {toastError} from '../ui/overlay/toasts.js';
+import {toastError} from '../ui/toasts.js';
 import './ac-call-arguments.js';
 import './ac-call-facts.js';
 import '../ui/ac-empty.js';

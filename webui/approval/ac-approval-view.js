@@ -58,7 +58,7 @@ export class AcApprovalView extends Localized(LitElement) {
       ${this._top()}
       ${stopState.isStopped ? this._stopped() : nothing}
       ${this._failure ? html`<div class="banner" role="alert"><ac-icon name="circle-alert"></ac-icon><p>${this._failure}</p>
-        <button class="small quiet" @click=${() => { this._failure = ''; }}>${t('shell.dismiss')}</button></div>` : nothing}
+        <button class="small quiet" @click=${() => { this._failure = ''; }}>${t('ui.dismiss')}</button></div>` : nothing}
       <div class="list" role="region" aria-label=${t('approval.queue')} @ac-failed=${this._onFailed}>
         ${repeat(pairings, ({pairingId}) => pairingId, (pairing) => html`<ac-approval-pairing ?alone=${waiting.count === 1} .pairing=${pairing}></ac-approval-pairing>`)}
         ${repeat(changes, ({changeId}) => changeId, (change) => html`<ac-approval-change ?alone=${waiting.count === 1} .change=${change}></ac-approval-change>`)}

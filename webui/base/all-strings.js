@@ -1,4 +1,4 @@
-/** All texts of the page, by area and language; an area is a file that exports `{en: {…}, zh: {…}}` with the same keys. */
+/** All texts of the page, by area and language; each room has its own in its `strings.js`. */
 import {activity} from '../activity/strings.js';
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
@@ -10,6 +10,10 @@ import {result} from '../results/strings.js';
 import {settings} from '../settings/strings.js';
 import {shell} from '../shell/strings.js';
 import {tabs} from '../tabs/strings.js';
+import {ui} from '../ui/strings.js';
 
-/** @type {Record<string, Record<import('./i18n.js').Locale, Record<string, import('./i18n.js').Text>>>} */
-export const strings = {shell, tabs, chat, modules, activity, approval, live, settings, form, result, console: consoleTexts};
+/** @typedef {'en' | 'zh'} Locale */
+/** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
+
+/** @type {Record<string, Record<Locale, Record<string, Text>>>} */
+export const strings = {ui, shell, tabs, chat, modules, activity, approval, live, settings, form, result, console: consoleTexts};

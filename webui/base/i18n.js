@@ -1,9 +1,9 @@
 /** Texts, numbers and dates in the person's language. Each room has its texts in its `strings.js`. */
 import {strings} from './all-strings.js';
 
-/** @typedef {'en' | 'zh'} Locale */
+/** @typedef {import('./all-strings.js').Locale} Locale */
 /** @typedef {Record<string, string | number>} Values */
-/** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
+/** @typedef {import('./all-strings.js').Text} Text */
 
 const KEY = 'agentcore.locale';
 /** @type {Locale[]} */

@@ -21,7 +21,7 @@ import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {href, navigate} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
-import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toast, toastError} from '../ui/toasts.js';
 import {toolList} from '../client/tool-list.js';
 
 const WIDE = matchMedia('(min-width: 64rem)');
@@ -145,7 +145,7 @@ export class AcViewChats extends Localized(LitElement) {
     if (error.type === 'session_not_found') {
       return html`<div class="middle"><ac-empty icon="message-square" heading=${t('chat.gone')}>${t('chat.goneText')}<a slot="actions" class="button primary" href="#/chats">${t('chat.new')}</a></ac-empty></div>`;
     }
-    return html`<div class="middle"><ac-error-card class="failed" heading=${t('chat.loadFailed')} .error=${error}><button slot="actions" @click=${() => this._chat.load()}>${t('shell.again')}</button></ac-error-card></div>`;
+    return html`<div class="middle"><ac-error-card class="failed" heading=${t('chat.loadFailed')} .error=${error}><button slot="actions" @click=${() => this._chat.load()}>${t('ui.again')}</button></ac-error-card></div>`;
   }
 
   _renderBottom() {
@@ -174,7 +174,7 @@ export class AcViewChats extends Localized(LitElement) {
     return html`
       <ac-dialog .open=${this._showsProviders} heading=${t('chat.providers')} @ac-close=${() => { this._showsProviders = false; }} @ac-show-approvals=${this._leaveForApprovals}>
         ${this._showsProviders ? html`<ac-chat-providers></ac-chat-providers>` : nothing}
-        <button slot="actions" @click=${() => { this._showsProviders = false; }}>${t('shell.close')}</button>
+        <button slot="actions" @click=${() => { this._showsProviders = false; }}>${t('ui.close')}</button>
       </ac-dialog>`;
   }
 

@@ -69,7 +69,7 @@ export class AcModuleFrame extends Localized(LitElement) {
       <ac-error-card heading=${t('modules.pageFailed')} .error=${error} .details=${error?.stack ?? ''}>
         <p slot="hint">${t('modules.pageFailedHint')}</p>
         <button slot="actions" @click=${this._again}>${t('modules.pageAgain')}</button>
-        ${this._element ? html`<button slot="actions" class="quiet" @click=${() => { this._error = null; }}>${t('shell.dismiss')}</button>` : nothing}
+        ${this._element ? html`<button slot="actions" class="quiet" @click=${() => { this._error = null; }}>${t('ui.dismiss')}</button>` : nothing}
       </ac-error-card>`;
   }
 

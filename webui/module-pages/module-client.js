@@ -3,7 +3,7 @@ import {client} from '../client/client.js';
 import {locale, onLocaleChange} from '../base/i18n.js';
 import {LiveControl} from './live-control.js';
 import {navigate} from '../base/router.js';
-import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toast, toastError} from '../ui/toasts.js';
 import './ac-live-control.js';
 
 /** One for each element; what it listens to ends with the element. */

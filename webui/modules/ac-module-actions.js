@@ -4,7 +4,7 @@ import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
 import {href} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
-import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
 
 /** @typedef {'enable' | 'disable' | 'reload'} Action */

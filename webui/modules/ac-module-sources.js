@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {badges, base, buttons, cards} from '../ui/styles.js';
-import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
 
 /** @typedef {import('../client/module-list.js').Source} Source */

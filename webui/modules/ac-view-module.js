@@ -3,7 +3,6 @@ import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {componentTitle, moduleList, onDisk, waitsForPerson} from '../client/module-list.js';
 import {href} from '../base/router.js';
-import {SECTIONS} from '../shell/sections.js';
 import {firstSentence} from '../base/sentences.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';
 import {toolList} from '../client/tool-list.js';
@@ -145,13 +144,12 @@ export class AcViewModule extends Localized(LitElement) {
   /** @param {Module} module */
   _tools({tools}) {
     if (!tools.length) return nothing;
-    const hasConsole = SECTIONS.some(({id}) => id === 'tools');
     return html`
       <section aria-labelledby="tools">
         <h2 id="tools">${t('modules.toolCount', {n: tools.length})}</h2>
         <ul class="card">${tools.map((tool) => html`
           <li>
-            ${hasConsole ? html`<a href=${href(['tools', tool])}><code>${tool}</code></a>` : html`<code>${tool}</code>`}
+            <a href=${href(['tools', tool])}><code>${tool}</code></a>
             <span class="muted">${firstSentence(toolList.find(tool)?.description ?? '')}</span>
           </li>`)}
         </ul>

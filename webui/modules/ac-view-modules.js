@@ -77,7 +77,7 @@ export class AcViewModules extends Localized(LitElement) {
   _failed(error) {
     return html`
       <ac-error-card heading=${t('modules.notLoaded')} .error=${error}>
-        <button slot="actions" @click=${() => moduleList.load()}>${t('shell.again')}</button>
+        <button slot="actions" @click=${() => moduleList.load()}>${t('ui.again')}</button>
       </ac-error-card>`;
   }
 }

@@ -6,7 +6,7 @@ import {moduleList} from '../client/module-list.js';
 import {SettingsEdit} from './settings-edit.js';
 import {groupsOf, lockOf, pathOf, problemsElsewhere, rowsOf, waitsForPerson} from './settings-model.js';
 import {base, buttons} from '../ui/styles.js';
-import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';

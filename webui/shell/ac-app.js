@@ -11,7 +11,7 @@ import './ac-outlet.js';
 import './ac-sidebar.js';
 import './ac-stop.js';
 import '../tabs/ac-tabstrip.js';
-import '../ui/overlay/ac-toasts.js';
+import '../ui/ac-toasts.js';
 
 const NARROW = matchMedia('(max-width: 48rem)');
 

@@ -7,7 +7,7 @@ import {componentTitle, moduleList} from '../client/module-list.js';
 import {href, onRoute, route} from '../base/router.js';
 import {SECTIONS} from './sections.js';
 import {base, buttons} from '../ui/styles.js';
-import {toastError} from '../ui/overlay/toasts.js';
+import {toastError} from '../ui/toasts.js';
 import '../ui/ac-connection.js';
 import '../ui/ac-icon.js';
 import '../modules/ac-module-icon.js';

@@ -4,7 +4,7 @@ import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {stopState} from '../client/stop-state.js';
 import {base, buttons} from '../ui/styles.js';
-import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
 
 const ASKABLE_AFTER_MS = 1000;

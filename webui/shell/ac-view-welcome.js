@@ -5,7 +5,6 @@ import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {moduleList} from '../client/module-list.js';
 import {href} from '../base/router.js';
-import {SECTIONS} from './sections.js';
 import {firstSentence} from '../base/sentences.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';
 import {toolList} from '../client/tool-list.js';
@@ -125,15 +124,14 @@ export class AcViewWelcome extends Localized(LitElement) {
     // what only reads comes first: that can be tried without a thought
     const isCareful = (/** @type {Tool} */ {effects}) => Number(effects.some((effect) => effect !== 'read'));
     const tools = toolList.tools.toSorted((a, b) => isCareful(a) - isCareful(b)).slice(0, TOOLS_SHOWN);
-    const hasConsole = SECTIONS.some(({id}) => id === 'tools');
     return html`
       <section aria-labelledby="try">
         <div class="section-head">
-          <h2 id="try">${t('shell.try')}</h2>${hasConsole ? html`<a href="#/tools">${t('shell.allTools')}</a>` : nothing}
+          <h2 id="try">${t('shell.try')}</h2><a href="#/tools">${t('shell.allTools')}</a>
         </div>
-        <ul class="tools">${tools.map(({name, module, description}) => html`
+        <ul class="tools">${tools.map(({name, description}) => html`
           <li>
-            <a class="card" href=${hasConsole ? href(['tools', name]) : href(['modules', module])}>
+            <a class="card" href=${href(['tools', name])}>
               <code>${name}</code><p>${firstSentence(description)}</p>
             </a>
           </li>`)}
@@ -142,15 +140,14 @@ export class AcViewWelcome extends Localized(LitElement) {
   }
 
   _recent() {
-    const hasActivity = SECTIONS.some(({id}) => id === 'activity');
     return html`
       <section aria-labelledby="recent">
         <div class="section-head">
-          <h2 id="recent">${t('shell.recent')}</h2>${hasActivity ? html`<a href="#/activity">${t('shell.allCalls')}</a>` : nothing}
+          <h2 id="recent">${t('shell.recent')}</h2><a href="#/activity">${t('shell.allCalls')}</a>
         </div>
         <ol class="card calls">${repeat(this._calls, ({seq}) => seq, ({call_id, tool, outcome, time_ms, duration_ms}) => html`
           <li>
-            ${hasActivity ? html`<a href=${href(['activity', call_id])}><code>${tool}</code></a>` : html`<code>${tool}</code>`}
+            <a href=${href(['activity', call_id])}><code>${tool}</code></a>
             <span class="badge ${outcome === 'ok' ? 'ok' : 'danger'}">${outcome}</span>
             <span class="took muted">${duration_ms === null ? '' : formatDuration(duration_ms)}</span>
             <time class="muted" datetime=${new Date(time_ms).toISOString()}>${formatTime(time_ms)}</time>

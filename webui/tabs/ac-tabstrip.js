@@ -9,7 +9,7 @@ import {nameOf, resourceTabs} from './resource-tabs.js';
 import {href, navigate, onRoute, route} from '../base/router.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import {TabDrag} from './tab-drag.js';
-import {toast, toastError} from '../ui/overlay/toasts.js';
+import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
 import '../ui/overlay/ac-menu.js';
 import './ac-resource-icon.js';

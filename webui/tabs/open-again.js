@@ -2,7 +2,7 @@
 import {t} from '../base/i18n.js';
 import {nameOf, resourceTabs} from './resource-tabs.js';
 import {href, navigate, route} from '../base/router.js';
-import {toastError} from '../ui/overlay/toasts.js';
+import {toastError} from '../ui/toasts.js';
 
 /** Open another resource in its place; whoever still looks at the closed one is led there. @param {import('./resource-tabs.js').ShownTab} shown */
 export async function openAgain(shown) {

@@ -21,7 +21,7 @@ export class AcConnection extends Localized(LitElement) {
 
   render() {
     const state = client.connection;
-    return html`<p role="status" class=${state}><span class="dot"></span>${t(`shell.connection.${state}`)}</p>`;
+    return html`<p role="status" class=${state}><span class="dot"></span>${t(`ui.connection.${state}`)}</p>`;
   }
 }
 

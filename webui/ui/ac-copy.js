@@ -1,7 +1,7 @@
 import {LitElement, html} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {base, buttons} from './styles.js';
-import {toastError} from './overlay/toasts.js';
+import {toastError} from './toasts.js';
 import './ac-icon.js';
 
 const SHOWN_MS = 2000;
@@ -21,19 +21,19 @@ export class AcCopy extends Localized(LitElement) {
   }
 
   render() {
-    const name = this._isCopied ? t('shell.copied') : this.label || t('shell.copy');
+    const name = this._isCopied ? t('ui.copied') : this.label || t('ui.copy');
     return html`
       <button class="quiet small ${this.isLabelled ? '' : 'icon'}" aria-label=${name} title=${name} @click=${this._copy}>
         <ac-icon name=${this._isCopied ? 'check' : 'copy'}></ac-icon>${this.isLabelled ? name : ''}
       </button>
-      <span class="visually-hidden" role="status">${this._isCopied ? t('shell.copied') : ''}</span>`;
+      <span class="visually-hidden" role="status">${this._isCopied ? t('ui.copied') : ''}</span>`;
   }
 
   async _copy() {
     try {
       await navigator.clipboard.writeText(typeof this.value === 'function' ? this.value() : this.value);
     } catch (error) {
-      return toastError(t('shell.notCopied'), error);
+      return toastError(t('ui.notCopied'), error);
     }
     this._isCopied = true;
     setTimeout(() => { this._isCopied = false; }, SHOWN_MS);

@@ -61,9 +61,9 @@ export class AcErrorCard extends Localized(LitElement) {
   _details() {
     return html`
       <details ?open=${this.isOpen} @toggle=${showEnd}>
-        <summary>${t('shell.details')}</summary>
+        <summary>${t('ui.details')}</summary>
         <div class="details">
-          <pre class="code" tabindex="0" role="region" aria-label=${t('shell.details')}>${this.details}</pre>
+          <pre class="code" tabindex="0" role="region" aria-label=${t('ui.details')}>${this.details}</pre>
           <ac-copy .value=${this.details}></ac-copy>
         </div>
       </details>`;
@@ -80,7 +80,7 @@ function showEnd(event) {
 function described(error) {
   if (error === null || typeof error !== 'object') return {type: '', message: String(error ?? '')};
   const type = error.type ?? (error.name === 'Error' ? '' : error.name ?? '');
-  const own = `shell.error.${type}`;
+  const own = `ui.error.${type}`;
   return {type, message: hasText(own) ? t(own) : error.message ?? String(error)};
 }
 

@@ -30,14 +30,14 @@ export class AcPreferences extends Localized(LitElement) {
   render() {
     return html`
       <fieldset>
-        <legend class="visually-hidden">${t('shell.theme')}</legend>
+        <legend class="visually-hidden">${t('ui.theme')}</legend>
         ${THEMES.map(([name, icon]) => html`
-          <label title=${t(`shell.theme.${name}`)}>
+          <label title=${t(`ui.theme.${name}`)}>
             <input type="radio" name="theme" .value=${name} .checked=${theme() === name} @change=${() => this._pick(name)}>
-            <ac-icon name=${icon}></ac-icon><span class="visually-hidden">${t(`shell.theme.${name}`)}</span>
+            <ac-icon name=${icon}></ac-icon><span class="visually-hidden">${t(`ui.theme.${name}`)}</span>
           </label>`)}
       </fieldset>
-      <select aria-label=${t('shell.language')} @change=${this._pickLocale}>
+      <select aria-label=${t('ui.language')} @change=${this._pickLocale}>
         ${LOCALES.map((name) => html`<option .value=${name} lang=${name} ?selected=${name === locale()}>${LANGUAGES[name]}</option>`)}
       </select>`;
   }

@@ -5,7 +5,7 @@ import {Localized, formatNumber, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {href} from '../../base/router.js';
 import {badges, base, buttons} from '../../ui/styles.js';
-import {toastError} from '../../ui/overlay/toasts.js';
+import {toastError} from '../../ui/toasts.js';
 import {toolList} from '../../client/tool-list.js';
 import './ac-arguments.js';
 import './ac-call-thread.js';

@@ -4,7 +4,10 @@ import {Localized, t} from '../../base/i18n.js';
 import {base} from '../../ui/styles.js';
 import '../../ui/ac-icon.js';
 
-/** What an agent does that a call started: its words and its own calls, inside of the call's card. */
+/**
+ * What an agent does that a call started: its words and its own calls, inside of the call's card. It stands in a message
+ * and shows messages; their element is there already, and importing it here would be a circle.
+ */
 export class AcCallThread extends Localized(LitElement) {
   static properties = {items: {attribute: false}, isRunning: {type: Boolean, attribute: 'running'}};
 
@@ -19,12 +22,6 @@ export class AcCallThread extends Localized(LitElement) {
     /** @type {import('../items.js').ChatItem[]} */
     this.items = [];
     this.isRunning = false;
-  }
-
-  connectedCallback() {
-    super.connectedCallback();
-    // a message shows cards, and a card a thread of messages: the circle is closed when it is needed
-    void import('../messages/ac-chat-message.js');
   }
 
   render() {

@@ -52,7 +52,7 @@ export class AcChatSaid extends Localized(LitElement) {
       <form @submit=${this._send}>
         <textarea aria-label=${t('chat.edit')} .value=${text} @keydown=${this._onKey}></textarea>
         <div class="row"><span class="hint">${t('chat.editHint')}</span>
-          <button type="button" @click=${this._end}>${t('shell.cancel')}</button><button class="primary">${t('chat.send')}</button></div>
+          <button type="button" @click=${this._end}>${t('ui.cancel')}</button><button class="primary">${t('chat.send')}</button></div>
       </form>`;
   }
 

@@ -6,7 +6,7 @@ import {Localized, formatDay, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {href, navigate} from '../../base/router.js';
 import {base, buttons, fields} from '../../ui/styles.js';
-import {toastError} from '../../ui/overlay/toasts.js';
+import {toastError} from '../../ui/toasts.js';
 import '../../ui/ac-icon.js';
 
 /** @typedef {import('./session-list.js').Session} Session */
@@ -64,7 +64,7 @@ export class AcChatSessions extends Localized(LitElement) {
 
   _renderList() {
     const {sessions, isLoaded, error, query} = sessionList;
-    if (error && !sessions.length) return html`<p class="none" role="alert">${t('chat.listFailed')} <button class="small" @click=${() => sessionList.load()}>${t('shell.again')}</button></p>`;
+    if (error && !sessions.length) return html`<p class="none" role="alert">${t('chat.listFailed')} <button class="small" @click=${() => sessionList.load()}>${t('ui.again')}</button></p>`;
     if (!isLoaded) return nothing;
     if (!sessions.length) return html`<p class="none">${query ? t('chat.noneFound', {query}) : t('chat.none')}</p>`;
     return repeat(byDay(sessions), ([day]) => day, ([day, own]) => html`

@@ -44,7 +44,7 @@ export class AcCode extends Localized(LitElement) {
     const isColoured = this._coloured?.text === this.text && this._coloured.language === this.language;
     const numbers = this.first && !this.wraps ? html`<pre class="numbers" aria-hidden="true">${this._numbers()}</pre>` : nothing;
     return html`
-      <div class="frame ${this.wraps ? 'wraps' : ''}" tabindex="0" role="region" aria-label=${this.label || t('result.text')}>
+      <div class="frame ${this.wraps ? 'wraps' : ''}" tabindex="0" role="region" aria-label=${this.label || t('ui.text')}>
         ${numbers}<pre>${isColoured ? this._coloured?.nodes : this.text}</pre>
       </div>
       <ac-copy .value=${this.text}></ac-copy>`;

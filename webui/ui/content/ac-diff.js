@@ -48,11 +48,11 @@ export class AcDiff extends Localized(LitElement) {
     return html`
       <section>
         <header>
-          <span class="name">${name || t('result.diff')}</span>
-          <span class="plus"><span aria-hidden="true">+${number('added')}</span><span class="visually-hidden">${t('result.linesAdded', {n: number('added')})}</span></span>
-          <span class="minus"><span aria-hidden="true">−${number('removed')}</span><span class="visually-hidden">${t('result.linesRemoved', {n: number('removed')})}</span></span>
+          <span class="name">${name || t('ui.diff')}</span>
+          <span class="plus"><span aria-hidden="true">+${number('added')}</span><span class="visually-hidden">${t('ui.linesAdded', {n: number('added')})}</span></span>
+          <span class="minus"><span aria-hidden="true">−${number('removed')}</span><span class="visually-hidden">${t('ui.linesRemoved', {n: number('removed')})}</span></span>
         </header>
-        <div class="frame" tabindex="0" role="region" aria-label=${t('result.diffOf', {name})}>
+        <div class="frame" tabindex="0" role="region" aria-label=${t('ui.diffOf', {name})}>
           <table>${hunks.map((hunk, index) => html`
             ${index > 0 || hunk.title ? html`<tbody><tr class="hunk"><td colspan="3">⋯</td><td>${hunk.title}</td></tr></tbody>` : nothing}
             <tbody>${hunk.lines.map(renderLine)}</tbody>`)}

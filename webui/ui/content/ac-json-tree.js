@@ -72,7 +72,7 @@ export class AcJsonTree extends Localized(LitElement) {
       <ul>
         ${entries.slice(0, shown).map(([name, value]) => html`<li>${this._node(name, value, `${path}/${name}`, level + 1)}</li>`)}
         ${left > 0 ? html`<li><button class="small quiet" @click=${() => this._show(path, shown + CHUNK)}>
-          ${t('result.showMore', {n: Math.min(left, CHUNK), left})}</button></li>` : nothing}
+          ${t('ui.showMore', {n: Math.min(left, CHUNK), left})}</button></li>` : nothing}
       </ul>`;
   }
 
@@ -82,7 +82,7 @@ export class AcJsonTree extends Localized(LitElement) {
     if (typeof value !== 'string') return html`<span class=${value === null ? 'null' : typeof value}>${String(value)}</span>`;
     const isCut = value.length > TEXT_CHARS && !this._shown.has(path);
     return html`<span class="string">${JSON.stringify(isCut ? value.slice(0, TEXT_CHARS) : value)}</span>${isCut ? html`
-      <button class="small quiet" @click=${() => this._show(path, value.length)}>${t('result.wholeText', {n: value.length})}</button>` : nothing}`;
+      <button class="small quiet" @click=${() => this._show(path, value.length)}>${t('ui.wholeText', {n: value.length})}</button>` : nothing}`;
   }
 
   /** @param {Event} event @param {string} path */

@@ -65,25 +65,25 @@ export class AcTable extends Localized(LitElement) {
     const left = found.length - this._shown;
     return html`
       ${this._renderTools(rows.length, found.length)}
-      <div class="table-frame ${this._isWhole ? 'whole' : ''}" tabindex="0" role="region" aria-label=${this.label || t('result.table')}>
+      <div class="table-frame ${this._isWhole ? 'whole' : ''}" tabindex="0" role="region" aria-label=${this.label || t('ui.table')}>
         <table>
           <thead><tr>${columns.map((column) => this._renderHead(column))}</tr></thead>
           <tbody>${found.slice(0, this._shown).map((row) => html`<tr>${columns.map((column) => cell(row[column]))}</tr>`)}</tbody>
         </table>
       </div>
-      ${left > 0 ? html`<button class="small quiet" @click=${() => { this._shown += PAGE_ROWS; }}>${t('result.showMore', {n: Math.min(left, PAGE_ROWS), left})}</button>` : nothing}`;
+      ${left > 0 ? html`<button class="small quiet" @click=${() => { this._shown += PAGE_ROWS; }}>${t('ui.showMore', {n: Math.min(left, PAGE_ROWS), left})}</button>` : nothing}`;
   }
 
   /** @param {number} all @param {number} found */
   _renderTools(all, found) {
-    const count = found === all ? t('result.rows', {n: all}) : t('result.rowsFound', {n: found, all});
+    const count = found === all ? t('ui.rows', {n: all}) : t('ui.rowsFound', {n: found, all});
     return html`
       <div class="tools">
         <span class="count" role="status">${count}</span>
-        ${all < FILTER_FROM ? nothing : html`<input type="search" placeholder=${t('result.filterRows')} aria-label=${t('result.filterRows')} .value=${this._filter}
+        ${all < FILTER_FROM ? nothing : html`<input type="search" placeholder=${t('ui.filterRows')} aria-label=${t('ui.filterRows')} .value=${this._filter}
           @input=${(/** @type {Event} */ event) => { this._filter = /** @type {HTMLInputElement} */ (event.target).value; }}>`}
-        <button class="small quiet" aria-pressed=${this._isWhole} @click=${() => { this._isWhole = !this._isWhole; }}>${t(this._isWhole ? 'result.cutCells' : 'result.wholeCells')}</button>
-        <ac-copy .value=${() => asTabs({columns: this.table.columns, rows: this._rows ?? []})} label=${t('result.copyTable')}></ac-copy>
+        <button class="small quiet" aria-pressed=${this._isWhole} @click=${() => { this._isWhole = !this._isWhole; }}>${t(this._isWhole ? 'ui.cutCells' : 'ui.wholeCells')}</button>
+        <ac-copy .value=${() => asTabs({columns: this.table.columns, rows: this._rows ?? []})} label=${t('ui.copyTable')}></ac-copy>
       </div>`;
   }
 

@@ -23,7 +23,7 @@ export class AcConfirm extends Localized(LitElement) {
     return html`
       <ac-dialog open .heading=${this.heading} @ac-close=${() => this._answer(false)}>
         <p>${this.text}</p>
-        <button slot="actions" autofocus @click=${() => this._answer(false)}>${t('shell.cancel')}</button>
+        <button slot="actions" autofocus @click=${() => this._answer(false)}>${t('ui.cancel')}</button>
         <button slot="actions" class="primary ${this.isDangerous ? 'danger' : ''}" @click=${() => this._answer(true)}>
           ${this.action}
         </button>

@@ -46,7 +46,7 @@ export class AcDialog extends Localized(LitElement) {
       <dialog part="dialog" aria-labelledby="heading" @cancel=${this._cancel} @click=${this._onClick}>
         <header>
           <h2 id="heading">${this.heading}</h2>
-          <button class="quiet icon" aria-label=${t('shell.close')} @click=${this._close}><ac-icon name="x"></ac-icon></button>
+          <button class="quiet icon" aria-label=${t('ui.close')} @click=${this._close}><ac-icon name="x"></ac-icon></button>
         </header>
         <div class="content"><slot></slot></div>
         <footer><slot name="actions"></slot></footer>

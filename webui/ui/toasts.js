@@ -1,5 +1,5 @@
 /** Short messages about what was done, shown at the edge of the page by `<ac-toasts>`. */
-import {Store} from '../../base/store.js';
+import {Store} from '../base/store.js';
 
 /** @typedef {{label: string, run: () => void}} Action  what can be done about it */
 /** @typedef {{id: number, kind: 'ok' | 'info' | 'danger', text: string, detail: string, action?: Action}} Toast */

@@ -1,10 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
-import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
-import {base, buttons} from '../styles.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {base, buttons} from './styles.js';
 import {toasts} from './toasts.js';
-import '../ac-icon.js';
+import './ac-icon.js';
 
 const ICONS = {ok: 'circle-check', info: 'info', danger: 'circle-alert'};
 
@@ -41,7 +41,7 @@ export class AcToasts extends Localized(LitElement) {
 
   render() {
     return html`
-      <div role="status" aria-label=${t('shell.messages')}>
+      <div role="status" aria-label=${t('ui.messages')}>
         <ul>${repeat(toasts.shown, ({id}) => id, (toast) => this._toast(toast))}</ul>
       </div>`;
   }
@@ -58,7 +58,7 @@ export class AcToasts extends Localized(LitElement) {
         <div class="text">${text}${detail ? html`<p class="detail">${detail}</p>` : nothing}
           ${action ? html`<button class="small" @click=${act}>${action.label}</button>` : nothing}
         </div>
-        <button class="quiet icon small" aria-label=${t('shell.close')} @click=${() => toasts.remove(id)}><ac-icon name="x"></ac-icon></button>
+        <button class="quiet icon small" aria-label=${t('ui.close')} @click=${() => toasts.remove(id)}><ac-icon name="x"></ac-icon></button>
       </li>`;
   }
 }
