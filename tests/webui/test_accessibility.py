@@ -73,7 +73,7 @@ async def test_dialog_messages_and_banner_are_accessible(start_webui, axe_proble
     await page.locator("ac-confirm").get_by_role("button", name="Stop everything").click()
     await expect(page.get_by_role("alert")).to_contain_text("Everything is stopped")
     await page.evaluate(
-        "import('/static/ui/overlay/toasts.js').then(({toastError}) => toastError('It failed', new Error('why')))"
+        "import('/static/ui/toasts.js').then(({toastError}) => toastError('It failed', new Error('why')))"
     )
     await expect(page.get_by_text("It failed")).to_be_visible()
     assert await axe_problems(page) == []

@@ -97,7 +97,7 @@ async def test_nothing_moves_while_events_arrive(start_webui):
     await ui.host.modules.reload("fs_tools")
     for _ in range(20):
         await ui.server.running.outcome("list_dir", {"path": "."})
-    await page.evaluate("import('/static/ui/overlay/toasts.js').then(({toast}) => toast('something was done'))")
+    await page.evaluate("import('/static/ui/toasts.js').then(({toast}) => toast('something was done'))")
     await expect(page.get_by_text("something was done")).to_be_visible()
     await expect(page.get_by_role("article").filter(has_text="fs_tools").get_by_text("Ready")).to_be_visible()
     await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")

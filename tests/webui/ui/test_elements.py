@@ -87,8 +87,8 @@ async def test_errors_and_messages_are_text_and_never_html(mount):
     await expect(shown.page.get_by_role("alert").get_by_text("<b>bold</b>").first).to_be_visible()
     await shown.page.evaluate(
         """async (text) => {
-            await import('/static/ui/overlay/ac-toasts.js');
-            const {toast} = await import('/static/ui/overlay/toasts.js');
+            await import('/static/ui/ac-toasts.js');
+            const {toast} = await import('/static/ui/toasts.js');
             document.querySelector('main').append(document.createElement('ac-toasts'));
             toast(text, {detail: text});
         }""",
@@ -102,7 +102,7 @@ async def test_messages_go_by_themselves_and_errors_stay_until_they_are_closed(m
     shown = await mount("ac-toasts")
     await shown.page.clock.install()
     await shown.page.evaluate(
-        """import('/static/ui/overlay/toasts.js').then(({toast, toastError}) => {
+        """import('/static/ui/toasts.js').then(({toast, toastError}) => {
             toast('It was done');
             toastError('It failed', 'x');
         })"""

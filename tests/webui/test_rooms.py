@@ -1,0 +1,130 @@
+"""The page's folders are rooms: what may import what, no circle of imports, none too full."""
+
+import posixpath
+import re
+from collections import Counter
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.source_tree
+
+PAGE = Path(__file__).resolve().parents[2] / "webui"
+FILES_LIMIT = 20
+LINES_LIMIT = 450
+
+BELOW = ("vendor", "schema", "base", "client", "ui", "form")
+"""Each imports those before it."""
+FEATURES: dict[str, set[str]] = {
+    "results": set(),
+    "settings": set(),
+    "tools": {"results"},
+    "approval": {"tools"},
+    "activity": {"tools"},
+    "chat": {"approval", "results", "tools"},
+    "modules": {"settings"},
+    "tabs": {"modules"},
+    "module-pages": {"tabs"},
+}
+"""Each imports the rooms below, and of other features those that stand here."""
+SHELL = "shell"
+"""Imports all of them; only what begins the page, in the folder itself, imports it."""
+
+# imports, dynamic imports, and those of types in comments
+_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*['"](\.\.?/[^'"]+)['"]""")
+
+
+def scripts() -> list[Path]:
+    return [path for path in PAGE.rglob("*.js") if "vendor" not in path.relative_to(PAGE).parts]
+
+
+def imports() -> dict[str, set[str]]:
+    """Each script of the page, as a path below its folder, with those that it imports."""
+    graph = {}
+    for path in scripts():
+        name = path.relative_to(PAGE).as_posix()
+        found = _IMPORT.findall(path.read_text(encoding="utf-8"))
+        graph[name] = {posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) for target in found}
+    return graph
+
+
+def room(script: str) -> str:
+    """The first folder of a path; empty: the page's own folder."""
+    return script.split("/", 1)[0] if "/" in script else ""
+
+
+def is_text(script: str) -> bool:
+    return script.endswith("/strings.js")
+
+
+def allowed(importer: str) -> set[str]:
+    if importer in BELOW:
+        return set(BELOW[: BELOW.index(importer)])
+    if importer in FEATURES:
+        return {*BELOW, *FEATURES[importer]}
+    return {*BELOW, *FEATURES, SHELL}
+
+
+def between_rooms() -> dict[str, dict[str, str]]:
+    """For each room those that it imports, with one import as an example; texts are apart."""
+    found: dict[str, dict[str, str]] = {}
+    for script, targets in imports().items():
+        for target in targets:
+            if room(target) != room(script) and not is_text(target):
+                found.setdefault(room(script), {})[room(target)] = f"{script} imports {target}"
+    return found
+
+
+def test_each_script_that_is_imported_is_there():
+    graph = imports()
+    assert len(graph) > 150
+    missing = [f"{script}: {target}" for script, targets in graph.items() for target in targets if not is_there(target)]
+    assert missing == []
+
+
+def is_there(script: str) -> bool:
+    return (PAGE / script).is_file()
+
+
+def test_no_script_imports_itself_by_way_of_others():
+    TopologicalSorter(imports()).prepare()  # says which in its error
+
+
+def test_rooms_import_only_what_lies_below_them():
+    wrong = [
+        example
+        for importer, targets in between_rooms().items()
+        for target, example in targets.items()
+        if target not in allowed(importer)
+    ]
+    assert wrong == []
+
+
+def test_features_import_each_other_as_it_is_written_here():
+    found = between_rooms()
+    features = {name: {target for target in found.get(name, {}) if target in FEATURES} for name in FEATURES}
+    assert features == FEATURES
+    TopologicalSorter(FEATURES).prepare()
+
+
+def test_texts_are_joined_in_one_place():
+    graph = imports()
+    importers = {script for script, targets in graph.items() if any(map(is_text, targets))}
+    assert importers == {"base/all-strings.js"}
+    texts = {script for script in graph if is_text(script)}
+    assert texts <= graph["base/all-strings.js"]
+    assert {script: graph[script] for script in texts if graph[script]} == {}
+
+
+def test_no_folder_and_no_file_is_too_full():
+    files = [path for path in PAGE.rglob("*.*") if "vendor" not in path.relative_to(PAGE).parts]
+    counts = Counter(path.parent for path in files)
+    assert {folder: count for folder, count in counts.items() if count > FILES_LIMIT} == {}
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {path: count for path, count in lines.items() if count > LINES_LIMIT} == {}
+
+
+def test_a_room_has_no_two_files_of_one_name():
+    names = Counter((room(script), posixpath.basename(script)) for script in imports())
+    assert {name: count for name, count in names.items() if count > 1} == {}
