@@ -18,14 +18,12 @@ from agentcore.api import (
     WebComponent,
     tool,
 )
-from agentcore_shell_tools.caches import Caches
-from agentcore_shell_tools.consent import Consent
 from agentcore_shell_tools.control import Guard, PutAside
 from agentcore_shell_tools.foreground import run_foreground
 from agentcore_shell_tools.limits import BLOCK_MS, PUT_ASIDE_SHOWN, TIMEOUT_MS, TIMEOUT_MS_MOST
 from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
-from agentcore_shell_tools.sandbox import Confinement, Sandbox, SandboxMode, writable_paths
+from agentcore_shell_tools.sandbox import Caches, Confinement, Consent, Sandbox, SandboxMode, writable_paths
 from agentcore_shell_tools.shell import Shell, Wish
 from agentcore_shell_tools.terminal import Seen, TerminalView
 

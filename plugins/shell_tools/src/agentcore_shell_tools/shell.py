@@ -14,10 +14,9 @@ from typing import Self
 
 from agentcore.api import SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
 from agentcore_shell_tools.control import Guard, PutAside
-from agentcore_shell_tools.denials import why_sandbox
 from agentcore_shell_tools.limits import COMMAND_BYTES
 from agentcore_shell_tools.output import Output
-from agentcore_shell_tools.sandbox import Sandbox
+from agentcore_shell_tools.sandbox import Sandbox, why_sandbox
 
 COLUMNS, ROWS = 120, 30
 _FATAL = frozenset(

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api import ToolError, Workspace
-from agentcore_shell_tools.caches import Caches
 from agentcore_shell_tools.control import Hold
-from agentcore_shell_tools.mounts import hidden, kernel, system
-from agentcore_shell_tools.probe import can_disable_namespaces, what_leaks, why_not
+from agentcore_shell_tools.sandbox.caches import Caches
+from agentcore_shell_tools.sandbox.mounts import hidden, kernel, system
+from agentcore_shell_tools.sandbox.probe import can_disable_namespaces, what_leaks, why_not
 
 SandboxMode = Literal["off", "prefer", "require"]
 

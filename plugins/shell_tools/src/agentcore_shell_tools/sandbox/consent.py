@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from agentcore_shell_tools.sandbox import Sandbox, sandbox_unavailable
+from agentcore_shell_tools.sandbox.sandbox import Sandbox, sandbox_unavailable
 
 _CALLS_KEPT = 1000
 
