@@ -112,8 +112,7 @@ async def test_work_for_a_browser_that_closes_before_it_began_is_dropped(host, c
 
     work = begin()
     process.own(work)
-    for task in process._tasks:
-        task.cancel()
+    process._background.cancel()
     await call("chrome_close", browserId=browser_id)
     assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
     assert not begun.is_set()

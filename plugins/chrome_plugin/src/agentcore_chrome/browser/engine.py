@@ -18,6 +18,7 @@ from agentcore_chrome.browser.launching import LaunchWish, launch
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.browser.profile_folders import ProfileFolders
 from agentcore_chrome.failures import instance_not_found, tab_not_found
+from agentcore_chrome.live.screencast import Screencast
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.refs import Refs
 from agentcore_chrome.tab.tab import Tab, TabWish
@@ -66,6 +67,7 @@ class Engine:
         self.folders = ProfileFolders(state_folder)
         self.guard = Guard(policy, settings.proxy)
         self.driver = Driver()
+        self._screencasts: dict[str, Screencast] = {}
         self._browser_ids, self._tab_ids = itertools.count(1), itertools.count(1)
         self._refs = itertools.count(1)
         self._shared: BrowserProcess | None = None
@@ -139,6 +141,10 @@ class Engine:
             raise tab_not_found(tab_id)
         return tab
 
+    def screencast(self, tab: Tab) -> Screencast:
+        """The live picture of a tab: one for all who look at it."""
+        return self._screencasts.setdefault(tab.tab_id, Screencast(tab))
+
     async def describe(self) -> list[dict[str, Any]]:
         """All browsers with their tabs, for programs."""
         return list(await asyncio.gather(*(process.to_json() for process in list(self.processes.values()))))
@@ -173,14 +179,17 @@ class Engine:
         self.tabs[tab.tab_id] = tab
         self._tell(lambda listener: listener.tab_added(tab))
 
-    def changed(self, tab: Tab | None) -> None:
+    def changed(self, tab: Tab) -> None:
         """Something about a tab is another."""
-        if tab is not None:
-            self._tell(lambda listener: listener.tab_changed(tab))
+        if (screencast := self._screencasts.get(tab.tab_id)) is not None:
+            screencast.notify()
+        self._tell(lambda listener: listener.tab_changed(tab))
 
     def removed(self, tab: Tab) -> None:
         """A tab is gone."""
         self.tabs.pop(tab.tab_id, None)
+        if (screencast := self._screencasts.pop(tab.tab_id, None)) is not None:
+            screencast.close()
         self._tell(lambda listener: listener.tab_removed(tab))
 
     def ended(self, process: BrowserProcess) -> None:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from agentcore.api import ToolError
+from agentcore_chrome.background import Background
 
 log = structlog.get_logger(__name__)
 
@@ -53,7 +54,7 @@ class Guard:
     def __init__(self, policy: Policy, upstream: str | None = None) -> None:
         self._policy, self._upstream = policy, upstream
         self._server: asyncio.Server | None = None
-        self._talks: set[asyncio.Task[None]] = set()
+        self._connections = Background("browser_guard")
         self.refused: OrderedDict[tuple[str, int], ToolError] = OrderedDict()
         self.failed: OrderedDict[tuple[str, int], str] = OrderedDict()
 
@@ -69,17 +70,12 @@ class Guard:
         server, self._server = self._server, None
         if server is not None:
             server.close()
-        for talk in list(self._talks):
-            talk.cancel()
-        if self._talks:
-            await asyncio.wait(self._talks, timeout=_HANDSHAKE_SECONDS)
+        await self._connections.stop()
 
     def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        talk = asyncio.get_running_loop().create_task(self._talk(reader, writer), name="browser_guard")
-        self._talks.add(talk)
-        talk.add_done_callback(self._talks.discard)
+        self._connections.start(self._serve(reader, writer))
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_HANDSHAKE_SECONDS):
                 host, port = await _wish(reader, writer)
@@ -168,14 +164,15 @@ async def _relay(
     far_writer: asyncio.StreamWriter,
 ) -> None:
     """Carry bytes both ways until both sides have said all, or one is away and the other silent for long."""
-    ways = {asyncio.ensure_future(_carry(reader, far_writer)), asyncio.ensure_future(_carry(far_reader, writer))}
     try:
-        _, open_ways = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        if open_ways:
-            await asyncio.wait(open_ways, timeout=_HALF_CLOSED_SECONDS)
+        async with asyncio.TaskGroup() as group:
+            ways = [group.create_task(_carry(reader, far_writer)), group.create_task(_carry(far_reader, writer))]
+            _, open_ways = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            if open_ways:
+                await asyncio.wait(open_ways, timeout=_HALF_CLOSED_SECONDS)
+            for way in ways:
+                way.cancel()
     finally:
-        for way in ways:
-            way.cancel()
         far_writer.close()
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from agentcore.api import ToolError
+from agentcore_chrome.background import Background
 from agentcore_chrome.browser.marked_targets import find_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.failures import browser_crashed
@@ -37,7 +38,7 @@ class Owner(Protocol):
     def new_refs(self, selector_engine: str) -> Refs: ...
     def has_room(self) -> bool: ...
     def added(self, tab: Tab) -> None: ...
-    def changed(self, tab: Tab | None) -> None: ...
+    def changed(self, tab: Tab) -> None: ...
     def removed(self, tab: Tab) -> None: ...
     def ended(self, process: "BrowserProcess") -> None: ...
     def refusal_of(self, host: str, port: int) -> ToolError | None: ...
@@ -78,7 +79,7 @@ class BrowserProcess:
         self._looking: set[str] = set()
         self._closing = False
         self._over = False
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._background = Background(f"browser:{browser_id}")
         self.on_over: Callable[[], Coroutine[Any, Any, None]] | None = None
         browser.on("disconnected", lambda _: self._disconnected())
 
@@ -200,9 +201,7 @@ class BrowserProcess:
 
     def own(self, work: Coroutine[Any, Any, Any]) -> None:
         """Let something run to its end, and end it with the browser."""
-        task = asyncio.get_running_loop().create_task(_within(work, _CLOSE_SECONDS), name=f"browser:{self.browser_id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task = self._background.start(_within(work, _CLOSE_SECONDS))
         task.add_done_callback(lambda _: work.close())  # a task that is ended before its first step never came to it
 
     def check_frames(self, page: "Page") -> None:
@@ -316,7 +315,6 @@ class BrowserProcess:
         """A tab's title and address, as somebody has just learnt them."""
         if (title, url) != (tab.title, tab.heard_url):
             tab.title, tab.heard_url = title, url
-            tab.screencast.notify()
             self.changed(tab)
 
     def _disconnected(self) -> None:
@@ -324,9 +322,7 @@ class BrowserProcess:
             return
         log.error("browser_crashed", browser_id=self.browser_id, pid=self.pid, tabs=len(self.tabs))
         self.crashed = browser_crashed("the browser's process ended", browserId=self.browser_id)
-        task = asyncio.get_running_loop().create_task(self._end(self.crashed), name=f"browser_end:{self.browser_id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._background.start(self._end(self.crashed))
 
     async def _end(self, error: ToolError) -> None:
         if self._over:
@@ -335,8 +331,7 @@ class BrowserProcess:
         for tab in list(self.tabs.values()):
             tab.end(error)
         self._owner.ended(self)
-        for task in self._tasks - {asyncio.current_task()}:
-            task.cancel()
+        self._background.cancel()
         if self.on_over is not None:
             await self.on_over()
 

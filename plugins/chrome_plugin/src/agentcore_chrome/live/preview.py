@@ -3,14 +3,15 @@
 import asyncio
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import structlog
 from pydantic import ValidationError
 
-from agentcore.api import Request, Response, ToolError, UrlPolicy
+from agentcore.api import Request, ToolError, UrlPolicy
 from agentcore_chrome.live.driving import MESSAGE, Message, Mouse, SayTo, Shown, Take, drive
-from agentcore_chrome.live.screencast import Viewer
+from agentcore_chrome.live.screencast import Screencast, Viewer
 from agentcore_chrome.tab.tab import Tab
 
 log = structlog.get_logger(__name__)
@@ -26,8 +27,8 @@ _NUMBERS = itertools.count(1)
 class Preview:
     """One viewer's connection to one page."""
 
-    def __init__(self, tab: Tab, policy: UrlPolicy, socket: Any) -> None:
-        self._tab, self._policy, self._socket = tab, policy, socket
+    def __init__(self, tab: Tab, screencast: Screencast, policy: UrlPolicy, socket: Any) -> None:
+        self._tab, self._screencast, self._policy, self._socket = tab, screencast, policy, socket
         self._viewer = Viewer(f"v{next(_NUMBERS)}")
         self._input: asyncio.Queue[Message] = asyncio.Queue(_WAITING_INPUT)
         self._size = (0, 0)
@@ -35,18 +36,16 @@ class Preview:
     async def run(self) -> None:
         """Show the page until the viewer goes, or the page does."""
         tab = self._tab
-        await tab.screencast.add(self._viewer)
-        work: list[asyncio.Future[None]] = [
-            asyncio.ensure_future(part) for part in (self._send(), self._receive(), self._drive())
-        ]
+        await self._screencast.add(self._viewer)
         try:
-            waits: list[asyncio.Future[Any]] = [*work, tab.gone]
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            async with asyncio.TaskGroup() as group:
+                work = [group.create_task(part) for part in (self._send(), self._receive(), self._drive())]
+                ends: list[asyncio.Future[Any]] = [*work, tab.gone]
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                for part in work:
+                    part.cancel()
         finally:
-            for part in work:
-                part.cancel()
-            await asyncio.gather(*work, return_exceptions=True)
-            await tab.screencast.remove(self._viewer)
+            await self._screencast.remove(self._viewer)
             await tab.control.give_back(self._viewer.viewer_id)
         if tab.gone.done():
             await self._socket.close(_GONE, tab.gone.result().type)
@@ -129,15 +128,16 @@ class Preview:
         await self._socket.send(json.dumps(message, ensure_ascii=False))
 
 
-async def serve_preview(request: Request, tab: Tab | None, policy: UrlPolicy) -> Response | None:
+async def serve_preview(
+    request: Request, tab: Tab | None, screencast_of: Callable[[Tab], Screencast], policy: UrlPolicy
+) -> None:
     """Answer a WebSocket: the tab's preview, or that there is none."""
     socket = request.socket
     assert socket is not None  # noqa: S101 - the route is a WebSocket's
     if tab is None or tab.gone.done():
         await socket.close(_GONE, "tab_not_found")
-        return None
+        return
     try:
-        await Preview(tab, policy, socket).run()
-    except ConnectionError:
+        await Preview(tab, screencast_of(tab), policy, socket).run()
+    except* ConnectionError:
         log.debug("preview_ended", tab_id=tab.tab_id)
-    return None

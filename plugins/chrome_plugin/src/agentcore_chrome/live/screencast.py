@@ -2,16 +2,14 @@
 
 import asyncio
 from base64 import b64decode
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 
+from agentcore_chrome.background import Background
 from agentcore_chrome.failures import is_driver_error
-
-if TYPE_CHECKING:
-    from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tab.tab import Tab
 
 log = structlog.get_logger(__name__)
 
@@ -77,13 +75,13 @@ class Viewer:
 class Screencast:
     """The pictures of one page; they flow while somebody looks."""
 
-    def __init__(self, tab: "Tab") -> None:
+    def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._viewers: dict[str, Viewer] = {}
         self._last: Frame | None = None
         self._is_listening = False
         self._switching = asyncio.Lock()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._acknowledging = Background(f"screencast:{tab.tab_id}")
 
     async def add(self, viewer: Viewer) -> None:
         """Show the page to one more viewer."""
@@ -105,8 +103,7 @@ class Screencast:
     def close(self) -> None:
         """The page is gone."""
         self.notify()
-        for task in self._tasks:
-            task.cancel()
+        self._acknowledging.cancel()
 
     async def _switch(self) -> None:
         """Have the pictures flow exactly while somebody looks."""
@@ -128,7 +125,7 @@ class Screencast:
             self._is_listening = wanted
 
     def _on_frame(self, told: dict[str, Any]) -> None:
-        self._run(self._acknowledge(told["sessionId"]))
+        self._acknowledging.start(self._acknowledge(told["sessionId"]))
         size = told["metadata"]
         frame = Frame(b64decode(told["data"]), round(size["deviceWidth"]), round(size["deviceHeight"]))
         self._last = frame
@@ -143,8 +140,3 @@ class Screencast:
             if not is_driver_error(exc):
                 raise
             log.debug("frame_not_acknowledged", tab_id=self._tab.tab_id)
-
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work, name=f"screencast:{self._tab.tab_id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

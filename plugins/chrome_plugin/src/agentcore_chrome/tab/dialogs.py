@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from agentcore_chrome.background import Background
+
 if TYPE_CHECKING:
     from playwright.async_api import Dialog
 
@@ -61,7 +63,7 @@ class Dialogs:
         self._seen: list[Seen] = []
         self._in_a_row = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._answers: set[asyncio.Task[None]] = set()
+        self._answers = Background("dialog_answer")
 
     @property
     def open(self) -> Seen | None:
@@ -111,8 +113,7 @@ class Dialogs:
     def close(self) -> None:
         """Forget all: the page is gone."""
         self._forget()
-        for answer in self._answers:
-            answer.cancel()
+        self._answers.cancel()
 
     def _forget(self) -> None:
         self._open = None
@@ -125,9 +126,7 @@ class Dialogs:
         outcome = "accepted" if answer.accept else "dismissed"
         seen = Seen(dialog.type, dialog.message[:_TEXT_CHARS], outcome)
         self._seen = [*self._seen[-9:], seen]
-        task = asyncio.get_running_loop().create_task(_send(dialog, answer), name="dialog_answer")
-        self._answers.add(task)
-        task.add_done_callback(self._answers.discard)
+        self._answers.start(_send(dialog, answer))
         return seen
 
     def _tell(self) -> None:

@@ -3,16 +3,17 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
 
 from agentcore.api import ToolError
+from agentcore_chrome.background import Background, ignore_failure
 from agentcore_chrome.call_limit import cleaning_s, work_s
 from agentcore_chrome.failures import browser_crashed, is_closed
-from agentcore_chrome.live.screencast import Screencast
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import Answer, Dialogs, Seen
@@ -21,8 +22,6 @@ from agentcore_chrome.tab.tree_lines import read_lines
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Page, Request
-
-    from agentcore_chrome.browser.process import BrowserProcess
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +63,23 @@ class TabWish:
     viewport: Viewport | None = None
 
 
+class TabBrowser(Protocol):
+    """What a tab needs of the browser that it lives in."""
+
+    is_attached: bool
+    crashed: ToolError | None
+
+    def changed(self, tab: "Tab") -> None: ...
+    def forget(self, tab: "Tab") -> None: ...
+    def own(self, work: Coroutine[Any, Any, Any]) -> None: ...
+    def check_frames(self, page: "Page") -> None: ...
+    def refusal_of(self, url: str) -> ToolError | None: ...
+    def failure_of(self, url: str) -> str | None: ...
+    def heard(self, tab: "Tab", title: str, url: str) -> None: ...
+    def look_again(self, tab: "Tab", after_s: float = ...) -> None: ...
+    async def end_session(self, session_id: str) -> None: ...
+
+
 class Tab:
     """A page with its dialogs, downloads and the person who may drive it.
 
@@ -83,7 +99,7 @@ class Tab:
         refusal: What the URL policy said to the page's last attempt to go somewhere.
     """
 
-    def __init__(self, tab_id: str, page: "Page", process: "BrowserProcess", wish: TabWish, refs: Refs) -> None:
+    def __init__(self, tab_id: str, page: "Page", process: TabBrowser, wish: TabWish, refs: Refs) -> None:
         self.tab_id, self.page, self.process, self.refs = tab_id, page, process, refs
         self.owner, self.session_id = wish.owner, wish.session_id
         self.resource_id = wish.resource_id
@@ -101,9 +117,8 @@ class Tab:
         self.file_chooser_told = False
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
-        self.control = Control(self.describe, self._tell)
-        self.screencast = Screencast(self)
-        self.dialogs.listener = self._tell
+        self.control = Control(self.describe, self._changed)
+        self.dialogs.listener = self._changed
         self.closing = False
         self._session: asyncio.Task[CDPSession] | None = None
         self._hearing: dict[str, Callable[[Any], None]] = {
@@ -114,6 +129,7 @@ class Tab:
             "filechooser": self._on_file_chooser,
             "requestfailed": self._on_request_failed,
         }
+        self._background = Background(f"tab:{tab_id}")
         self._behind: set[asyncio.Task[Any]] = set()
         self._stopping: asyncio.Task[None] | None = None
 
@@ -123,8 +139,8 @@ class Tab:
         """Hear what happens to the page, from the start."""
         for event, hear in self._hearing.items():
             self.page.on(event, hear)  # type: ignore[call-overload]
-        self._session = asyncio.get_running_loop().create_task(self._open_session(), name=f"tab:{self.tab_id}")
-        self._session.add_done_callback(seen)
+        self._session = self._background.start(self._open_session())
+        self._session.add_done_callback(ignore_failure)
 
     def end(self, error: ToolError) -> None:
         """The page is no more: calls that wait on it end with the error, and it is forgotten."""
@@ -132,13 +148,7 @@ class Tab:
             return
         self.gone.set_result(error)
         self.dialogs.close()
-        self.screencast.close()
-        if self._session is not None:
-            self._session.cancel()
-        for task in self._behind:
-            task.cancel()
-        if self._stopping is not None:
-            self._stopping.cancel()
+        self._background.cancel()
         self.process.forget(self)
 
     async def close(self) -> None:
@@ -150,15 +160,16 @@ class Tab:
             await self._let_go()
             return
         self.dialogs.answer_open(Answer(False))
-        stopping = asyncio.ensure_future(self.stop_script())
-        try:
-            async with asyncio.timeout(_OWN_SECONDS):
-                await self.page.close()
-        except Exception as exc:  # noqa: BLE001 - whatever the driver says, the tab is dropped here
-            log.info("tab_close_failed", tab_id=self.tab_id, reason=str(exc))
-        finally:
-            stopping.cancel()
-            self.end(self._closed())
+        async with asyncio.TaskGroup() as group:
+            stopping = group.create_task(self.stop_script())
+            try:
+                async with asyncio.timeout(_OWN_SECONDS):
+                    await self.page.close()
+            except Exception as exc:  # noqa: BLE001 - whatever the driver says, the tab is dropped here
+                log.info("tab_close_failed", tab_id=self.tab_id, reason=str(exc))
+            finally:
+                stopping.cancel()
+                self.end(self._closed())
 
     # -- what is done to it ------------------------------------------------------------------------------------
 
@@ -203,8 +214,7 @@ class Tab:
     def stop_soon(self) -> None:
         """End the script that runs in the page, beside the call whose time is up; the next one begins after it."""
         if self._stopping is None or self._stopping.done():
-            name = f"stop_script:{self.tab_id}"
-            self._stopping = asyncio.get_running_loop().create_task(self.stop_script(), name=name)
+            self._stopping = self._background.start(self.stop_script())
 
     async def stop_script(self) -> None:
         """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
@@ -217,25 +227,18 @@ class Tab:
     async def _terminate(self, session: "CDPSession") -> None:
         # The request overtakes scripts that wait for their turn, and ends whichever runs next. An empty script behind
         # them tells when all are over, and takes the request upon itself if there was nothing else to end.
-        def request() -> "asyncio.Future[Any]":
-            return asyncio.ensure_future(session.send("Runtime.terminateExecution"))
+        async def send(method: str, **parameters: Any) -> None:
+            with suppress(Exception):  # a page that is gone has no script
+                await session.send(method, parameters)
 
-        def probe() -> "asyncio.Future[Any]":
-            return asyncio.ensure_future(session.send("Runtime.evaluate", {"expression": "0"}))
-
-        requested, probed = request(), probe()
-        try:
+        async with asyncio.TaskGroup() as group:
+            requested = group.create_task(send("Runtime.terminateExecution"))
+            probed = group.create_task(send("Runtime.evaluate", expression="0"))
             while (await asyncio.wait((requested, probed), timeout=_AGAIN_SECONDS))[1]:
                 if requested.done():
-                    seen(requested)
-                    requested = request()
+                    requested = group.create_task(send("Runtime.terminateExecution"))
                 elif probed.done():
-                    seen(probed)
-                    probed = probe()
-        finally:
-            for sent in (requested, probed):
-                sent.add_done_callback(seen)
-                sent.cancel()
+                    probed = group.create_task(send("Runtime.evaluate", expression="0"))
 
     async def describe(self) -> str:
         """The page as lines, to tell what changed between two looks."""
@@ -325,8 +328,9 @@ class Tab:
             await self.look(session.detach, None)
 
     async def _race(self, work: Callable[[], Awaitable[T]], limit_s: float) -> T:
-        task = asyncio.ensure_future(work())
-        opened = asyncio.ensure_future(self.dialogs.opened.wait())
+        # no TaskGroup: what a dialog holds up outlives the call
+        task = self._background.start(_run(work))
+        opened = self._background.start(self.dialogs.opened.wait())
         try:
             await asyncio.wait(
                 (task, opened, self.gone),
@@ -340,7 +344,7 @@ class Tab:
             if self.dialogs.open is not None:
                 self._behind.add(task)
                 task.add_done_callback(self._behind.discard)
-                task.add_done_callback(seen)
+                task.add_done_callback(ignore_failure)
                 raise DialogOpened(self.dialogs.open)
             task.cancel()  # first: it must not ask the page for more
             self.stop_soon()
@@ -348,7 +352,7 @@ class Tab:
         finally:
             opened.cancel()
             if task not in self._behind:
-                task.add_done_callback(seen)
+                task.add_done_callback(ignore_failure)
                 task.cancel()
 
     async def _result(self, task: "asyncio.Future[T]") -> T:
@@ -390,8 +394,7 @@ class Tab:
             "tab_not_found", f"tab {self.tab_id!r} was closed", tabId=self.tab_id, resourceId=self.resource_id
         )
 
-    def _tell(self) -> None:
-        self.screencast.notify()
+    def _changed(self) -> None:
         self.process.changed(self)
 
     def _on_close(self) -> None:
@@ -424,7 +427,5 @@ class Tab:
             self.refusal = self.process.refusal_of(request.url) or self.refusal
 
 
-def seen(task: "asyncio.Future[Any]") -> None:
-    """See a task's failure, so that nobody complains that it was never seen."""
-    if not task.cancelled():
-        task.exception()
+async def _run(work: Callable[[], Awaitable[T]]) -> T:
+    return await work()

@@ -2,14 +2,14 @@
 
 import asyncio
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
+from agentcore_chrome.background import Background
 from agentcore_chrome.failures import is_driver_error
+from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame
-
-    from agentcore_chrome.tab.tab import Tab
 
 _LATE_SECONDS = 0.1
 """How much later than the driver's word of the load an answer may come; then the page is asked anew."""
@@ -31,9 +31,10 @@ class TitleAtLoad:
     Asked afterwards, the answer would cost one more way to the browser and back.
     """
 
-    def __init__(self, tab: "Tab") -> None:
+    def __init__(self, tab: Tab) -> None:
         self._tab = tab
-        self._asking: asyncio.Task[Any] | None = None
+        self._background = Background(f"title:{tab.tab_id}")
+        self._asking: asyncio.Task[tuple[str, str] | None] | None = None
 
     async def __aenter__(self) -> Self:
         self._tab.page.on("framenavigated", self._ask)
@@ -59,11 +60,10 @@ class TitleAtLoad:
     def _ask(self, frame: "Frame") -> None:
         if frame == self._tab.page.main_frame:
             self._drop()
-            self._asking = asyncio.get_running_loop().create_task(self._send(), name=f"title:{self._tab.tab_id}")
+            self._asking = self._background.start(self._send())
 
     def _drop(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
+        self._background.cancel()
         self._asking = None
 
     async def _send(self) -> tuple[str, str] | None:

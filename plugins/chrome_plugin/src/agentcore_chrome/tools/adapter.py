@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentcore.api import UrlPolicy
+from agentcore_chrome.background import ignore_failure
 from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_ms
@@ -14,7 +15,7 @@ from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.navigation import Arrived, WaitUntil, go_to
 from agentcore_chrome.tab.pictures import Shot, take_picture
-from agentcore_chrome.tab.tab import Tab, TabWish, seen
+from agentcore_chrome.tab.tab import Tab, TabWish
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -98,7 +99,7 @@ class PlaywrightAdapter:
         if opening is None:
             opening = self._opening[resource_id] = self._pages.own(self._open(resource_id))
             opening.add_done_callback(lambda _: self._opening.pop(resource_id, None))
-            opening.add_done_callback(seen)
+            opening.add_done_callback(ignore_failure)
         return await asyncio.shield(opening)
 
     async def _open(self, resource_id: str) -> Tab:

@@ -22,8 +22,6 @@ from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchWish
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.failures import instance_not_found
-from agentcore_chrome.live.driving import Watching
-from agentcore_chrome.live.preview import serve_preview
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.elements import Target, on_element
@@ -62,7 +60,6 @@ class Chrome(EngineModule):
         """Take the engine, and serve what the management page asks."""
         await super().init(runtime)
         runtime.add_route("GET", "browsers", self._browsers)
-        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
 
     async def close_browsers(self, engine: Engine) -> None:
         """Close the browsers that were launched by id."""
@@ -329,12 +326,6 @@ class Chrome(EngineModule):
             icon="globe",
             resource_views={self.resource_type: "chrome-tab-view"},
         )
-
-    async def _preview(self, request: Request) -> Response | None:
-        wanted = request.path_values["page"]
-        tabs = self.engine.tabs.values()
-        tab = next((tab for tab in tabs if wanted in {tab.tab_id, tab.resource_id}), None)
-        return await serve_preview(request, tab, self.policy)
 
     async def _browsers(self, _: Request) -> Response:
         return Response({"browsers": await self.engine.describe()})

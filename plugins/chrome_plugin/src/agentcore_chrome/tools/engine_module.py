@@ -6,11 +6,14 @@ from typing import Any, TypeVar
 
 import structlog
 
-from agentcore.api import Image, Module, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
+from agentcore.api import Image, Module, Request, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
+from agentcore_chrome.background import Background
 from agentcore_chrome.browser.engine import Engine, acquire, give_back
 from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import CallLimit, cleaning_s
+from agentcore_chrome.live.driving import Watching
+from agentcore_chrome.live.preview import serve_preview
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.favicons import Favicons
 from agentcore_chrome.tab.tab import DialogOpened, Tab
@@ -41,7 +44,7 @@ class EngineModule(Module):
         super().__init__()
         self._engine: Engine | None = None
         self._favicons: Favicons | None = None
-        self._background: set[asyncio.Task[Any]] = set()
+        self._background = Background("agentcore_chrome")
         self._telling: asyncio.TimerHandle | None = None
 
     async def init(self, runtime: Runtime) -> None:
@@ -56,6 +59,7 @@ class EngineModule(Module):
         self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
         self._favicons = Favicons(self.policy, self.icon_found)
         self.engine.listeners.append(self)
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
         runtime.subscribe("stop.changed", self._on_stop)
         await asyncio.to_thread(_note_browser, runtime, settings)
 
@@ -74,10 +78,7 @@ class EngineModule(Module):
         await asyncio.gather(*(tab.close() for tab in own))
         await self.close_browsers(engine)
         await give_back(engine, self.runtime.data_dir.parent)
-        background = list(self._background)
-        for task in background:
-            task.cancel()
-        await asyncio.gather(*background, return_exceptions=True)
+        await self._background.stop()
 
     async def close_browsers(self, engine: Engine) -> None:
         """Close the browsers that are this module's alone."""
@@ -210,10 +211,13 @@ class EngineModule(Module):
 
     def own(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Let something run to its end beside the calls."""
-        task = asyncio.get_running_loop().create_task(work, name=f"module:{self.runtime.name}")
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
-        return task
+        return self._background.start(work)
+
+    async def _preview(self, request: Request) -> None:
+        wanted = request.path_values["page"]
+        tabs = self.engine.tabs.values()
+        tab = next((tab for tab in tabs if wanted in {tab.resource_id, *self.ids_of(tab).values()}), None)
+        await serve_preview(request, tab, self.engine.screencast, self.policy)
 
     def _tell(self) -> None:
         self._telling = None

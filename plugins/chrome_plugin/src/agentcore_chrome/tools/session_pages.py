@@ -20,8 +20,6 @@ from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchWish
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
-from agentcore_chrome.live.driving import Watching
-from agentcore_chrome.live.preview import serve_preview
 from agentcore_chrome.settings import EngineSettings, Viewport
 from agentcore_chrome.tab.tab import Tab, TabWish
 from agentcore_chrome.tab.tree_lines import changes, is_other_page, read_lines
@@ -60,7 +58,6 @@ class SessionPages(EngineModule):
         await super().init(runtime)
         self.adapter = PlaywrightAdapter(self.engine, self.policy, self)
         runtime.add_route("GET", "pages", self._pages)
-        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
 
     def get_web_component(self) -> WebComponent:
         """The list of pages, and the view of one."""
@@ -212,11 +209,6 @@ class SessionPages(EngineModule):
             for resource in resources
         ]
         return Response({"pages": pages})
-
-    async def _preview(self, request: Request) -> Response | None:
-        wanted = request.path_values["page"]
-        tab = next((tab for tab in self.engine.tabs.values() if tab.resource_id == wanted), None)
-        return await serve_preview(request, tab, self.policy)
 
     # -- inside ------------------------------------------------------------------------------------------------
 
