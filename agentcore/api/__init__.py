@@ -4,17 +4,17 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.context import Artifacts, ChatSession, Principal, ToolContext
 from agentcore.api.definition import CallPreview, Effect, ResourceUse, ToolAnnotations, ToolDefinition
-from agentcore.api.errors import ToolError
 from agentcore.api.module import Module, hookimpl
-from agentcore.api.recording import Excerpt, Mark, Recording, Track
 from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
-from agentcore.api.supervisor import SupervisedProcess, Supervisor, SupervisorError
 from agentcore.api.tool import tool
-from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
-from agentcore.api.workspace import Workspace
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
+from agentcore.net.url_policy import UrlPolicy
+from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
+from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 __all__ = [
     "ArtifactLink",

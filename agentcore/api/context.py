@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, ToolResult
-from agentcore.api.workspace import Workspace
+from agentcore.files.workspace import Workspace
 
 T = TypeVar("T")
 

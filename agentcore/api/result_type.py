@@ -9,8 +9,8 @@ import typing_extensions
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
-from agentcore.api.errors import InvalidResultError
 from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
+from agentcore.errors import InvalidResultError
 
 _BLOCKS = (ToolResult, Text, Image, ArtifactLink)
 _PLAIN = (str, int, float, bool)

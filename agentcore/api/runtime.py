@@ -7,9 +7,9 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel
 
 from agentcore.api.resource import Resources
-from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.api.workspace import Workspace
+from agentcore.files.workspace import Workspace
+from agentcore.net.url_policy import UrlPolicy
 
 
 class Runtime(Protocol):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.settings import AgentConfig
+from agentcore.errors import ToolError
 
 
 class Budget(NamedTuple):

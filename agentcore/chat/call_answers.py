@@ -2,7 +2,7 @@
 
 import time
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approval_request import Verdict
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState

@@ -10,7 +10,6 @@ import structlog
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
-from agentcore.api.errors import ToolError
 from agentcore.chat.call_answers import CallAnswers, is_expired
 from agentcore.chat.conversations import Conversations
 from agentcore.chat.live import Sink
@@ -22,6 +21,7 @@ from agentcore.chat.told import tell_client_result
 from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turns import Turns
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approval_request import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver

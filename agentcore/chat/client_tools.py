@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.limits import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
+from agentcore.errors import ToolError
 from agentcore.host.json_schema import Validate, check_cost, compile_schema
 from agentcore.host.validation import invalid_arguments
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
 from agentcore.chat import transcript
 from agentcore.chat.call_answers import CallAnswers
 from agentcore.chat.limits import TITLE_CHARS
@@ -22,6 +21,7 @@ from agentcore.chat.session_view import (
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.stream import Stream
 from agentcore.chat.turns import Turns
+from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approval_request import Verdict
 from agentcore.host.call_facts import ApprovalMode

@@ -22,11 +22,11 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.offer import OfferedTool
 from agentcore.chat.provider_errors import tell_failure
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.valid_response import valid_response
+from agentcore.errors import ToolError
 from agentcore.valid_text import TextPieces
 
 log = structlog.get_logger(__name__)

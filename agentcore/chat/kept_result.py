@@ -4,8 +4,8 @@ import json
 from base64 import b64decode
 from typing import Any
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.limits import KEPT_BLOCK_BYTES
+from agentcore.errors import ToolError
 from agentcore.store import ArtifactStore, ChatCallRow
 
 

@@ -8,7 +8,7 @@ from agentcore.chat.offer import OfferedTool
 from agentcore.chat.texts import Locale, text
 from agentcore.chat.told import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
-from agentcore.host.url_pattern import host_of
+from agentcore.net.url_pattern import host_of
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"

@@ -17,8 +17,8 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.settings import ModelChoice
+from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text
 
 _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.settings import BASE_URL_VARIABLE, KEY_VARIABLE, Provider
+from agentcore.errors import ToolError
 from agentcore.store.private_file import read_private_file, write_private_file
 
 log = structlog.get_logger(__name__)

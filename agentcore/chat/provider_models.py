@@ -10,8 +10,8 @@ from http import HTTPStatus
 import aiohttp
 from pydantic import SecretStr
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.settings import Provider
+from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text
 
 _OWN_ADDRESS: Mapping[Provider, str] = {

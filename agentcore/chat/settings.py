@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.errors import ToolError
 from agentcore.host.call_facts import ApprovalMode
 
 Provider = Literal["openai", "anthropic"]

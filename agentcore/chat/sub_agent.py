@@ -10,7 +10,6 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
 from agentcore.chat import history, transcript
 from agentcore.chat.answer import Asked, ask_model
 from agentcore.chat.budget import Budget
@@ -25,6 +24,7 @@ from agentcore.chat.texts import text
 from agentcore.chat.told import Told, tell_error, tell_outcome
 from agentcore.chat.told_call import ToldCall
 from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.call import Call
 from agentcore.store.chat_rows import ChatCallRow

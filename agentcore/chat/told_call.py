@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.chat.stream import Stream
+from agentcore.encoding import to_json
 from agentcore.host import Host
-from agentcore.host.encoding import to_json
 from agentcore.store.chat_rows import ChatCallRow
 
 

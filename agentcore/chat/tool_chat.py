@@ -5,13 +5,13 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 
 from agentcore.api.context import ChatSession
-from agentcore.api.errors import ToolError
 from agentcore.chat.budget import read_budget
 from agentcore.chat.limits import ASK_SECONDS
 from agentcore.chat.live import LiveSession
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turns import Turns
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.call import Call
 from agentcore.host.conversation import no_session

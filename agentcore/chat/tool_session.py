@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentcore.api.errors import ToolError
 from agentcore.chat import transcript
 from agentcore.chat.limits import TODOS, TODOS_BYTES
 from agentcore.chat.live import LiveSession
 from agentcore.chat.texts import Locale, text
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.store.chat_rows import ChatMessageRow
 from agentcore.valid_text import valid_text, with_valid_text

@@ -5,10 +5,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.limits import FOUND_TOOLS, FOUND_TOOLS_KEPT, OFFERED_TOOLS
 from agentcore.chat.offer import OfferedTool
 from agentcore.chat.texts import Locale, text
+from agentcore.errors import ToolError
 
 FIND_TOOLS = "find_tools"
 """The tool that finds tools; no module may have one of this name."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from agentcore.api.errors import ToolError
 from agentcore.chat import history
 from agentcore.chat.answer import Answer, Asked, ask_model
 from agentcore.chat.client_tools import ClientArguments
@@ -23,6 +22,7 @@ from agentcore.chat.texts import text
 from agentcore.chat.told import tell_error
 from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import ClientTool, PageInfo
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 

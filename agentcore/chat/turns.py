@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from agentcore.api.errors import ToolError
-from agentcore.api.installing import pip_command
 from agentcore.chat.live import LiveSessions, Sink
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.stream import Stream
 from agentcore.chat.transcript import notice
 from agentcore.chat.wire import ClientTool, PageInfo
+from agentcore.errors import ToolError
 from agentcore.host import Host
+from agentcore.installing import pip_command
 
 if TYPE_CHECKING:
     from agentcore.chat.engine import Engine

@@ -3,13 +3,13 @@
 import json
 import sys
 
-from agentcore.api.errors import ToolError
 from agentcore.cli.approval_text import approval_text
 from agentcore.cli.editor import edit_text
 from agentcore.cli.explanation_text import explanation_lines
 from agentcore.cli.proof import Proof
 from agentcore.cli.terminal import EXPIRED, TERMINAL, number_needed, say
 from agentcore.cli.visible_text import all_visible, json_safe
+from agentcore.errors import ToolError
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.explaining import Question, explain
 from agentcore.host.host import Host

@@ -102,7 +102,7 @@ class ChatRun:
         try:
             from agentcore.cli.prompt_line import PromptLine
         except ModuleNotFoundError as exc:
-            from agentcore.api.installing import pip_command
+            from agentcore.installing import pip_command
 
             raise CliError(
                 f"a conversation needs {exc.name}", hint=pip_command("agentcore-runtime[chat]"), code=ExitCode.USAGE

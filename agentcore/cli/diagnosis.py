@@ -13,13 +13,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Literal
 
-from agentcore.api.errors import AgentcoreError
-from agentcore.api.installing import pip_command
 from agentcore.cli.backend import open_backend, running_server
 from agentcore.cli.exits import CliError
 from agentcore.cli.module_text import on_disk, others_of, state_of
+from agentcore.errors import AgentcoreError
 from agentcore.host.config import AppConfig, load_config
 from agentcore.host.config_workspace import prepare_roots
+from agentcore.installing import pip_command
 from agentcore.store.loop_report import read_loop_report
 from agentcore.store.state_dir import find_running_server, locate_state_dir
 from agentcore.store.state_lock import is_held

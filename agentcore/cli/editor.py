@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 
 _USUAL = ("editor", "vi", "nano")
 _GRACE_SECONDS = 5.0

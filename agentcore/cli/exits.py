@@ -44,9 +44,9 @@ class CliError(click.ClickException):
 def explained(error: Exception) -> CliError | None:
     """The error of ours behind an exception that a command let through; None: it is a defect."""
     # importing it would load pydantic; whatever raised one of ours has done so already
-    if "agentcore.api.errors" not in sys.modules:
+    if "agentcore.errors" not in sys.modules:
         return None
-    from agentcore.api.errors import AgentcoreError, ToolError
+    from agentcore.errors import AgentcoreError, ToolError
 
     if isinstance(error, ToolError):
         return CliError(f"{error.type}: {error.message}", code=ExitCode.CALL_FAILED)

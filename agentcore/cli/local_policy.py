@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.session_mode import agent_and_mode
 from agentcore.chat.settings import ChatSettings
+from agentcore.errors import ToolError
 from agentcore.host.explaining import Question, explain
 from agentcore.host.host import Host
 from agentcore.host.rule_trial import Trial, try_rule

@@ -42,7 +42,7 @@ def list_modules(config_path: Path, as_json: bool) -> None:
     if as_json:
         print_json({"modules": found})
     elif not found:
-        from agentcore.api.installing import pip_command
+        from agentcore.installing import pip_command
 
         note(f"No module is installed or on. Modules are Python packages: {pip_command('NAME')}")
     else:

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
 from agentcore.cli.console_dialogues import Dialogue, Waiting, open_dialogue, waiting_things
 from agentcore.cli.terminal import confirmed, forget_typed, read_line, say
 from agentcore.cli.visible_text import all_visible
+from agentcore.errors import ToolError
 from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.events import Event
 from agentcore.host.host import Host

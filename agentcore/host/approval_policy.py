@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, Effect
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.call_facts import CallFacts
 from agentcore.host.config_model import ApprovalRule, ApprovalsConfig
 from agentcore.host.grants import Grants
 from agentcore.host.policy import PERSONS, Decision
 from agentcore.host.rules import Rule, compile_rules
 from agentcore.host.untrusted_sources import UntrustedSources, source_row
-from agentcore.host.url_pattern import origin_of
+from agentcore.net.url_pattern import origin_of
 from agentcore.store.approval_store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))

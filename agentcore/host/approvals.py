@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from agentcore.api.definition import ToolDefinition
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approval_request import ApprovalRequest, Approver, Reviewer, Verdict
 from agentcore.host.call_errors import unrecorded

@@ -2,7 +2,7 @@
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.call_facts import effects_of
 from agentcore.host.policy import authorise, reach
 

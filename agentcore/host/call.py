@@ -6,12 +6,12 @@ from typing import Any
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview
-from agentcore.api.errors import ToolError
 from agentcore.api.resource import Resource
 from agentcore.api.result import ToolResult
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.call_facts import ApprovalMode
 from agentcore.host.containment import Contained
-from agentcore.host.encoding import to_json
 from agentcore.host.policy import PERSONS, Decision
 from agentcore.host.registry import RegisteredTool
 from agentcore.store import CallRow

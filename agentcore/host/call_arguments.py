@@ -2,8 +2,8 @@
 
 import hashlib
 
+from agentcore.encoding import to_json
 from agentcore.host.call import Call
-from agentcore.host.encoding import to_json
 from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS
 from agentcore.host.masking import mask_secrets
 from agentcore.host.registry import RegisteredTool

@@ -9,10 +9,10 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentcore.api.context import ChatSession, Principal
-from agentcore.api.errors import ToolError
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, ToolResult
-from agentcore.api.workspace import Workspace
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
 from agentcore.host.call import Call
 from agentcore.host.conversation import no_session
 from agentcore.host.foreign_error import type_name

@@ -5,7 +5,7 @@ from typing import Any
 import structlog
 
 from agentcore.api.definition import ResourceUse
-from agentcore.api.errors import InvalidResultError, ToolError
+from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.call import Call
 from agentcore.host.foreign_error import log_failure, type_name
 from agentcore.host.tool_errors import plain_error

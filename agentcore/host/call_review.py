@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallRequest
 from agentcore.host.call_arguments import read_arguments

@@ -14,8 +14,9 @@ from typing import Any
 import structlog
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.approval_policy import OWN_CALL
 from agentcore.host.approval_request import ApprovalRequest
 from agentcore.host.call import Call, CallOutcome, CallRequest, Notify
@@ -23,7 +24,6 @@ from agentcore.host.call_arguments import read_arguments
 from agentcore.host.call_context import CallContext
 from agentcore.host.call_errors import CallTimeout, ModuleError, cancelled, defect, read_error, unrecorded
 from agentcore.host.containment import Contained
-from agentcore.host.encoding import to_json
 from agentcore.host.inspection import facts_of, preview_call, touched
 from agentcore.host.limits import CALL_NESTING
 from agentcore.host.ownership import CALL, OWNER
@@ -34,7 +34,7 @@ from agentcore.host.registry import RegisteredTool
 from agentcore.host.resolving import resolve
 from agentcore.host.resource_events import resource_of, tell_end
 from agentcore.host.results import cap, fits, to_result
-from agentcore.host.url_pattern import host_of
+from agentcore.net.url_pattern import host_of
 from agentcore.store import CallRow
 from agentcore.store.errors import RecordWriteError
 

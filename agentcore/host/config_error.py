@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 from agentcore.host.json_source import JsonPath, dotted
 
 PROBLEMS_SHOWN = 20

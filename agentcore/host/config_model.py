@@ -13,7 +13,7 @@ from agentcore.host.limits import (
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
 )
-from agentcore.host.url_pattern import UrlPattern
+from agentcore.net.url_pattern import UrlPattern
 
 MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 """What a module may be called."""

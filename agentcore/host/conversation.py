@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agentcore.api.context import ChatSession
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.call import Call
 
 

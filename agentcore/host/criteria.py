@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Self
 
+from agentcore.files.path_pattern import PathPattern
 from agentcore.host.call_facts import CallFacts
 from agentcore.host.command_pattern import CommandPattern
-from agentcore.host.path_pattern import PathPattern
-from agentcore.host.url_pattern import UrlPattern
+from agentcore.net.url_pattern import UrlPattern
 
 Check = Callable[[CallFacts, bool], str | None]
 """Takes a call and whether it must match surely; gives why it does not, or None."""

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from agentcore.api.errors import AgentcoreError
-from agentcore.api.installing import INDEX_WARNING, pip_command
+from agentcore.errors import AgentcoreError
 from agentcore.host.config_model import MODULE_NAME
 from agentcore.host.discovery_code import TakenCode
 from agentcore.host.discovery_installed import InstalledModule, installed_entries, rescan, take_distribution
 from agentcore.host.discovery_local import LocalModule, local_file, local_names, take_local
+from agentcore.installing import INDEX_WARNING, pip_command
 
 Found = InstalledModule | LocalModule
 """A module that was found: `name`, `source`, `distribution`, `version`, `file`, `origin()`, `fingerprint()`, `load()`.

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentcore import __version__
-from agentcore.api.errors import AgentcoreError
-from agentcore.api.installing import pip_command
+from agentcore.errors import AgentcoreError
 from agentcore.host.discovery_installed import InstalledModule, normalised
 from agentcore.host.syntax_tree import parsed
+from agentcore.installing import pip_command
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.host.foreign_error import log_failure
 from agentcore.host.limits import EVENTS_KEPT
 

@@ -10,9 +10,9 @@ import structlog
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import ToolDefinition
-from agentcore.api.errors import ToolError
 from agentcore.api.module import Module
-from agentcore.api.workspace import Workspace
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.call import CallOutcome, CallRequest, Notify

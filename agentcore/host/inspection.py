@@ -8,8 +8,8 @@ from typing import Any, cast
 import structlog
 
 from agentcore.api.definition import EFFECTS, CallPreview, Effect
-from agentcore.api.errors import ToolError
-from agentcore.api.workspace import Workspace
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
 from agentcore.host.call import Call
 from agentcore.host.call_context import CallContext
 from agentcore.host.call_errors import read_error

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn, Self
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 
 JsonPath = tuple[str | int, ...]
 """Where a value stands in a document: keys of objects and indexes of lists, from the outside in; `()` is the root."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.errors import ToolError
 from agentcore.api.module import Module
+from agentcore.errors import ToolError
 from agentcore.host import loader
 from agentcore.host.calls import Calls
 from agentcore.host.config import AppConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.config import AppConfig
 from agentcore.host.discovery import Found, ModuleNotChosen, candidates, described, find_module
 from agentcore.host.policy_changes import PolicyChanges, Proposal

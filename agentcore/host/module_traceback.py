@@ -1,6 +1,6 @@
 """What the author of a module has to see of a traceback: from where the module's own code begins."""
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 from agentcore.host.foreign_error import is_of_module, reason_of, text_of, traceback_of, type_name
 
 LINES = 400

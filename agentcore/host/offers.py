@@ -11,7 +11,7 @@ from agentcore.host.call_facts import CallFacts
 from agentcore.host.command_pattern import WRAPPERS, escaped, plain_words
 from agentcore.host.grants import GrantOffer, GrantScope
 from agentcore.host.policy import PERSONS, Decision
-from agentcore.host.url_pattern import origin_of
+from agentcore.net.url_pattern import origin_of
 
 _SCOPES: tuple[GrantScope, ...] = ("session", "always")
 _READS_AND_WRITES: frozenset[Effect] = frozenset(("read", "write"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from agentcore.api.context import KeyScope
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
 from agentcore.host.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.store import CallRow, ClientKeys, Record

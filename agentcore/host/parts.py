@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agentcore.api.workspace import Workspace
+from agentcore.files.workspace import Workspace
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.config import AppConfig

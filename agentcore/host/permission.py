@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approval_request import ApprovalRequest, Verdict
 from agentcore.host.approvals import ApprovalDesk

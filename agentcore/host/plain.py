@@ -11,7 +11,7 @@ from itertools import islice
 from types import NoneType
 from typing import Any
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 from agentcore.host.foreign_error import reason_of, type_name
 from agentcore.host.limits import PLAIN_CHARS, PLAIN_DEPTH, PLAIN_PARTS
 from agentcore.valid_text import valid_text

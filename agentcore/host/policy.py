@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentcore.api.context import KeyScope, Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.call_facts import ApprovalMode
 
 Action = Literal[

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
 from agentcore.host.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.store import Record

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pydantic_core
 
 from agentcore.api.definition import ToolDefinition
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.validation import CheckResult, Validate, compile_result_check, compile_validator
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 from agentcore.host.discovery import ModuleNotChosen, take_out
 from agentcore.host.discovery_code import TakenCode
 from agentcore.host.module_traceback import end_of_traceback, failure_text

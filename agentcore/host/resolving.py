@@ -1,8 +1,8 @@
 """Which resource a call acts on: the one that it names, the session's default, or one that is there once it runs."""
 
 from agentcore.api.definition import ResourceUse
-from agentcore.api.errors import ToolError
 from agentcore.api.resource import Resource
+from agentcore.errors import ToolError
 from agentcore.host.call import Call
 from agentcore.host.call_errors import unreachable
 from agentcore.host.registry import RegisteredTool

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.errors import ToolError
 from agentcore.host.call import Call, CallOutcome
 from agentcore.host.resources import ResourceRegistry
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.errors import ToolError
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
 from agentcore.api.result import Image
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.containment import run_contained
-from agentcore.host.encoding import to_json
 from agentcore.host.events import EventBus
 from agentcore.host.foreign_error import log_failure
 from agentcore.host.limits import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION

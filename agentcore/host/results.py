@@ -8,8 +8,8 @@ from typing import Any, cast
 import pydantic_core
 from pydantic import BaseModel
 
-from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
+from agentcore.errors import ToolError
 from agentcore.host.foreign_error import text_of, type_name
 from agentcore.host.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
 from agentcore.host.plain import plain_text

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.call import CallRequest
 from agentcore.host.call_facts import ApprovalMode, CallFacts

@@ -8,9 +8,8 @@ from typing import Any, Literal
 import pydantic_core
 from pydantic import BaseModel
 
-from agentcore.api.url_policy import UrlPolicy
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.api.workspace import Workspace
+from agentcore.files.workspace import Workspace
 from agentcore.host.events import OWN_TOPICS, Event
 from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.host.masking import mask_secrets
@@ -18,6 +17,7 @@ from agentcore.host.module_resources import ModuleResources
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.parts import Parts
 from agentcore.host.reading import WrongValueError, read_event, read_mapping, read_text
+from agentcore.net.url_policy import UrlPolicy
 from agentcore.store.call_row import notice
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")

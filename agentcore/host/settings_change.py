@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.config_edit import without_value
 from agentcore.host.config_error import ConfigProblem
 from agentcore.host.config_file import ConfigFile

@@ -14,9 +14,9 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.errors import ToolError
 from agentcore.api.resource import Resource
 from agentcore.api.result import Image
+from agentcore.errors import ToolError
 from agentcore.host.events import Event, EventBus
 from agentcore.host.last_seen import LastSeen
 from agentcore.host.limits import CLOSED_TABS

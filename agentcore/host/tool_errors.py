@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.foreign_error import attributes_of, text_of, type_name
 from agentcore.host.limits import ERROR_CHARS
 from agentcore.host.plain import plain_text, shown

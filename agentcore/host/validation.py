@@ -8,7 +8,7 @@ import pydantic_core
 from pydantic import ValidationError
 
 from agentcore.api.definition import ToolDefinition
-from agentcore.api.errors import InvalidResultError, ToolError
+from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.json_schema import compile_schema, path_of
 from agentcore.host.limits import VALIDATION_ERRORS
 from agentcore.host.tool_errors import plain_error

@@ -11,8 +11,8 @@ import structlog
 from aiohttp import hdrs, web
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
 from agentcore.chat import Chat
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.policy import authorise, reach
 from agentcore.host.routes import RouteTable

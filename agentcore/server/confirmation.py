@@ -1,6 +1,6 @@
 """Changes of what is allowed: made at once for whoever may, laid before a person for whoever may only ask for it."""
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.policy import authorise
 from agentcore.host.policy_changes import Apply, Proposal
 from agentcore.server.exchange import Exchange

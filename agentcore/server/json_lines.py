@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.host.foreign_error import traceback_of
 from agentcore.host.ownership import CALL, current_owner
 from agentcore.server.secret_keys import mask_values

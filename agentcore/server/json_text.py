@@ -9,7 +9,7 @@ import math
 import sys
 from typing import Any, NoReturn
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 from agentcore.host.json_source import JsonSource, JsonSyntaxError
 from agentcore.server.bounds import JSON_DEPTH
 

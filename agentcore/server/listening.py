@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Sequence
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 
 _BACKLOG = 512
 

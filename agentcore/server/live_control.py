@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.policy_changes import PolicyChange, Proposal
 from agentcore.host.routes import ModuleRoute

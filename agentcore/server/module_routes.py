@@ -9,8 +9,8 @@ import pydantic_core
 import structlog
 from aiohttp import web
 
-from agentcore.api.errors import ToolError
 from agentcore.api.web import Request, Response
+from agentcore.errors import ToolError
 from agentcore.host.containment import Contained
 from agentcore.host.foreign_error import log_failure, type_name
 from agentcore.host.plain import plain_text

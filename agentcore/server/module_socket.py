@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from aiohttp import WSMsgType, web
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.server.answer import SECURITY_HEADERS
 from agentcore.server.bounds import WEBSOCKET_BYTES, Hits
 from agentcore.server.exchange import Exchange

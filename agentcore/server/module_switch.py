@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import AgentcoreError, ToolError
+from agentcore.errors import AgentcoreError, ToolError
 from agentcore.host.components import policy_lines
 from agentcore.host.config import AppConfig, set_modules
 from agentcore.host.config_error import ConfigError

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from agentcore.api.errors import AgentcoreError, ToolError
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
+from agentcore.errors import AgentcoreError, ToolError
 from agentcore.server.answer import JSON, Answer
 
 _STATUS = {

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.host.config_origins import Origin

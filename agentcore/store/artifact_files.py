@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.store.private_file import make_private_folder, write_private_file
 
 _ID = re.compile(r"art_[0-9a-f]{32}")

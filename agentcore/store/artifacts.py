@@ -15,8 +15,8 @@ from typing import Self
 
 import structlog
 
-from agentcore.api.errors import ToolError
 from agentcore.api.result import ArtifactLink
+from agentcore.errors import ToolError
 from agentcore.store.artifact_files import (
     ArtifactFiles,
     disk_full,

@@ -13,7 +13,7 @@ from typing import Literal, Self
 import structlog
 
 from agentcore.api.context import KeyScope, Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.store.database import Database
 
 log = structlog.get_logger(__name__)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agentcore.api.errors import AgentcoreError
+from agentcore.errors import AgentcoreError
 from agentcore.store.server_info import ServerInfo
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.server.addresses import LOOPBACK, Addresses
 from agentcore.server.app import create_app, create_approval_app
 from agentcore.testing.hosting import HostPlan, ModuleLike, RunningHost, running_host

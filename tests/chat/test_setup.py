@@ -10,9 +10,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from pydantic import SecretStr
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.local_servers import Place, look
 from agentcore.chat.provider_models import ask_for_models
+from agentcore.errors import ToolError
 
 pytestmark = pytest.mark.spec("C5")
 SECRET = "sk-entered-by-a-person"

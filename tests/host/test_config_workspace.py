@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.api.workspace import Workspace
+from agentcore.files.workspace import Workspace
 from agentcore.host.config import load_config
 from agentcore.host.config_error import ConfigError
 from agentcore.host.config_workspace import control_patterns, prepare_roots

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.call import CallRequest
 from agentcore.host.policy_changes import PolicyChanges, Proposal
 from tests.server.approving import MODEL, Notes, approver, page

@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, Field, Module, SecretStr, tool
 from agentcore.api.context import Principal
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host import load_config
 from agentcore.host.config_error import ConfigChangedError
 from agentcore.host.config_file import FILE_BYTES

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.chat.session_mode import agent_and_mode
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.host.explaining import Explanation, Question, explain
 from agentcore.host.rule_trial import Trial, TrialResult, try_rule
 from agentcore.server.answer import Answer

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentcore.api.errors import ToolError
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.approving import check_approver
-from agentcore.host.encoding import to_json
 from agentcore.host.grants import GrantOffer
 from agentcore.host.policy import owner_of, reach
 from agentcore.server.answer import Answer

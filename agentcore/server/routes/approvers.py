@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.context import KeyScope
-from agentcore.api.errors import ToolError
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.pairings import PairingWish
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS

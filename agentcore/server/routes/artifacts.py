@@ -8,8 +8,8 @@ from urllib.parse import quote
 from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentcore.api.errors import ToolError
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.server.answer import Answer, Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import RawStream

@@ -6,7 +6,7 @@ from typing import Any
 from aiohttp import hdrs
 
 from agentcore.chat import ChatBody
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.host.policy import authorise
 from agentcore.server.answer import Sent
 from agentcore.server.exchange import Exchange

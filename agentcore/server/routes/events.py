@@ -6,7 +6,7 @@ from aiohttp import hdrs
 from multidict import istr
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host.policy import owner_of, reach
 from agentcore.server.answer import Answer, Sent
 from agentcore.server.event_streams import EventFilter

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
 from agentcore.server.route_table import ServerRoute

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentcore.api.installing import pip_command
+from agentcore.encoding import to_json
 from agentcore.host.discovery import Found
-from agentcore.host.encoding import to_json
 from agentcore.host.policy_changes import Apply, Proposal
+from agentcore.installing import pip_command
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy, laid_before_person
 from agentcore.server.exchange import Exchange

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.errors import ToolError
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
 from agentcore.server.route_table import ServerRoute

@@ -5,7 +5,7 @@ from typing import Annotated
 from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import LOGIN_BODY_BYTES
 from agentcore.server.exchange import Exchange

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.errors import ToolError
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
 from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
 from agentcore.host.call_facts import ApprovalMode
-from agentcore.host.encoding import to_json
 from agentcore.host.policy import check_mode_change, owner_of, reach
 from agentcore.host.policy_changes import Proposal
 from agentcore.server.answer import Answer

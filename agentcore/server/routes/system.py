@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
 from agentcore.server.route_table import ServerRoute

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.host.encoding import to_json
+from agentcore.encoding import to_json
 from agentcore.host.last_seen import LastSeen
 from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange

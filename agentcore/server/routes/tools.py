@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentcore.encoding import to_json
 from agentcore.host import CallRequest
-from agentcore.host.encoding import to_json
 from agentcore.host.registry import ToolFormat
 from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.bounds import NUMBER_MAX

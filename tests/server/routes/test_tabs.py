@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentcore.api import Image, Module, ResourceUse, ToolContext, ToolResult, tool
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 from agentcore.host import Host, load_config
 from agentcore.host.call import CallRequest
 from agentcore.host.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES

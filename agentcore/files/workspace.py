@@ -9,12 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from agentcore.api import folder, open_file, place
-from agentcore.api.errors import ToolError
-from agentcore.api.file_errors import file_error, file_errors
-from agentcore.api.file_names import read_name, show_name
-from agentcore.api.place import Root, components, split_absolute
-from agentcore.api.protection import (
+from agentcore.errors import ToolError
+from agentcore.files import folder, open_file, place
+from agentcore.files.errors import file_error, file_errors
+from agentcore.files.names import read_name, show_name
+from agentcore.files.place import Root, components, split_absolute
+from agentcore.files.protection import (
     CONTROL_FILE,
     MODULES_FOLDER,
     REPOSITORY_MARKS,
@@ -22,7 +22,7 @@ from agentcore.api.protection import (
     Protection,
     is_repository,
 )
-from agentcore.api.resolver import Resolver
+from agentcore.files.resolver import Resolver
 
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY

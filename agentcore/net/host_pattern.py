@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Self
 
-from agentcore.api.public_address import Address, layers
-from agentcore.api.whatwg_url import WebUrl, read_url
+from agentcore.net.public_address import Address, layers
+from agentcore.net.whatwg_url import WebUrl, read_url
 
 _FOREIGN = re.compile(r"[\\@?#%*\s]")
 """What a parser would take for the end of the host, or for something in front of it."""

@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Sequence
 
-from agentcore.api.place import Root, components, split_absolute
+from agentcore.files.place import Root, components, split_absolute
 
 _SYSCALL_OPENAT2 = 437  # the same number on every architecture of Linux
 _RESOLVE_NO_MAGICLINKS = 0x02

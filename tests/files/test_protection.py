@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentcore.api import Workspace
-from agentcore.api.protection import Protection
+from agentcore.files.protection import Protection
 
 
 @pytest.mark.spec("S2")

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from agentcore.api import Supervisor, SupervisorError
-from agentcore.api.folder import Folder
+from agentcore.files.folder import Folder
 
 pytestmark = [
     pytest.mark.spec("S5"),
@@ -151,7 +151,7 @@ async def test_server_that_is_killed_takes_all_its_commands_along(tmp_path, mark
     script.write_text(f"""
 import asyncio, os
 from agentcore.api import Supervisor
-from agentcore.api.folder import Folder
+from agentcore.files.folder import Folder
 
 async def main():
     supervisor, folder = Supervisor(), Folder(os.open("/", os.O_RDONLY))

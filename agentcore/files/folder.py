@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
-from agentcore.api.open_file import OpenFile, regular_file
-from agentcore.api.renaming import rename_new
+from agentcore.files.open_file import OpenFile, regular_file
+from agentcore.files.renaming import rename_new
 
 EntryKind = Literal["file", "directory", "symlink", "other"]
 

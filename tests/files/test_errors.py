@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.api import ToolError, Workspace
-from agentcore.api.file_errors import file_error
+from agentcore.files.errors import file_error
 
 
 def test_failure_without_a_type_of_its_own_is_named_by_the_system() -> None:

@@ -7,12 +7,12 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentcore.api.errors import ToolError
-from agentcore.api.installing import pip_command
+from agentcore.errors import ToolError
+from agentcore.installing import pip_command
 
 if TYPE_CHECKING:
-    from agentcore.api.public_address import Address
-    from agentcore.api.whatwg_url import WebUrl
+    from agentcore.net.public_address import Address
+    from agentcore.net.whatwg_url import WebUrl
 
 BlockReason = Literal[
     "invalid",
@@ -239,7 +239,7 @@ def _list(schemes: frozenset[str]) -> str:
 def _load(part: str) -> Any:
     # at first use: the parser is an extra, and the public API stays light
     try:
-        return import_module(f"agentcore.api.{part}")
+        return import_module(f"agentcore.net.{part}")
     except ModuleNotFoundError as exc:
         raise ImportError(
             f"addresses of the web need a parser that is not installed: {pip_command('agentcore-runtime[urls]')}"

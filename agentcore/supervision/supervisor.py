@@ -15,10 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agentcore.api.errors import AgentcoreError
-from agentcore.api.folder import Folder
-from agentcore.api.recording import Recording
+from agentcore.errors import AgentcoreError
+from agentcore.files.folder import Folder
 from agentcore.supervision.protocol import HEADER
+from agentcore.supervision.recorded_output import Recording
 
 # nothing of the site: neither its start-up time nor what a .pth file would run
 _PROGRAM = "import sys; sys.path += sys.argv[2:]; from agentcore.supervision.spawner import main; main()"

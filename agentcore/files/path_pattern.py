@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from agentcore.api.protection import begins
+from agentcore.files.protection import begins
 
 Parts = tuple[str, ...]
 

@@ -4,7 +4,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agentcore.api.errors import ToolError
+from agentcore.errors import ToolError
 
 _ERRORS: dict[int, tuple[str, str]] = {
     errno.ENOENT: ("path_not_found", "{path} does not exist; list its folder to see what does."),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import Excerpt, Mark, Recording, Supervisor
-from agentcore.api.folder import Folder
+from agentcore.files.folder import Folder
 from agentcore.supervision.recorder import Recorder
 
 pytestmark = [pytest.mark.spec("S5"), pytest.mark.spec("T4")]
@@ -35,8 +35,8 @@ def small_blocks(block_bytes: int):
     """Rings that go round after a few bytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("agentcore.supervision.recorder.BLOCK_BYTES", block_bytes)
-        patch.setattr("agentcore.api.recording.BLOCK_BYTES", block_bytes)
-        patch.setattr("agentcore.api.recording._PIECE_BYTES", block_bytes + 3)
+        patch.setattr("agentcore.supervision.recorded_output.BLOCK_BYTES", block_bytes)
+        patch.setattr("agentcore.supervision.recorded_output._PIECE_BYTES", block_bytes + 3)
         yield
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.api.file_names import read_name, show_name
+from agentcore.files.names import read_name, show_name
 
 names = st.lists(
     st.sampled_from([b"\\", b"x", b"5C", b"E9", b"\xe9", b"\n", b"\x7f", "é中".encode(), b"a", b"\xed\xa0\x80"])

@@ -1,0 +1,1 @@
+"""Files that modules may touch: the workspace, folders opened beneath it (openat2), names, protected paths."""

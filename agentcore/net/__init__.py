@@ -1,0 +1,1 @@
+"""Addresses that modules may contact: the one policy for URLs, patterns of hosts and of URLs."""
