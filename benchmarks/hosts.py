@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.api.context import Principal
+from agentcore.config.workspace import prepare_roots
 from agentcore.host import CallRequest, Host, load_config
-from agentcore.host.config_workspace import prepare_roots
 from agentcore.server.logging import configure_logging
 from agentcore.store import StateDir
 

@@ -11,9 +11,9 @@ import click
 from agentcore.cli.options import config_option, json_option
 
 if TYPE_CHECKING:
-    from agentcore.host.config import AppConfig
-    from agentcore.host.config_origins import Origin
-    from agentcore.host.json_source import JsonPath
+    from agentcore.config.app_config import AppConfig
+    from agentcore.config.json_source import JsonPath
+    from agentcore.config.origins import Origin
 
 
 _MAY_HOLD_KEYS = ("models", "agents")
@@ -35,9 +35,9 @@ def show(config_path: Path, as_json: bool) -> None:
     import json
 
     from agentcore.cli.output import note, print_json, print_table
-    from agentcore.host.config import load_config
-    from agentcore.host.config_origins import origin_of
-    from agentcore.host.json_source import dotted
+    from agentcore.config.app_config import load_config
+    from agentcore.config.json_source import dotted
+    from agentcore.config.origins import origin_of
 
     loaded = load_config(config_path, os.environ)
     values, origins = _effective(loaded)
@@ -64,7 +64,7 @@ def schema(config_path: Path) -> None:
       agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
     """
     from agentcore.cli.output import print_json, warn
-    from agentcore.host.config import load_config
+    from agentcore.config.app_config import load_config
     from agentcore.host.config_schema import installed_schema
     from agentcore.host.module_source import remembered_sources
     from agentcore.store.state_dir import locate_state_dir

@@ -16,9 +16,9 @@ from typing import Any, Literal
 from agentcore.cli.backend import open_backend, running_server
 from agentcore.cli.exits import CliError
 from agentcore.cli.module_text import on_disk, others_of, state_of
+from agentcore.config.app_config import AppConfig, load_config
+from agentcore.config.workspace import prepare_roots
 from agentcore.errors import AgentcoreError
-from agentcore.host.config import AppConfig, load_config
-from agentcore.host.config_workspace import prepare_roots
 from agentcore.installing import pip_command
 from agentcore.store.loop_report import read_loop_report
 from agentcore.store.state_dir import find_running_server, locate_state_dir

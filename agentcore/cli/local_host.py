@@ -15,9 +15,9 @@ from agentcore.cli.options import is_verbose
 from agentcore.cli.output import note, warn
 from agentcore.cli.terminal_approval import TerminalApprover
 from agentcore.cli.verbose import set_up_log
+from agentcore.config.app_config import load_config
+from agentcore.config.workspace import prepare_roots
 from agentcore.host.call import CallRequest
-from agentcore.host.config import load_config
-from agentcore.host.config_workspace import prepare_roots
 from agentcore.host.ending import bounded_runner
 from agentcore.host.held import Held
 from agentcore.host.host import Host

@@ -12,7 +12,7 @@ from agentcore.cli.exits import CliError, ExitCode
 from agentcore.cli.options import config_option, json_option
 
 if TYPE_CHECKING:
-    from agentcore.host.config import AppConfig
+    from agentcore.config.app_config import AppConfig
 
 name_argument = click.argument("name", shell_complete=complete_module)
 
@@ -80,7 +80,7 @@ def enable(config_path: Path, name: str) -> int:
     server = running_server(config_path)
     if server is not None:
         return _report(ServerBackend.of(*server).change_module(name, "enable"))
-    from agentcore.host.config import load_config, set_modules
+    from agentcore.config.app_config import load_config, set_modules
     from agentcore.host.discovery import ModuleNotChosen, find_module
     from agentcore.host.page_additions import page_additions
 
@@ -112,7 +112,7 @@ def disable(config_path: Path, name: str) -> int:
     server = running_server(config_path)
     if server is not None:
         return _report(ServerBackend.of(*server).change_module(name, "disable"))
-    from agentcore.host.config import load_config, set_modules
+    from agentcore.config.app_config import load_config, set_modules
 
     loaded = load_config(config_path, os.environ)
     _refuse_fixed(loaded)

@@ -69,8 +69,8 @@ def serve(
     from agentcore.late_certificates import certificates_later
 
     with quick_imports(), certificates_later() as load_certificates:
-        from agentcore.host.config import load_config
-        from agentcore.host.config_workspace import prepare_roots
+        from agentcore.config.app_config import load_config
+        from agentcore.config.workspace import prepare_roots
         from agentcore.host.ending import bounded_runner
         from agentcore.host.secrecy import keep_secrets
         from agentcore.server.logging import configure_logging, keep_log

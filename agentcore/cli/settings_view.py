@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.host.config import AppConfig
-from agentcore.host.config_origins import Origin
-from agentcore.host.config_settings import RawSettings, module_settings, validate_settings
+from agentcore.config.app_config import AppConfig
+from agentcore.config.json_source import JsonPath
+from agentcore.config.origins import Origin
+from agentcore.config.settings import RawSettings, module_settings, validate_settings
 from agentcore.host.discovery import find_module
 from agentcore.host.foreign_error import text_of, type_name
-from agentcore.host.json_source import JsonPath
 from agentcore.host.manifest import settings_of
 from agentcore.host.masking import MASK, mask_secrets
 from agentcore.host.module_source import remembered_sources

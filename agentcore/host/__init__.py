@@ -1,9 +1,9 @@
 """The host: loads modules, routes calls, runs resources."""
 
 import agentcore.plain_structlog  # noqa: F401
+from agentcore.config.app_config import AppConfig, load_config
+from agentcore.config.errors import ConfigError
 from agentcore.host.call import CallOutcome, CallRequest
-from agentcore.host.config import AppConfig, load_config
-from agentcore.host.config_error import ConfigError
 from agentcore.host.host import Host
 
 __all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Host", "load_config"]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, Effect
+from agentcore.config.model import ApprovalRule, ApprovalsConfig
 from agentcore.errors import ToolError
 from agentcore.host.call_facts import CallFacts
-from agentcore.host.config_model import ApprovalRule, ApprovalsConfig
 from agentcore.host.grants import Grants
 from agentcore.host.policy import PERSONS, Decision
 from agentcore.host.rules import Rule, compile_rules

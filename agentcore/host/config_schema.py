@@ -10,8 +10,8 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import from_json
 
+from agentcore.config.model import AppDocument
 from agentcore.encoding import to_json
-from agentcore.host.config_model import AppDocument
 from agentcore.host.containment import without_exit
 from agentcore.host.discovery import find_module, installed_names
 from agentcore.host.foreign_error import reason_of

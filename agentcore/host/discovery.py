@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from agentcore.config.model import MODULE_NAME
 from agentcore.errors import AgentcoreError
-from agentcore.host.config_model import MODULE_NAME
 from agentcore.host.discovery_code import TakenCode
 from agentcore.host.discovery_installed import InstalledModule, installed_entries, rescan, take_distribution
 from agentcore.host.discovery_local import LocalModule, local_file, local_names, take_local

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from agentcore.api.module import Module
-from agentcore.host.config_model import MODULE_NAME
+from agentcore.config.model import MODULE_NAME
 from agentcore.host.discovery_code import TakenCode, digest_of, forget_compiled, take_code
 
 _NAME = re.compile(MODULE_NAME)

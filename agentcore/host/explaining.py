@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.context import Principal
+from agentcore.config.model import Caller
 from agentcore.host.call import CallRequest
 from agentcore.host.call_facts import ApprovalMode, CallFacts
-from agentcore.host.config_model import Caller
 from agentcore.host.host import Host
 
 

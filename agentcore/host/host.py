@@ -11,6 +11,9 @@ import structlog
 from agentcore.api.context import Principal
 from agentcore.api.definition import ToolDefinition
 from agentcore.api.module import Module
+from agentcore.config.app_config import AppConfig
+from agentcore.config.model import ApprovalsConfig
+from agentcore.config.workspace import control_patterns, prepare_roots
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.approval_policy import ApprovalPolicy
@@ -18,9 +21,6 @@ from agentcore.host.approvals import ApprovalDesk
 from agentcore.host.call import CallOutcome, CallRequest, Notify
 from agentcore.host.call_review import CallReview
 from agentcore.host.calls import Calls
-from agentcore.host.config import AppConfig
-from agentcore.host.config_model import ApprovalsConfig
-from agentcore.host.config_workspace import control_patterns, prepare_roots
 from agentcore.host.containment import report_loop_error
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus

@@ -8,12 +8,12 @@ from typing import Any
 import structlog
 
 from agentcore.api.module import Module
+from agentcore.config.app_config import AppConfig
+from agentcore.config.errors import ConfigError
+from agentcore.config.settings import module_settings, validate_settings
 from agentcore.errors import ToolError
 from agentcore.host import loader
 from agentcore.host.calls import Calls
-from agentcore.host.config import AppConfig
-from agentcore.host.config_error import ConfigError
-from agentcore.host.config_settings import module_settings, validate_settings
 from agentcore.host.containment import run_contained
 from agentcore.host.discovery import ModuleNotChosen, ModuleNotInstalled, candidates, described, find_module, take_out
 from agentcore.host.discovery_installed import InstalledModule, rescan

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.api.module import Module
-from agentcore.host.config_model import MODULE_NAME
+from agentcore.config.model import MODULE_NAME
 from agentcore.host.hooks import implementations
 from agentcore.host.limits import INIT_SECONDS_MAX
 from agentcore.host.reading import WrongValueError, read_flag, read_number, read_text, read_texts, read_title

@@ -9,8 +9,8 @@ from pathlib import Path
 import structlog
 
 from agentcore.api.context import Principal
+from agentcore.config.app_config import AppConfig
 from agentcore.errors import ToolError
-from agentcore.host.config import AppConfig
 from agentcore.host.discovery import Found, ModuleNotChosen, candidates, described, find_module
 from agentcore.host.policy_changes import PolicyChanges, Proposal
 from agentcore.store.module_sources import ModuleSources, SourceRow, read_chosen

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from agentcore.config.app_config import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.approvals import ApprovalDesk
-from agentcore.host.config import AppConfig
 from agentcore.host.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.module_source import SourceChoice

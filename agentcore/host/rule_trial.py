@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.context import Principal
+from agentcore.config.model import ApprovalRule
 from agentcore.errors import ToolError
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.call import CallRequest
 from agentcore.host.call_facts import ApprovalMode, CallFacts
-from agentcore.host.config_model import ApprovalRule
 from agentcore.host.host import Host
 from agentcore.host.masking import MASK
 from agentcore.host.policy import Decision

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from agentcore.config.model import ApprovalRule
 from agentcore.host.call_facts import CallFacts
-from agentcore.host.config_model import ApprovalRule
 from agentcore.host.criteria import Criteria
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agentcore.config.edit import without_value
+from agentcore.config.errors import ConfigProblem
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
+from agentcore.config.origins import Origin
 from agentcore.errors import ToolError
-from agentcore.host.config_edit import without_value
-from agentcore.host.config_error import ConfigProblem
-from agentcore.host.config_file import ConfigFile
-from agentcore.host.config_origins import Origin
-from agentcore.host.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.host.settings_document import ELSEWHERE, SettingsDocument, SettingsSubject
 from agentcore.host.settings_shown import label, pointer
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.host.config import AppConfig, lay_app
-from agentcore.host.config_error import ConfigError, ConfigProblem
-from agentcore.host.config_file import ConfigFile
-from agentcore.host.config_model import AppDocument
-from agentcore.host.config_origins import Layers, Origin, Origins
-from agentcore.host.config_problems import problems_of
+from agentcore.config.app_config import AppConfig, lay_app
+from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath
+from agentcore.config.model import AppDocument
+from agentcore.config.origins import Layers, Origin, Origins
+from agentcore.config.problems import problems_of
+from agentcore.config.settings import merge_settings, settings_file
 from agentcore.host.config_schema import app_schema, settings_schema
-from agentcore.host.config_settings import merge_settings, settings_file
 from agentcore.host.containment import without_exit
 from agentcore.host.foreign_error import type_name
-from agentcore.host.json_source import JsonPath
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.settings_schema import SettingsSchema
 

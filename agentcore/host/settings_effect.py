@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agentcore.host.config_model import AppDocument
+from agentcore.config.json_source import JsonPath
+from agentcore.config.model import AppDocument
 from agentcore.host.containment import without_exit
-from agentcore.host.json_source import JsonPath
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.settings_document import ELSEWHERE, SettingsDocument
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.host.config_fields import names_of
+from agentcore.config.fields import names_of
+from agentcore.config.json_source import JsonPath
 from agentcore.host.containment import without_exit
-from agentcore.host.json_source import JsonPath
 from agentcore.host.settings_change import SettingChange, SettingsPlan
 from agentcore.host.settings_document import SettingsDocument
 

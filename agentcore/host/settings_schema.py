@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from agentcore.host.json_source import JsonPath
+from agentcore.config.json_source import JsonPath
 
 Schema = dict[str, Any]
 Place = Literal["declared", "open", "unknown"]

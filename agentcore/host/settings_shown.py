@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentcore.host.config_file import ConfigFile
-from agentcore.host.json_source import JsonPath, JsonSource, dotted
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath, JsonSource, dotted
 from agentcore.host.masking import MASK, is_secret_name
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject
 

@@ -9,8 +9,8 @@ import math
 import sys
 from typing import Any, NoReturn
 
+from agentcore.config.json_source import JsonSource, JsonSyntaxError
 from agentcore.errors import AgentcoreError
-from agentcore.host.json_source import JsonSource, JsonSyntaxError
 from agentcore.server.bounds import JSON_DEPTH
 
 _LOCATED_CHARS = 64 * 1024  # beyond it, a fault that the fast parser does not place is reported without its place

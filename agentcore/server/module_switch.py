@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api.context import Principal
+from agentcore.config.app_config import AppConfig, set_modules
+from agentcore.config.errors import ConfigError
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonSource
 from agentcore.errors import AgentcoreError, ToolError
 from agentcore.host.components import policy_lines
-from agentcore.host.config import AppConfig, set_modules
-from agentcore.host.config_error import ConfigError
-from agentcore.host.config_file import ConfigFile
 from agentcore.host.discovery import Found, candidates, find_module, installed_names
 from agentcore.host.host import Host
-from agentcore.host.json_source import JsonSource
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.page_additions import page_additions
 from agentcore.host.policy_changes import Apply

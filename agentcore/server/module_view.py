@@ -8,9 +8,9 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api.context import Principal
 from agentcore.api.web import WebComponent
+from agentcore.config.errors import ConfigError
 from agentcore.encoding import to_json
 from agentcore.host.components import policy_lines
-from agentcore.host.config_error import ConfigError
 from agentcore.host.discovery import Found, candidates, choose_command, installed_names
 from agentcore.host.host import Host
 from agentcore.host.manifest import title_of

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
+from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.config.json_source import JsonPath
+from agentcore.config.origins import Origin
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.host.config_origins import Origin
-from agentcore.host.json_source import JsonPath
 from agentcore.host.policy_changes import Proposal
 from agentcore.host.settings_change import SettingsPlan
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject

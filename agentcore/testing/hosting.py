@@ -12,10 +12,10 @@ from typing import Any, Protocol
 from agentcore.api.context import Principal
 from agentcore.api.module import Module
 from agentcore.api.result import ToolResult
+from agentcore.config.app_config import AppConfig, load_config
+from agentcore.config.workspace import prepare_roots
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.call import CallOutcome, CallRequest
-from agentcore.host.config import AppConfig, load_config
-from agentcore.host.config_workspace import prepare_roots
 from agentcore.host.host import Host
 from agentcore.store.state_dir import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from agentcore.api import CallPreview, ToolDefinition
 from agentcore.api.context import Principal
+from agentcore.config.model import ApprovalRule, ApprovalsConfig
 from agentcore.host.approval_policy import ApprovalPolicy
 from agentcore.host.call_facts import CallFacts
-from agentcore.host.config_model import ApprovalRule, ApprovalsConfig
 from agentcore.store.approval_store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")

@@ -12,7 +12,7 @@ from pydantic import ConfigDict
 from structlog.testing import capture_logs
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
-from agentcore.host.config import load_config
+from agentcore.config.app_config import load_config
 from agentcore.host.config_schema import app_schema, installed_schema
 
 

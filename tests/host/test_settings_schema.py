@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from agentcore.host.config_model import HARMLESS
+from agentcore.config.model import HARMLESS
 from agentcore.host.config_schema import settings_schema
 from agentcore.host.settings_schema import SettingsSchema
 

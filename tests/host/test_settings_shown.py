@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
-from agentcore.host.config import AppConfig
-from agentcore.host.config_error import ConfigError
-from agentcore.host.config_file import ConfigFile
-from agentcore.host.json_source import JsonSource
+from agentcore.config.app_config import AppConfig
+from agentcore.config.errors import ConfigError
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonSource
 from agentcore.host.modules import ModuleRecord
 from agentcore.host.settings_change import SettingChange, plan_changes
 from agentcore.host.settings_document import SettingsDocument, SettingsSubject

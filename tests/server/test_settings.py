@@ -9,10 +9,10 @@ from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, Field, Module, SecretStr, tool
 from agentcore.api.context import Principal
+from agentcore.config.errors import ConfigChangedError
+from agentcore.config.file import FILE_BYTES
 from agentcore.errors import ToolError
 from agentcore.host import load_config
-from agentcore.host.config_error import ConfigChangedError
-from agentcore.host.config_file import FILE_BYTES
 from agentcore.host.settings_change import SettingChange, plan_changes
 from agentcore.host.settings_document import SettingsSubject
 from agentcore.host.settings_shown import diff_of

@@ -9,9 +9,9 @@ from pydantic.alias_generators import to_camel
 from agentcore.chat.provider_keys import StoredProvider
 from agentcore.chat.settings import PROVIDERS, ModelConfig, Provider
 from agentcore.chat.setup import ChatView, ModelSetup
+from agentcore.config.errors import ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.config_error import ConfigError
 from agentcore.host.policy_changes import Proposal
 from agentcore.host.settings_shown import pointer
 from agentcore.server.answer import Answer

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from agentcore.config.errors import ConfigError
+from agentcore.config.model import ApprovalsConfig
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.config_error import ConfigError
-from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.policy import authorise
 from agentcore.host.policy_changes import Apply
 from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes

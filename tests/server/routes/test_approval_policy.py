@@ -8,9 +8,9 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
+from agentcore.config.model import ApprovalsConfig
 from agentcore.host import CallRequest
 from agentcore.host.approval_request import Verdict
-from agentcore.host.config_model import ApprovalsConfig
 from agentcore.host.grants import GrantOffer
 
 pytestmark = pytest.mark.spec("S2")

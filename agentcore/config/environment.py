@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from agentcore.host.config_error import ConfigError, ConfigProblem
-from agentcore.host.config_fields import Model, keys_of, model_inside, near, takes_only_text
-from agentcore.host.config_origins import Layers, Origin
-from agentcore.host.json_source import JsonPath, JsonSource, JsonSyntaxError
+from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.fields import Model, keys_of, model_inside, near, takes_only_text
+from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
+from agentcore.config.origins import Layers, Origin
 
 PREFIX = "AGENTCORE_"
 """How the names of all our variables begin."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentcore.host.config_edit import with_value, without_value
-from agentcore.host.json_source import JsonPath, JsonSource
+from agentcore.config.edit import with_value, without_value
+from agentcore.config.json_source import JsonPath, JsonSource
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | NAMES

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from agentcore.host.json_source import JsonPath, JsonSource, Span, dotted
+from agentcore.config.json_source import JsonPath, JsonSource, Span, dotted
 
 _FIRST_INDENT = re.compile(r"[\r\n]([ \t]+)\S")
 _LINE_INDENT = re.compile(r"[ \t]*")

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from agentcore.host.config import AppConfig
-from agentcore.host.config_error import ConfigError, ConfigProblem
-from agentcore.host.config_model import WorkspaceConfig, beside
-from agentcore.host.config_settings import settings_folder
-from agentcore.host.json_source import JsonPath
+from agentcore.config.app_config import AppConfig
+from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.json_source import JsonPath
+from agentcore.config.model import WorkspaceConfig, beside
+from agentcore.config.settings import settings_folder
 
 _ROOTS: JsonPath = ("workspace", "roots")
 

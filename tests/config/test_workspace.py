@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from agentcore.config.app_config import load_config
+from agentcore.config.errors import ConfigError
+from agentcore.config.workspace import control_patterns, prepare_roots
 from agentcore.files.workspace import Workspace
-from agentcore.host.config import load_config
-from agentcore.host.config_error import ConfigError
-from agentcore.host.config_workspace import control_patterns, prepare_roots
 
 
 def roots_of(folder: Path, roots: list[str] | None = None, state_dir: Path | None = None, **environ: str) -> list[Path]:

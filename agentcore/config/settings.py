@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from agentcore.host.config import AppConfig
-from agentcore.host.config_environment import Variable, lay_variables
-from agentcore.host.config_error import ConfigError, ConfigProblem
-from agentcore.host.config_file import ConfigFile
-from agentcore.host.config_origins import Layers, Origin, Origins
-from agentcore.host.config_problems import kind_of, problems_of
-from agentcore.host.json_source import JsonPath
+from agentcore.config.app_config import AppConfig
+from agentcore.config.environment import Variable, lay_variables
+from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath
+from agentcore.config.origins import Layers, Origin, Origins
+from agentcore.config.problems import kind_of, problems_of
 
 log = structlog.get_logger(__name__)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentcore.config.json_source import JsonPath, dotted
 from agentcore.errors import AgentcoreError
-from agentcore.host.json_source import JsonPath, dotted
 
 PROBLEMS_SHOWN = 20
 """Problems that one message lists; the rest are counted."""

@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from agentcore.host.config_error import ConfigProblem
-from agentcore.host.config_fields import Model, keys_of, model_inside, near, secrets_in
-from agentcore.host.config_origins import DEFAULT, Origins
-from agentcore.host.json_source import JsonPath
+from agentcore.config.errors import ConfigProblem
+from agentcore.config.fields import Model, keys_of, model_inside, near, secrets_in
+from agentcore.config.json_source import JsonPath
+from agentcore.config.origins import DEFAULT, Origins
 
 _KINDS = {
     str: "text",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agentcore.host.config import AppConfig, load_config
-from agentcore.host.config_error import ConfigError
+from agentcore.config.app_config import AppConfig, load_config
+from agentcore.config.errors import ConfigError
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agentcore.host.config_file import ConfigFile
-from agentcore.host.json_source import JsonPath
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from typing import Any, Self
 
 from pydantic import PrivateAttr, ValidationError
 
-from agentcore.host.config_environment import Variable, lay_variables, read_variables
-from agentcore.host.config_error import ConfigError
-from agentcore.host.config_file import ConfigFile, set_value
-from agentcore.host.config_model import AppDocument, beside
-from agentcore.host.config_origins import Layers, Origin, Origins, origin_of
-from agentcore.host.config_problems import problems_of
-from agentcore.host.json_source import JsonPath
+from agentcore.config.environment import Variable, lay_variables, read_variables
+from agentcore.config.errors import ConfigError
+from agentcore.config.file import ConfigFile, set_value
+from agentcore.config.json_source import JsonPath
+from agentcore.config.model import AppDocument, beside
+from agentcore.config.origins import Layers, Origin, Origins, origin_of
+from agentcore.config.problems import problems_of
 
 DEFAULT_FILE = Path("app.json")
 """Where app.json is looked for: in the current folder."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from agentcore.host.config_edit import with_value
-from agentcore.host.config_error import ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.host.json_source import JsonPath, JsonSource, JsonSyntaxError
+from agentcore.config.edit import with_value
+from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 
 FILE_BYTES = 1024 * 1024
 """The largest file that is read as configuration."""

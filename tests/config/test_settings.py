@@ -9,9 +9,9 @@ from pydantic import ConfigDict, field_validator, model_validator
 from structlog.testing import capture_logs
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
-from agentcore.host.config import load_config
-from agentcore.host.config_error import ConfigError
-from agentcore.host.config_settings import RawSettings, module_settings, validate_settings
+from agentcore.config.app_config import load_config
+from agentcore.config.errors import ConfigError
+from agentcore.config.settings import RawSettings, module_settings, validate_settings
 
 
 class Proxy(BaseModel):

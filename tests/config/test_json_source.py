@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.host.json_source import DEPTH_LIMIT, JsonPath, JsonSource, JsonSyntaxError, dotted
+from agentcore.config.json_source import DEPTH_LIMIT, JsonPath, JsonSource, JsonSyntaxError, dotted
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
