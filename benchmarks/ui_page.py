@@ -15,7 +15,7 @@ from playwright.async_api import Browser, async_playwright
 
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest, Host
-from agentcore.host.approvals import Verdict
+from agentcore.host.approvals.queue import Verdict
 from benchmarks.hosts import open_host
 from benchmarks.measure import Row
 

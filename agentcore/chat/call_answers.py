@@ -4,7 +4,7 @@ import time
 
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.approval_request import Verdict
+from agentcore.host.approvals.request import Verdict
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState
 
 

@@ -23,10 +23,10 @@ from agentcore.chat.turns import Turns
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.approval_request import ApprovalRequest, Verdict
-from agentcore.host.approving import check_approver
+from agentcore.host.approvals.approving import check_approver
+from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.events import Event
-from agentcore.host.policy import Action, authorise, owner_of
+from agentcore.host.policy.authority import Action, authorise, owner_of
 from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
 
 log = structlog.get_logger(__name__)

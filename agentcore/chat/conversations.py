@@ -23,9 +23,9 @@ from agentcore.chat.stream import Stream
 from agentcore.chat.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.approval_request import Verdict
-from agentcore.host.call_facts import ApprovalMode
-from agentcore.host.policy import owner_of
+from agentcore.host.approvals.request import Verdict
+from agentcore.host.policy.authority import owner_of
+from agentcore.host.policy.call_facts import ApprovalMode
 from agentcore.store.chat_rows import ChatMessageRow, ChatSessionRow, NewMessage
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
-from agentcore.host.registry import RESERVED_NAMES, ToolRegistry
+from agentcore.host.modules.tool_registry import RESERVED_NAMES, ToolRegistry
 from agentcore.store.chat_rows import CallKind
 
 

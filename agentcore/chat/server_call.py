@@ -11,7 +11,7 @@ from agentcore.chat.told import Told, tell_error, tell_outcome
 from agentcore.chat.told_call import ToldCall
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.call import CallOutcome
+from agentcore.host.calls.call import CallOutcome
 from agentcore.store.chat_rows import ChatCallRow, ChatCallState
 
 

@@ -26,7 +26,7 @@ from agentcore.chat.told_call import ToldCall
 from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.call import Call
+from agentcore.host.calls.call import Call
 from agentcore.store.chat_rows import ChatCallRow
 
 

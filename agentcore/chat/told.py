@@ -9,7 +9,7 @@ from agentcore.chat.limits import EDITED_BYTES, MODEL_BYTES
 from agentcore.chat.texts import Locale, text
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.call import CallOutcome
+from agentcore.host.calls.call import CallOutcome
 
 _TAG = re.compile(r"<(?=\s*/?\s*untrusted)", re.IGNORECASE)
 _MARK_DIGITS = 32

@@ -31,7 +31,7 @@ class ToldCall:
         self.is_sent = False
 
     def notify(self, event: str, said: Mapping[str, Any]) -> None:
-        """See `agentcore.host.call.Notify`."""
+        """See `agentcore.host.calls.call.Notify`."""
         live, tool_id = self._stream.live, self._call.tool_id
         match event:
             case "accepted":

@@ -13,14 +13,14 @@ from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.call import Call
-from agentcore.host.conversation import no_session
+from agentcore.host.calls.call import Call
+from agentcore.host.calls.conversation import no_session
 
 _OF_PERSONS = frozenset(("page", "cli", "token"))
 
 
 class ToolChat:
-    """Implements `agentcore.host.conversation.Conversation`.
+    """Implements `agentcore.host.calls.conversation.Conversation`.
 
     Args:
         host: Whose calls they are.

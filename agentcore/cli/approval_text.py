@@ -6,8 +6,8 @@ from typing import Any
 
 from agentcore.cli.output import painted
 from agentcore.cli.visible_text import all_visible
-from agentcore.host.approvals import ApprovalRequest
-from agentcore.host.grants import GrantOffer
+from agentcore.host.approvals.queue import ApprovalRequest
+from agentcore.host.policy.grants import GrantOffer
 
 _INDENT = "    "
 

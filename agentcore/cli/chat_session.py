@@ -9,7 +9,7 @@ from agentcore.cli.chat_view import ChatView, TerminalView
 from agentcore.cli.event_feed import EventFeed
 from agentcore.cli.exits import CliError
 from agentcore.cli.own_call import OwnCall
-from agentcore.host.call_facts import ApprovalMode
+from agentcore.host.policy.call_facts import ApprovalMode
 
 
 class ChatSession:

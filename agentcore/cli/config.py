@@ -65,8 +65,8 @@ def schema(config_path: Path) -> None:
     """
     from agentcore.cli.output import print_json, warn
     from agentcore.config.app_config import load_config
-    from agentcore.host.config_schema import installed_schema
-    from agentcore.host.module_source import remembered_sources
+    from agentcore.host.modules.source_choice import remembered_sources
+    from agentcore.host.settings.app_schema import installed_schema
     from agentcore.store.state_dir import locate_state_dir
 
     loaded = load_config(config_path, os.environ)

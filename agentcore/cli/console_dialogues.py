@@ -9,10 +9,10 @@ from agentcore.cli.proof import Proof
 from agentcore.cli.terminal import EXPIRED, TERMINAL, number_needed, say
 from agentcore.cli.visible_text import all_visible
 from agentcore.cli.waiting_text import change_text, pairing_text
-from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.approvals.pairings import Pairing
+from agentcore.host.approvals.policy_changes import PolicyChange
+from agentcore.host.approvals.queue import ApprovalRequest
 from agentcore.host.host import Host
-from agentcore.host.pairings import Pairing
-from agentcore.host.policy_changes import PolicyChange
 
 Waiting = ApprovalRequest | PolicyChange | Pairing
 """One thing that waits for a person."""

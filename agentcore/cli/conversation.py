@@ -15,8 +15,8 @@ from agentcore.cli.exits import CliError
 from agentcore.cli.output import note, painted, print_table
 from agentcore.cli.prompt_line import PromptLine
 from agentcore.cli.terminal import confirmed
-from agentcore.host.call_facts import ApprovalMode
-from agentcore.host.policy import is_looser
+from agentcore.host.policy.authority import is_looser
+from agentcore.host.policy.call_facts import ApprovalMode
 
 _HELP = """\
   /help                  show this

@@ -17,9 +17,9 @@ from agentcore.cli.terminal_approval import TerminalApprover
 from agentcore.cli.verbose import set_up_log
 from agentcore.config.app_config import load_config
 from agentcore.config.workspace import prepare_roots
-from agentcore.host.call import CallRequest
-from agentcore.host.ending import bounded_runner
-from agentcore.host.held import Held
+from agentcore.host.calls.call import CallRequest
+from agentcore.host.containment.ending import bounded_runner
+from agentcore.host.held_context import Held
 from agentcore.host.host import Host
 from agentcore.host.secrecy import keep_secrets
 from agentcore.store.state_dir import StateDir

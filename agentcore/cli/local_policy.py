@@ -8,9 +8,9 @@ from pydantic import BaseModel, ValidationError
 from agentcore.chat.session_mode import agent_and_mode
 from agentcore.chat.settings import ChatSettings
 from agentcore.errors import ToolError
-from agentcore.host.explaining import Question, explain
 from agentcore.host.host import Host
-from agentcore.host.rule_trial import Trial, try_rule
+from agentcore.host.review.explaining import Question, explain
+from agentcore.host.review.rule_trial import Trial, try_rule
 
 Model = TypeVar("Model", bound=BaseModel)
 

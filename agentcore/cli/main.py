@@ -66,8 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either
         sys.excepthook(*sys.exc_info())
         code = ExitCode.CALL_FAILED
-    if "agentcore.host.ending" in sys.modules:  # code of modules may have run here
-        from agentcore.host.ending import leave
+    if "agentcore.host.containment.ending" in sys.modules:  # code of modules may have run here
+        from agentcore.host.containment.ending import leave
 
         leave(code)
     sys.exit(code)

@@ -71,7 +71,7 @@ def serve(
     with quick_imports(), certificates_later() as load_certificates:
         from agentcore.config.app_config import load_config
         from agentcore.config.workspace import prepare_roots
-        from agentcore.host.ending import bounded_runner
+        from agentcore.host.containment.ending import bounded_runner
         from agentcore.host.secrecy import keep_secrets
         from agentcore.server.logging import configure_logging, keep_log
         from agentcore.server.serve import log

@@ -12,7 +12,7 @@ from agentcore.cli.console_dialogues import Dialogue, Waiting, open_dialogue, wa
 from agentcore.cli.terminal import confirmed, forget_typed, read_line, say
 from agentcore.cli.visible_text import all_visible
 from agentcore.errors import ToolError
-from agentcore.host.approval_request import ApprovalRequest
+from agentcore.host.approvals.request import ApprovalRequest
 from agentcore.host.events import Event
 from agentcore.host.host import Host
 from agentcore.store.state_dir import read_server_info

@@ -13,11 +13,11 @@ from agentcore.config.app_config import AppConfig
 from agentcore.config.json_source import JsonPath
 from agentcore.config.origins import Origin
 from agentcore.config.settings import RawSettings, module_settings, validate_settings
-from agentcore.host.discovery import find_module
-from agentcore.host.foreign_error import text_of, type_name
-from agentcore.host.manifest import settings_of
+from agentcore.host.containment.foreign_error import text_of, type_name
 from agentcore.host.masking import MASK, mask_secrets
-from agentcore.host.module_source import remembered_sources
+from agentcore.host.modules.discovery.finding import find_module
+from agentcore.host.modules.manifest import settings_of
+from agentcore.host.modules.source_choice import remembered_sources
 from agentcore.store.state_dir import locate_state_dir
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from agentcore.cli.approval_text import diff_line
 from agentcore.cli.visible_text import all_visible
-from agentcore.host.pairings import Pairing
-from agentcore.host.policy_changes import PolicyChange
+from agentcore.host.approvals.pairings import Pairing
+from agentcore.host.approvals.policy_changes import PolicyChange
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",

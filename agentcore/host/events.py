@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from agentcore.encoding import to_json
-from agentcore.host.foreign_error import log_failure
+from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.limits import EVENTS_KEPT
 
 log = structlog.get_logger(__name__)

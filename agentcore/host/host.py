@@ -16,29 +16,29 @@ from agentcore.config.model import ApprovalsConfig
 from agentcore.config.workspace import control_patterns, prepare_roots
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.host.approval_policy import ApprovalPolicy
-from agentcore.host.approvals import ApprovalDesk
-from agentcore.host.call import CallOutcome, CallRequest, Notify
-from agentcore.host.call_review import CallReview
-from agentcore.host.calls import Calls
-from agentcore.host.containment import report_loop_error
-from agentcore.host.conversation import ConversationSlot
+from agentcore.host.approvals.pairings import Pairings
+from agentcore.host.approvals.policy_changes import PolicyChanges
+from agentcore.host.approvals.queue import ApprovalDesk
+from agentcore.host.calls.call import CallOutcome, CallRequest, Notify
+from agentcore.host.calls.calls import Calls
+from agentcore.host.calls.conversation import ConversationSlot
+from agentcore.host.containment.containment import report_loop_error
+from agentcore.host.containment.ownership import note_beginnings
+from agentcore.host.containment.threads import worker_threads
+from agentcore.host.event_loop.guard import LoopGuard
+from agentcore.host.event_loop.watchdog import Watchdog
 from agentcore.host.events import EventBus
-from agentcore.host.lifecycle import Modules
-from agentcore.host.loop_guard import LoopGuard
-from agentcore.host.module_source import SourceChoice
-from agentcore.host.own_origins import OwnOrigins
-from agentcore.host.ownership import note_beginnings
-from agentcore.host.pairings import Pairings
+from agentcore.host.modules.lifecycle import Modules
+from agentcore.host.modules.own_origins import OwnOrigins
+from agentcore.host.modules.routes import RouteTable
+from agentcore.host.modules.source_choice import SourceChoice
+from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.parts import Parts
-from agentcore.host.policy import authorise
-from agentcore.host.policy_changes import PolicyChanges
-from agentcore.host.registry import ToolRegistry
-from agentcore.host.resources import ResourceRegistry
-from agentcore.host.routes import RouteTable
-from agentcore.host.tabs import Tabs
-from agentcore.host.threads import worker_threads
-from agentcore.host.watchdog import Watchdog
+from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.policy.authority import authorise
+from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.host.resources.tabs import Tabs
+from agentcore.host.review.call_review import CallReview
 from agentcore.store import StateDir, Store
 from agentcore.store.loop_report import read_loop_report
 from agentcore.supervision.holder import Holder

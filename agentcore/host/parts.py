@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 from agentcore.config.app_config import AppConfig
 from agentcore.files.workspace import Workspace
-from agentcore.host.approval_policy import ApprovalPolicy
-from agentcore.host.approvals import ApprovalDesk
-from agentcore.host.conversation import ConversationSlot
+from agentcore.host.approvals.queue import ApprovalDesk
+from agentcore.host.calls.conversation import ConversationSlot
 from agentcore.host.events import EventBus
-from agentcore.host.module_source import SourceChoice
-from agentcore.host.own_origins import OwnOrigins
-from agentcore.host.registry import ToolRegistry
-from agentcore.host.resources import ResourceRegistry
-from agentcore.host.routes import RouteTable
+from agentcore.host.modules.own_origins import OwnOrigins
+from agentcore.host.modules.routes import RouteTable
+from agentcore.host.modules.source_choice import SourceChoice
+from agentcore.host.modules.tool_registry import ToolRegistry
+from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.store import StateDir, Store
 
 

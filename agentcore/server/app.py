@@ -14,8 +14,8 @@ from agentcore.api.context import Principal
 from agentcore.chat import Chat
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.policy import authorise, reach
-from agentcore.host.routes import RouteTable
+from agentcore.host.modules.routes import RouteTable
+from agentcore.host.policy.authority import authorise, reach
 from agentcore.server.addresses import Addresses
 from agentcore.server.answer import Answer, Sent
 from agentcore.server.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits

@@ -8,9 +8,9 @@ from pydantic.alias_generators import to_camel
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview
 from agentcore.host import Host
-from agentcore.host.approvals import ApprovalRequest
-from agentcore.host.pairings import Pairing
-from agentcore.host.policy_changes import PolicyChange
+from agentcore.host.approvals.pairings import Pairing
+from agentcore.host.approvals.policy_changes import PolicyChange
+from agentcore.host.approvals.queue import ApprovalRequest
 
 
 class _View(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):

@@ -1,8 +1,8 @@
 """Changes of what is allowed: made at once for whoever may, laid before a person for whoever may only ask for it."""
 
 from agentcore.errors import ToolError
-from agentcore.host.policy import authorise
-from agentcore.host.policy_changes import Apply, Proposal
+from agentcore.host.approvals.policy_changes import Apply, Proposal
+from agentcore.host.policy.authority import authorise
 from agentcore.server.exchange import Exchange
 
 

@@ -17,8 +17,8 @@ from typing import Any, TextIO
 import structlog
 
 from agentcore.encoding import to_json
-from agentcore.host.foreign_error import traceback_of
-from agentcore.host.ownership import CALL, current_owner
+from agentcore.host.containment.foreign_error import traceback_of
+from agentcore.host.containment.ownership import CALL, current_owner
 from agentcore.server.secret_keys import mask_values
 from agentcore.store.log_file import LogFile
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from agentcore.api.context import Principal
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.policy_changes import PolicyChange, Proposal
-from agentcore.host.routes import ModuleRoute
+from agentcore.host.approvals.policy_changes import PolicyChange, Proposal
+from agentcore.host.modules.routes import ModuleRoute
 from agentcore.server.confirmation import laid_before_person
 from agentcore.server.exchange import Exchange
 

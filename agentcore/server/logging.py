@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.host.foreign_error import traceback_of
+from agentcore.host.containment.foreign_error import traceback_of
 from agentcore.server.json_lines import LineWriter, exception_in, line_logger, line_of, whose
 from agentcore.server.secret_keys import mask_values
 from agentcore.store.log_file import LogFile

@@ -11,11 +11,11 @@ from aiohttp import web
 
 from agentcore.api.web import Request, Response
 from agentcore.errors import ToolError
-from agentcore.host.containment import Contained
-from agentcore.host.foreign_error import log_failure, type_name
-from agentcore.host.plain import plain_text
-from agentcore.host.routes import ModuleRoute
-from agentcore.host.tool_errors import WrongToolError, plain_error
+from agentcore.host.containment.containment import Contained
+from agentcore.host.containment.foreign_error import log_failure, type_name
+from agentcore.host.containment.plain import plain_text
+from agentcore.host.containment.tool_errors import WrongToolError, plain_error
+from agentcore.host.modules.routes import ModuleRoute
 from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.module_socket import ModuleSocket

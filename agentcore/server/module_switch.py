@@ -13,14 +13,14 @@ from agentcore.config.errors import ConfigError
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonSource
 from agentcore.errors import AgentcoreError, ToolError
-from agentcore.host.components import policy_lines
-from agentcore.host.discovery import Found, candidates, find_module, installed_names
+from agentcore.host.approvals.policy_changes import Apply
 from agentcore.host.host import Host
-from agentcore.host.modules import ModuleRecord
-from agentcore.host.page_additions import page_additions
-from agentcore.host.policy_changes import Apply
-from agentcore.host.settings_document import SettingsSubject
-from agentcore.host.settings_shown import diff_of
+from agentcore.host.modules.components import policy_lines
+from agentcore.host.modules.discovery.finding import Found, candidates, find_module, installed_names
+from agentcore.host.modules.page_additions import page_additions
+from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.settings.document import SettingsSubject
+from agentcore.host.settings.shown import diff_of
 from agentcore.server.refusal import Refusal
 
 ModuleAction = Literal["enable", "disable", "reload"]

@@ -10,12 +10,12 @@ from agentcore.api.context import Principal
 from agentcore.api.web import WebComponent
 from agentcore.config.errors import ConfigError
 from agentcore.encoding import to_json
-from agentcore.host.components import policy_lines
-from agentcore.host.discovery import Found, candidates, choose_command, installed_names
 from agentcore.host.host import Host
-from agentcore.host.manifest import title_of
-from agentcore.host.modules import ModuleRecord
-from agentcore.host.policy import PERSONS
+from agentcore.host.modules.components import policy_lines
+from agentcore.host.modules.discovery.finding import Found, candidates, choose_command, installed_names
+from agentcore.host.modules.manifest import title_of
+from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.policy.authority import PERSONS
 from agentcore.server.module_switch import is_given, listed_names
 
 

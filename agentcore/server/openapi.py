@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
-from agentcore.host.routes import ModuleRoute
+from agentcore.host.modules.routes import ModuleRoute
 from agentcore.server.answer import JSON
 from agentcore.server.openapi_modules import describe_modules
 from agentcore.server.route_table import ServerRoute

@@ -11,11 +11,11 @@ import structlog
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
-from agentcore.host.containment import run_contained
-from agentcore.host.foreign_error import log_failure, reason_of
+from agentcore.host.containment.containment import run_contained
+from agentcore.host.containment.foreign_error import log_failure, reason_of
+from agentcore.host.containment.plain import plain, plain_text
 from agentcore.host.limits import HOOK_SECONDS
-from agentcore.host.plain import plain, plain_text
-from agentcore.host.routes import ModuleRoute
+from agentcore.host.modules.routes import ModuleRoute
 from agentcore.server.answer import JSON
 
 log = structlog.get_logger(__name__)

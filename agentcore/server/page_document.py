@@ -105,7 +105,7 @@ def _page_scripts(host: Host) -> list[str]:
 
 
 def _additions(host: Host) -> list[tuple[str, Sequence[str]]]:
-    """What components of ready modules add to the policy, as `host/components.py` has read it."""
+    """What components of ready modules add to the policy, as `host/modules/components.py` has read it."""
     return [
         (directive, sources)
         for record in host.modules.records.values()

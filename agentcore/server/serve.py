@@ -15,7 +15,7 @@ import structlog
 from aiohttp import web
 
 from agentcore.host import AppConfig, Host
-from agentcore.host.ending import exit_now
+from agentcore.host.containment.ending import exit_now
 from agentcore.server.addresses import LOOPBACK, Addresses
 from agentcore.server.app import ServerApplication, create_app, create_approval_app
 from agentcore.server.descriptors import raise_descriptor_limit

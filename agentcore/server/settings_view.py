@@ -12,11 +12,11 @@ from agentcore.config.json_source import JsonPath
 from agentcore.config.origins import Origin
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.policy_changes import Proposal
-from agentcore.host.settings_change import SettingsPlan
-from agentcore.host.settings_document import SettingsDocument, SettingsSubject
-from agentcore.host.settings_effect import waits_for_reload, waits_for_restart
-from agentcore.host.settings_shown import diff_of, pointer, shown
+from agentcore.host.approvals.policy_changes import Proposal
+from agentcore.host.settings.change import SettingsPlan
+from agentcore.host.settings.document import SettingsDocument, SettingsSubject
+from agentcore.host.settings.effect import waits_for_reload, waits_for_restart
+from agentcore.host.settings.shown import diff_of, pointer, shown
 from agentcore.server.confirmation import needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal

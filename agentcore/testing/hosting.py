@@ -14,8 +14,8 @@ from agentcore.api.module import Module
 from agentcore.api.result import ToolResult
 from agentcore.config.app_config import AppConfig, load_config
 from agentcore.config.workspace import prepare_roots
-from agentcore.host.approvals import ApprovalRequest, Verdict
-from agentcore.host.call import CallOutcome, CallRequest
+from agentcore.host.approvals.queue import ApprovalRequest, Verdict
+from agentcore.host.calls.call import CallOutcome, CallRequest
 from agentcore.host.host import Host
 from agentcore.store.state_dir import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog

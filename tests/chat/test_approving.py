@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentcore.api import Module, ToolContext, ToolError, tool
-from agentcore.host.approvals import Verdict
+from agentcore.host.approvals.queue import Verdict
 from tests.chat.notes import TOKEN, Notes
 
 pytestmark = pytest.mark.spec("C2")

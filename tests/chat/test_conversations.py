@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentcore.api import Image, Module, ToolContext, ToolError, ToolResult, tool
-from agentcore.host.approvals import Verdict
+from agentcore.host.approvals.queue import Verdict
 
 pytestmark = pytest.mark.spec("K8")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.host.approvals import Verdict
+from agentcore.host.approvals.queue import Verdict
 
 pytestmark = pytest.mark.spec("K1")
 

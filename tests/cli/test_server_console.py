@@ -6,8 +6,8 @@ import pytest
 
 from agentcore.api.context import Principal
 from agentcore.cli.server_console import ServerConsole
-from agentcore.host.pairings import PairingWish
-from agentcore.host.policy_changes import Proposal
+from agentcore.host.approvals.pairings import PairingWish
+from agentcore.host.approvals.policy_changes import Proposal
 from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("S2")

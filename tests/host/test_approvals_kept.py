@@ -8,7 +8,7 @@ import pytest
 from agentcore.api import CallPreview, Module, ToolContext, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
-from agentcore.host.approval_request import Verdict
+from agentcore.host.approvals.request import Verdict
 from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("K2", "S2")

@@ -9,7 +9,7 @@ import pytest
 from agentcore.api import Module, ToolError, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest, Host
-from agentcore.host.approval_request import Verdict
+from agentcore.host.approvals.request import Verdict
 
 pytestmark = pytest.mark.spec("K2")
 MODEL = Principal("chat", "s")

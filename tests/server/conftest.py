@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from agentcore.api import Module
 from agentcore.api.context import Principal
 from agentcore.host import Host, load_config
-from agentcore.host.held import Held
+from agentcore.host.held_context import Held
 from agentcore.server.app import ServerApplication, create_app
 from agentcore.store import StateDir
 from tests.server import served

@@ -6,8 +6,8 @@ import pytest
 
 from agentcore.api.context import Principal
 from agentcore.errors import ToolError
-from agentcore.host.call import CallRequest
-from agentcore.host.policy_changes import PolicyChanges, Proposal
+from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
+from agentcore.host.calls.call import CallRequest
 from tests.server.approving import MODEL, Notes, approver, page
 
 pytestmark = [pytest.mark.spec("S2"), pytest.mark.spec("K3")]

@@ -13,9 +13,9 @@ from agentcore.config.errors import ConfigChangedError
 from agentcore.config.file import FILE_BYTES
 from agentcore.errors import ToolError
 from agentcore.host import load_config
-from agentcore.host.settings_change import SettingChange, plan_changes
-from agentcore.host.settings_document import SettingsSubject
-from agentcore.host.settings_shown import diff_of
+from agentcore.host.settings.change import SettingChange, plan_changes
+from agentcore.host.settings.document import SettingsSubject
+from agentcore.host.settings.shown import diff_of
 from agentcore.server.refusal import Refusal
 
 APP = """{
@@ -425,13 +425,13 @@ async def test_diff_hides_a_secret_that_is_set(tmp_path):
 
 
 def _record_of(module: Module) -> Any:
-    from agentcore.host.modules import ModuleRecord
+    from agentcore.host.modules.record import ModuleRecord
 
     return ModuleRecord("weather", plugin=module, config_key="weather", settings_model=module.Settings)
 
 
 async def test_models_and_programs_without_the_right_are_refused(server):
-    from agentcore.host.policy import authorise
+    from agentcore.host.policy.authority import authorise
 
     for kind in ("chat", "mcp", "host", "module"):
         with pytest.raises(ToolError) as caught:

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route, async_playwright, expect
 
-from agentcore.host.held import Held
+from agentcore.host.held_context import Held
 from agentcore.host.host import Host
 from agentcore.server.app import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike

@@ -7,10 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals import ApprovalRequest, Verdict
-from agentcore.host.approving import check_approver
-from agentcore.host.grants import GrantOffer
-from agentcore.host.policy import owner_of, reach
+from agentcore.host.approvals.approving import check_approver
+from agentcore.host.approvals.queue import ApprovalRequest, Verdict
+from agentcore.host.policy.authority import owner_of, reach
+from agentcore.host.policy.grants import GrantOffer
 from agentcore.server.answer import Answer
 from agentcore.server.approval_view import Waiting, WaitingCall, waiting_call, waiting_change, waiting_pairing
 from agentcore.server.exchange import Exchange

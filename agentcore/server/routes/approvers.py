@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from agentcore.api.context import KeyScope
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.pairings import PairingWish
+from agentcore.host.approvals.pairings import PairingWish
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.exchange import Exchange

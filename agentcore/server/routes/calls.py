@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
-from agentcore.host.call import Call
+from agentcore.host.calls.call import Call
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange

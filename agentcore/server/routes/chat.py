@@ -7,7 +7,7 @@ from aiohttp import hdrs
 
 from agentcore.chat import ChatBody
 from agentcore.encoding import to_json
-from agentcore.host.policy import authorise
+from agentcore.host.policy.authority import authorise
 from agentcore.server.answer import Sent
 from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import EVENT_STREAM, RawStream

@@ -12,8 +12,8 @@ from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.config.errors import ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.policy_changes import Proposal
-from agentcore.host.settings_shown import pointer
+from agentcore.host.approvals.policy_changes import Proposal
+from agentcore.host.settings.shown import pointer
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange

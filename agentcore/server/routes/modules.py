@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
-from agentcore.host.discovery import Found
-from agentcore.host.policy_changes import Apply, Proposal
+from agentcore.host.approvals.policy_changes import Apply, Proposal
+from agentcore.host.modules.discovery.finding import Found
 from agentcore.installing import pip_command
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy, laid_before_person

@@ -11,9 +11,9 @@ from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, 
 from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.call_facts import ApprovalMode
-from agentcore.host.policy import check_mode_change, owner_of, reach
-from agentcore.host.policy_changes import Proposal
+from agentcore.host.approvals.policy_changes import Proposal
+from agentcore.host.policy.authority import check_mode_change, owner_of, reach
+from agentcore.host.policy.call_facts import ApprovalMode
 from agentcore.server.answer import Answer
 from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.confirmation import change_policy

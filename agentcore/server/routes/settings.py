@@ -12,12 +12,12 @@ from agentcore.config.errors import ConfigError
 from agentcore.config.model import ApprovalsConfig
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.policy import authorise
-from agentcore.host.policy_changes import Apply
-from agentcore.host.settings_change import SettingChange, SettingsPlan, plan_changes
-from agentcore.host.settings_document import SettingsDocument, SettingsSubject
-from agentcore.host.settings_policy import needs_person
-from agentcore.host.settings_shown import pointer
+from agentcore.host.approvals.policy_changes import Apply
+from agentcore.host.policy.authority import authorise
+from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_changes
+from agentcore.host.settings.document import SettingsDocument, SettingsSubject
+from agentcore.host.settings.policy import needs_person
+from agentcore.host.settings.shown import pointer
 from agentcore.server.answer import Answer
 from agentcore.server.confirmation import laid_before_person, needs_confirmation
 from agentcore.server.exchange import Exchange

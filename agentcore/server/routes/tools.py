@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
 from agentcore.host import CallRequest
-from agentcore.host.registry import ToolFormat
+from agentcore.host.modules.tool_registry import ToolFormat
 from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange

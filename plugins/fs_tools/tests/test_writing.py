@@ -10,7 +10,7 @@ from agentcore_fs_tools.writing import edit_change, write_change
 
 from agentcore.api import ToolError, Workspace
 from agentcore.api.context import Principal
-from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.approvals.queue import ApprovalRequest
 
 
 async def test_new_file_is_written_and_counted(call, text, root: Path) -> None:

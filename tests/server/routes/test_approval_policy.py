@@ -10,8 +10,8 @@ from agentcore.api import CallPreview, Module, ToolContext, ToolError, ToolResul
 from agentcore.api.context import Principal
 from agentcore.config.model import ApprovalsConfig
 from agentcore.host import CallRequest
-from agentcore.host.approval_request import Verdict
-from agentcore.host.grants import GrantOffer
+from agentcore.host.approvals.request import Verdict
+from agentcore.host.policy.grants import GrantOffer
 
 pytestmark = pytest.mark.spec("S2")
 MODEL = Principal("chat", "s1")

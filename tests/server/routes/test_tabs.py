@@ -8,7 +8,7 @@ import pytest
 from agentcore.api import Image, Module, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.errors import ToolError
 from agentcore.host import Host, load_config
-from agentcore.host.call import CallRequest
+from agentcore.host.calls.call import CallRequest
 from agentcore.host.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.store import StateDir
 from agentcore.testing.hosting import PERSON

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, ToolContext, ToolError, tool
-from agentcore.host.approvals import Verdict
+from agentcore.host.approvals.queue import Verdict
 
 PHONE = {"width": 390, "height": 844}
 RUN = {"name": "Run", "exact": True}

@@ -1,0 +1,90 @@
+"""One call as a person has to see it, and what they say of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agentcore.api.context import Principal
+from agentcore.api.definition import CallPreview, ToolDefinition
+from agentcore.host.policy.call_facts import ApprovalMode, CallFacts
+from agentcore.host.policy.grants import GrantOffer
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """One call as a person has to see it: bound to its id, its session, its definition and its exact arguments.
+
+    Args:
+        call_id: The host's id of it.
+        session_id: The session it belongs to.
+        principal: Who wants it.
+        definition: The tool, as it was when the call was laid on the desk.
+        arguments: Exactly what it would run with.
+        arguments_digest: sha256 of their JSON text.
+        reason: Why it is asked about, for a person.
+        preview: What it would touch; None: the tool cannot say.
+        expires_at_ms: Until when it can be decided, in milliseconds since 1970.
+        requested_at_ms: When it was asked for.
+        rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `caution`, `untrusted`.
+        untrusted_source: Where content comes from that the model has read and that may be behind the call.
+        offers: What a person may allow for later calls along with this one.
+        agent_id: The agent whose call it is; empty: none's.
+        mode: What becomes of calls that no rule and no grant says anything about.
+        resource_id: What it would act on.
+    """
+
+    call_id: str
+    session_id: str
+    principal: Principal
+    definition: ToolDefinition
+    arguments: dict[str, Any]
+    arguments_digest: str
+    reason: str
+    preview: CallPreview | None
+    expires_at_ms: int
+    requested_at_ms: int = 0
+    rule: str = ""
+    untrusted_source: str | None = None
+    offers: tuple[GrantOffer, ...] = ()
+    agent_id: str = ""
+    mode: ApprovalMode = "ask"
+    resource_id: str | None = None
+
+    @property
+    def facts(self) -> CallFacts:
+        """The call as the policy sees it."""
+        return CallFacts(
+            self.principal,
+            self.definition,
+            self.arguments,
+            self.preview,
+            session_id=self.session_id,
+            agent_id=self.agent_id,
+            mode=self.mode,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the person said, and who it was.
+
+    Args:
+        approved: Whether the call may run.
+        by: Who said so: `terminal`, `approver:NAME`, `test`.
+        digest: Of the arguments that they were shown, as asked for or as edited; None: as asked for.
+        grant: One of the request's offers that the person took.
+        reason: Why not, in the person's words, for whoever called.
+    """
+
+    approved: bool
+    by: str
+    digest: str | None = None
+    grant: GrantOffer | None = None
+    reason: str = ""
+
+
+Approver = Callable[[ApprovalRequest], Awaitable[Verdict]]
+"""A person at the terminal of the host's own process."""
+
+Reviewer = Callable[[ApprovalRequest, dict[str, Any]], Awaitable[ApprovalRequest]]
+"""Makes the request anew for arguments that a person edited; raises `ToolError` where it cannot run with them."""

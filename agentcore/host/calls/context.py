@@ -1,0 +1,219 @@
+"""What a tool sees of its call: the implementation of `ToolContext`."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import math
+import threading
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agentcore.api.context import ChatSession, Principal
+from agentcore.api.resource import Resource
+from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
+from agentcore.host.calls.call import Call
+from agentcore.host.calls.conversation import no_session
+from agentcore.host.calls.resource_events import tell_progress
+from agentcore.host.containment.foreign_error import type_name
+from agentcore.host.containment.ownership import OWNER
+from agentcore.host.containment.plain import plain_text
+from agentcore.host.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
+from agentcore.host.parts import Parts
+from agentcore.store import Store
+from agentcore.valid_text import valid_text, with_valid_text
+
+if TYPE_CHECKING:
+    from agentcore.host.calls.calls import Calls
+
+T = TypeVar("T")
+
+
+class CallArtifacts:
+    """The artifact store as one call sees it: what it saves is marked with its session and id."""
+
+    def __init__(self, store: Store, call: Call) -> None:
+        self._store, self._call = store, call
+
+    async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
+        """See `agentcore.api.context.Artifacts`."""
+        return await self._store.artifacts.save(
+            data, mime=mime, name=name, session_id=self._call.session_id, call_id=self._call.id
+        )
+
+    async def load(self, artifact_id: str) -> bytes:
+        """See `agentcore.api.context.Artifacts`."""
+        return await self._store.artifacts.load(artifact_id)
+
+
+class CallContext:
+    """Implements `agentcore.api.ToolContext` for calls of this host."""
+
+    __slots__ = ("_call", "_calls", "_loop", "_parts", "_progress", "_thread")
+
+    def __init__(self, call: Call, calls: "Calls", parts: Parts) -> None:
+        self._call, self._calls, self._parts = call, calls, parts
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._progress: _Progress | None = None
+
+    @property
+    def call_id(self) -> str:
+        """Id of the call."""
+        return self._call.id
+
+    @property
+    def session_id(self) -> str:
+        """The session it belongs to."""
+        return self._call.session_id
+
+    @property
+    def principal(self) -> Principal:
+        """Who asked."""
+        return self._call.request.principal
+
+    @property
+    def resource(self) -> Resource | None:
+        """The resource that the host resolved."""
+        return self._call.resource
+
+    @property
+    def deadline(self) -> float:
+        """The event loop's time at which the call is cut off."""
+        return self._call.deadline
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._parts.workspace
+
+    @property
+    def artifacts(self) -> CallArtifacts:
+        """Where large things go."""
+        return CallArtifacts(self._parts.store, self._call)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the call was cancelled or ran out of time."""
+        return self._call.is_cancelled or (0 < self._call.deadline <= self._loop.time())
+
+    def progress(self, fraction: float | None = None, message: str = "") -> None:
+        """See `agentcore.api.ToolContext.progress`."""
+        fraction, message = _fraction(fraction), _message(message)
+        if threading.get_ident() == self._thread:
+            self._tell(fraction, message)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(self._tell, fraction, message)
+
+    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
+        """See `agentcore.api.ToolContext.block_on`."""
+        if threading.get_ident() == self._thread:
+            work.close()
+            raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
+        try:
+            return asyncio.run_coroutine_threadsafe(self._within_call(work), self._loop).result()
+        except concurrent.futures.CancelledError as exc:
+            raise ToolError("cancelled", "The call ended before this was done.") from exc
+
+    async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a thread of the call, and no longer than the call goes on."""
+        waiting, call = asyncio.current_task(), self._call.work
+        assert waiting is not None and call is not None  # noqa: S101, PT018 - a task runs this, for a call that runs
+
+        def end(_: asyncio.Task[Any]) -> None:
+            waiting.cancel()
+
+        call.task.add_done_callback(end)
+        try:
+            return await work
+        finally:
+            call.task.remove_done_callback(end)
+
+    async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
+        """See `agentcore.api.ToolContext.ask`."""
+        chat = self._parts.conversation.chat
+        if chat is None:
+            raise ToolError("no_person", f"nobody can be asked here: {question!r}")
+        with self._calls.paused(self._call):
+            offered = None if options is None else [valid_text(option) for option in options]
+            return await chat.ask(self._call, valid_text(question), offered, timeout_s)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """See `agentcore.api.ToolContext.call`."""
+        outcome = await self._calls.call_nested(self._call, valid_text(tool), with_valid_text(dict(arguments)))
+        return outcome.unwrap()
+
+    @property
+    def session(self) -> ChatSession:
+        """See `agentcore.api.ToolContext.session`."""
+        session = self._parts.conversation.get().session_of(self._call)
+        if session is None:
+            raise no_session()
+        return session
+
+    async def run_agent(
+        self,
+        prompt: str,
+        tools: Sequence[str] | None = None,
+        model: str | None = None,
+        budget: Mapping[str, int] | None = None,
+    ) -> str:
+        """See `agentcore.api.ToolContext.run_agent`."""
+        owner = OWNER.set("")  # what an agent begins is the host's
+        try:
+            return await self._parts.conversation.get().run_agent(self._call, valid_text(prompt), tools, model, budget)
+        finally:
+            OWNER.reset(owner)
+
+    def _tell(self, fraction: float | None, message: str) -> None:
+        if self._progress is None:
+            self._progress = _Progress(self._call, self._parts, self._loop)
+        self._progress.tell(fraction, message)
+
+
+def _fraction(fraction: Any) -> float | None:
+    if fraction is None:
+        return None
+    if not issubclass(type(fraction), int | float):
+        raise TypeError(f"progress: fraction must be a number from 0 to 1 or None, not {type_name(fraction)}")
+    number = float(fraction)
+    return None if math.isnan(number) else min(max(number, 0.0), 1.0)
+
+
+def _message(message: Any) -> str:
+    if not issubclass(type(message), str):
+        raise TypeError(f"progress: message must be text, not {type_name(message)}")
+    text = message if type(message) is str else str.__str__(message)
+    return plain_text(text[:PROGRESS_CHARS])
+
+
+class _Progress:
+    """Passes on the newest progress, at most every so often."""
+
+    def __init__(self, call: Call, parts: Parts, loop: asyncio.AbstractEventLoop) -> None:
+        self._call, self._parts, self._loop = call, parts, loop
+        self._next_at = 0.0
+        self._held: dict[str, Any] | None = None
+
+    def tell(self, fraction: float | None, message: str) -> None:
+        told: dict[str, Any] = {"callId": self._call.id, "message": message}
+        if fraction is not None:
+            told["fraction"] = fraction
+        is_scheduled, self._held = self._held is not None, told
+        now = self._loop.time()
+        if now >= self._next_at:
+            self._send()
+        elif not is_scheduled:
+            self._loop.call_at(self._next_at, self._send)
+
+    def _send(self) -> None:
+        told, self._held = self._held, None
+        if told is None:
+            return
+        self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
+        self._parts.events.publish("call.progress", told, session_id=self._call.session_id)
+        tell_progress(self._call, told, self._parts.resources)
+        if self._call.notify is not None:
+            self._call.notify("progress", told)

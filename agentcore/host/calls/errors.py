@@ -1,0 +1,82 @@
+"""The errors with which the host itself ends calls."""
+
+from typing import Any
+
+import structlog
+
+from agentcore.api.definition import ResourceUse
+from agentcore.errors import InvalidResultError, ToolError
+from agentcore.host.calls.call import Call
+from agentcore.host.containment.foreign_error import log_failure, type_name
+from agentcore.host.containment.tool_errors import plain_error
+from agentcore.store.errors import RecordWriteError
+
+log = structlog.get_logger(__name__)
+
+
+class CallTimeout(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
+    """Cuts a call off that was not done in time.
+
+    Args:
+        limit_s: The time that it had, in seconds.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__()
+        self.limit_s = limit_s
+
+
+class ModuleError(ToolError):
+    """What a module raised to end a call, read at the border into plain values."""
+
+
+def read_error(call: Call, error: ToolError) -> ModuleError:
+    """The error with which a module ended a call, as it can be stored, sent and told.
+
+    Raises:
+        WrongToolError: Its type is no name in snake_case.
+    """
+    if issubclass(type(error), InvalidResultError):
+        log_failure(log, "result_invalid", error, call_id=call.id, tool=call.request.tool)
+    plain = plain_error(error)
+    untrusted = plain.untrusted or call.is_of_open_world
+    read = ModuleError(plain.type, plain.message, retryable=plain.retryable, untrusted=untrusted)
+    read.context = plain.context
+    return read
+
+
+def defect(call: Call, exc: BaseException) -> ToolError:
+    """What becomes of any other exception: `timeout`, or `internal_error` with its traceback in the log."""
+    if type(exc) is CallTimeout:  # no isinstance: the class that a foreign object names may be a lie, or raise
+        return ToolError(
+            "timeout",
+            f"{call.request.tool} was not done within {exc.limit_s:g} s; give it more with timeout_ms",
+            retryable=True,
+            timeout_ms=int(exc.limit_s * 1000),
+        )
+    log_failure(log, "call_failed", exc, call_id=call.id, tool=call.request.tool)
+    return ToolError(
+        "internal_error",
+        f"{call.request.tool} failed with {type_name(exc)}; the log has the traceback under {call.id}",
+        call_id=call.id,
+    )
+
+
+def unreachable(call: Call, use: ResourceUse, named: str) -> ToolError:
+    """Others' resources are as if they were not."""
+    message = f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
+    context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
+    return ToolError(use.not_found, message, **context)
+
+
+def unrecorded(exc: RecordWriteError) -> ToolError:
+    """A call that cannot be recorded does not run."""
+    message = (
+        f"the call did not run, because it could not be recorded: {exc}; make room on the disk of the state folder"
+    )
+    return ToolError("record_unavailable", message, retryable=True)
+
+
+def cancelled() -> ToolError:
+    """Somebody ended the call."""
+    return ToolError("cancelled", "the call was cancelled")

@@ -1,0 +1,167 @@
+"""What a module gave back becomes a result: JSON values, capped, large parts stored."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+import pydantic_core
+from pydantic import BaseModel
+
+from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
+from agentcore.errors import ToolError
+from agentcore.host.containment.foreign_error import text_of, type_name
+from agentcore.host.containment.plain import plain_text
+from agentcore.host.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
+from agentcore.valid_text import with_valid_text
+
+_BLOCKS = (Text, Image, ArtifactLink)
+_MIME = re.compile(r"[A-Za-z0-9.+-]{1,64}/[A-Za-z0-9.+-]{1,64}")
+
+Save = Callable[[bytes, str, str], Coroutine[Any, Any, ArtifactLink]]
+"""Stores bytes under a mime type and a file name."""
+
+
+def to_result(returned: Any) -> tuple[ToolResult, bytes]:
+    """Bring what a module gave back into one shape.
+
+    Returns:
+        The result with plain JSON values as data, and its data as JSON text.
+
+    Raises:
+        TypeError: It holds something that is no JSON value.
+    """
+    kind = type(returned)
+    if kind is ToolResult:
+        data, encoded = _encode(returned.data)
+        return _same_or_read(returned, data), encoded
+    if issubclass(kind, str):
+        return ToolResult((Text(plain_text(returned)),)), b"null"
+    if returned is None:
+        return ToolResult(), b"null"
+    if issubclass(kind, ToolResult):
+        data, encoded = _encode(returned.data)
+        return _read(returned, data), encoded
+    if issubclass(kind, _BLOCKS):
+        return ToolResult((_block(returned),)), b"null"
+    data, encoded = _encode(returned)
+    return ToolResult((Text(encoded.decode()),), data), encoded
+
+
+def _same_or_read(returned: ToolResult, data: Any) -> ToolResult:
+    """A result as most are, of plain values already, is taken as it is: making another one costs time in each call."""
+    if (
+        returned.resource_id is None
+        and returned.truncated is False
+        and returned.untrusted is False
+        and data is returned.data
+        and type(returned.content) is tuple
+        and all([type(block) is Text and _is_plain(block.text) for block in returned.content])  # noqa: C419 - quicker
+    ):
+        return returned
+    return _read(returned, data)
+
+
+def _is_plain(text: Any) -> bool:
+    return type(text) is str and text.isascii()
+
+
+def _read(returned: ToolResult, data: Any) -> ToolResult:
+    truncated, untrusted = bool(returned.truncated), bool(returned.untrusted)
+    resource_id = None if returned.resource_id is None else _word(returned.resource_id, "resource_id")
+    return ToolResult(_blocks(returned.content), data, truncated, untrusted, resource_id)
+
+
+def _blocks(content: Any) -> tuple[ContentBlock, ...]:
+    """The content of a result, each block of exactly its type: a subclass of the module's own is not asked later."""
+    if issubclass(type(content), str):
+        text = plain_text(content)
+        return (Text(text),) if text else ()
+    return tuple([_block(block) for block in content])
+
+
+def _block(block: Any) -> ContentBlock:
+    """A block whose texts can be stored and sent, under a media type that is one."""
+    kind = type(block)
+    if issubclass(kind, Text) and issubclass(type(block.text), str):
+        text = plain_text(block.text)
+        return cast("Text", block) if kind is Text and text is block.text else Text(text)
+    if issubclass(kind, Image) and issubclass(type(block.data), bytes | bytearray | memoryview):
+        mime = _word(block.mime, "mime")
+        return Image(bytes(block.data), mime if _MIME.fullmatch(mime) else "application/octet-stream")
+    if issubclass(kind, ArtifactLink) and issubclass(type(block.size_bytes), int):
+        words = {name: _word(getattr(block, name), name) for name in ("artifact_id", "mime", "name", "preview")}
+        return ArtifactLink(size_bytes=int(block.size_bytes), **words)
+    raise TypeError(f"the content of the result holds a {type_name(block)} that is no Text, Image or ArtifactLink")
+
+
+def _word(value: Any, name: str) -> str:
+    if not issubclass(type(value), str):
+        raise TypeError(f"{name} of a result must be text, not {type_name(value)}")
+    return plain_text(value)
+
+
+def _encode(data: Any) -> tuple[Any, bytes]:
+    if data is None:
+        return None, b"null"
+    try:
+        if isinstance(data, BaseModel) or dataclasses.is_dataclass(data):
+            data = pydantic_core.to_jsonable_python(data, by_alias=True)
+        return data, pydantic_core.to_json(data, by_alias=True, inf_nan_mode="null")
+    except (pydantic_core.PydanticSerializationError, ValueError, RecursionError) as exc:
+        try:
+            clean = with_valid_text(data)
+            return clean, pydantic_core.to_json(clean, inf_nan_mode="null")
+        except (pydantic_core.PydanticSerializationError, ValueError, RecursionError):
+            raise TypeError(f"the result holds something that is no JSON value: {text_of(exc)}") from exc
+
+
+def fits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:
+    """Whether a result is within its bounds as it is. The quick look that most calls end with."""
+    if len(encoded_data) > RESULT_BYTES:
+        return False
+    size = 0
+    for block in result.blocks():
+        if isinstance(block, Text):
+            size += len(block.text) if block.text.isascii() else len(block.text.encode("utf-8", "backslashreplace"))
+        elif isinstance(block, Image) and len(block.data) > IMAGE_BYTES:
+            return False
+    return size <= limit_bytes
+
+
+async def cap(result: ToolResult, encoded_data: bytes, limit_bytes: int, save: Save) -> ToolResult:
+    """Store what is over its bound, and leave the head of it and a link.
+
+    Raises:
+        ToolError: `result_too_large`: the structured data is over its bound, or the quota is full.
+    """
+    if len(encoded_data) > RESULT_BYTES:
+        raise ToolError(
+            "result_too_large",
+            f"the structured result has {len(encoded_data):,} bytes, the bound is {RESULT_BYTES:,}; ask for less",
+            size_bytes=len(encoded_data),
+            limit_bytes=RESULT_BYTES,
+        )
+    blocks: list[ContentBlock] = []
+    left = limit_bytes
+    for block in result.blocks():
+        if isinstance(block, Text):
+            raw = block.text.encode("utf-8", "backslashreplace")
+            if len(raw) > left:
+                blocks.extend(await _store_text(block.text, raw, left, save))
+                left = 0
+                continue
+            left -= len(raw)
+        elif isinstance(block, Image) and len(block.data) > IMAGE_BYTES:
+            blocks.append(await save(block.data, block.mime, f"image.{block.mime.rpartition('/')[2]}"))
+            continue
+        blocks.append(block)
+    return dataclasses.replace(result, content=tuple(blocks), truncated=True)
+
+
+async def _store_text(text: str, raw: bytes, left: int, save: Save) -> list[ContentBlock]:
+    link = await save(raw, "text/plain; charset=utf-8", "result.txt")
+    head = text[: min(RESULT_HEAD_CHARS, left)]
+    cut = head.rfind("\n") + 1 or len(head)
+    notice = f"[{len(raw):,} bytes in all; the whole text is artifact {link.artifact_id}]"
+    return [Text(f"{head[:cut]}\n{notice}" if head else notice), link]

@@ -1,0 +1,274 @@
+"""What somebody else's exception says, read so that nothing in it can raise, hang or flood whoever reads it.
+
+An exception is an object of a module: its `__str__` may raise, never return, or give 100 MB; its class may lie about
+its name, its cause may be itself. So nothing of it is looked up the usual way: attributes are read by the slots of
+`BaseException` itself, which no subclass can replace, and a `__str__` that is Python code runs in a thread of its own
+under a limit. Everything is bounded. This is the one place where exceptions become text.
+"""
+
+import builtins
+import linecache
+import os
+import stat
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, TracebackType
+from typing import Any
+from weakref import WeakSet
+
+from agentcore.valid_text import valid_text
+
+TEXT_CHARS = 4_000
+"""The text of one exception, in code points."""
+
+TEXT_SECONDS = 1.0
+"""How long an exception may take to say what it is."""
+
+_NAME_CHARS = 200
+_FRAMES = 60
+_FRAMES_SEEN = 10_000
+_EXCEPTIONS = 24
+_NOTES = 8
+_SOURCE_BYTES = 4 * 1024 * 1024
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made at run time, not part of the interpreter
+
+_CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
+_CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+_HOST = str(Path(__file__).resolve().parents[2])
+_NOT_THEIRS = (_HOST, sysconfig.get_path("stdlib"), "<frozen ")
+
+_mro = vars(type)["__mro__"].__get__
+_namespace = vars(type)["__dict__"].__get__
+_name = vars(type)["__name__"].__get__
+_qualname = vars(type)["__qualname__"].__get__
+_flags = vars(type)["__flags__"].__get__
+_args = vars(BaseException)["args"].__get__
+_traceback = vars(BaseException)["__traceback__"].__get__
+_cause = vars(BaseException)["__cause__"].__get__
+_context = vars(BaseException)["__context__"].__get__
+_hides_context = vars(BaseException)["__suppress_context__"].__get__
+_attributes = vars(BaseException)["__dict__"].__get__
+_members = vars(BaseExceptionGroup)["exceptions"].__get__
+
+_silent: "WeakSet[type]" = WeakSet()
+"""Types whose text did not come in time: they are not asked again."""
+
+IsShown = Callable[[str], bool]
+"""Whether a traceback may begin in this file."""
+
+
+def type_name(value: object) -> str:
+    """The name of a value's type, whatever its metaclass says."""
+    return _clean(_name(type(value)), _NAME_CHARS)
+
+
+def text_of(exc: BaseException) -> str:
+    """What `str(exc)` says, as valid Unicode of at most `TEXT_CHARS`; or, in brackets, why it says nothing."""
+    arguments = _args(exc)
+    if not arguments and _says_itself(exc):
+        return ""
+    if len(arguments) == 1 and issubclass(type(arguments[0]), str) and _says_itself(exc):
+        return _clean(arguments[0])
+    suspect = _suspect(exc, arguments)
+    if suspect in _silent:
+        return "[its text did not come in time]"
+    answer = _Answer(exc)
+    try:
+        answer.start()
+    except RuntimeError:  # no thread can be made
+        return "[its text was not read]"
+    answer.join(TEXT_SECONDS)
+    if answer.text is None:
+        if suspect is not None:
+            _silent.add(suspect)
+        return f"[its text did not come within {TEXT_SECONDS:g} s]"
+    return answer.text
+
+
+def reason_of(exc: BaseException) -> str:
+    """One line of reason: the type's name, and what the exception says."""
+    text = text_of(exc)
+    return f"{type_name(exc)}: {text}" if text else type_name(exc)
+
+
+def traceback_of(exc: BaseException, begins_in: IsShown | None = None) -> str:
+    """The traceback as Python writes it, with causes, contexts and members of groups.
+
+    Args:
+        exc: The exception.
+        begins_in: Leaves out leading frames of files for which it says no.
+    """
+    return "".join(_Rendering(begins_in).lines(exc)).rstrip("\n")
+
+
+def log_failure(log: Any, event: str, exc: BaseException, **fields: object) -> None:
+    """Log what a module raised, with its traceback as text, so that no renderer of log lines asks the exception.
+
+    The traceback begins where the module's own code does.
+
+    Args:
+        log: The logger of the caller's file.
+        event: The name of the event.
+        exc: What was raised.
+        fields: Further fields of the line.
+    """
+    log.error(event, **fields, traceback=traceback_of(exc, is_of_module))
+
+
+def is_of_module(filename: str) -> bool:
+    """Whether a file of code is neither the host's nor of the standard library."""
+    # installed packages lie below the standard library, and may be the module's own
+    return not filename.startswith(_NOT_THEIRS) or "site-packages" in filename.removeprefix(_HOST)
+
+
+def attributes_of(exc: BaseException) -> dict[str, Any]:
+    """The attributes that were set on an exception itself, whatever its class makes of them."""
+    found: dict[str, Any] = _attributes(exc)
+    return found
+
+
+class _Answer(threading.Thread):
+    """Asks an exception what it says. A thread that never ends holds nobody: it is a daemon, and not waited for."""
+
+    def __init__(self, exc: BaseException) -> None:
+        super().__init__(name="agentcore-exception-text", daemon=True)
+        self._exc = exc
+        self.text: str | None = None
+
+    def run(self) -> None:
+        """Set `text`."""
+        try:
+            self.text = _clean(str(self._exc))
+        except BaseException as exc:  # noqa: BLE001 - whatever a module's `__str__` raises
+            self.text = f"[its text cannot be read: {type_name(exc)}]"
+        del self._exc
+
+
+class _Rendering:
+    """Makes one traceback; counts exceptions, so that no chain, circle or tree of them is endless."""
+
+    def __init__(self, begins_in: IsShown | None) -> None:
+        self._begins_in = begins_in
+        self._seen: set[int] = set()
+
+    def lines(self, exc: BaseException) -> Iterator[str]:
+        chain: list[tuple[BaseException, str]] = []
+        link = ""
+        one: BaseException | None = exc
+        while one is not None and id(one) not in self._seen and len(self._seen) < _EXCEPTIONS:
+            self._seen.add(id(one))
+            chain.append((one, link))
+            cause = _cause(one)
+            link = _CONTEXT if cause is None else _CAUSE
+            one = cause if cause is not None else None if _hides_context(one) else _context(one)
+        for each, after in reversed(chain):
+            yield from self._one(each)
+            yield after
+
+    def _one(self, exc: BaseException) -> Iterator[str]:
+        frames = _frames(_traceback(exc), self._begins_in)
+        if frames:
+            yield "Traceback (most recent call last):\n"
+            yield from frames
+        yield from _syntax(exc)
+        text = text_of(exc)
+        name = _full_name(type(exc))
+        yield f"{name}: {text}\n" if text else f"{name}\n"
+        for note in _notes(exc):
+            yield f"{note}\n"
+        if issubclass(type(exc), BaseExceptionGroup):
+            yield from self._group(_members(exc))
+
+    def _group(self, members: tuple[BaseException, ...]) -> Iterator[str]:
+        for number, member in enumerate(members, 1):
+            if len(self._seen) >= _EXCEPTIONS:
+                yield f"  | ... and {len(members) - number + 1} more\n"
+                return
+            yield f"  +-- {number} of {len(members)}\n"
+            for line in "".join(self.lines(member)).splitlines():
+                yield f"  | {line}\n"
+
+
+def _says_itself(exc: BaseException) -> bool:
+    """Whether its `__str__` is that of `BaseException`, which gives its one argument and runs no code of a module."""
+    owner = next(cls for cls in _mro(type(exc)) if "__str__" in _namespace(cls))
+    return owner is BaseException
+
+
+def _suspect(exc: BaseException, arguments: tuple[object, ...]) -> type | None:
+    """The class of a module whose code is run to know what an exception says, as far as that can be told."""
+    return next((type(one) for one in (exc, *arguments) if _flags(type(one)) & _HEAP_TYPE), None)
+
+
+def _clean(text: str, limit_chars: int = TEXT_CHARS) -> str:
+    """A plain text of bounded length that UTF-8 can carry; also of a subclass of `str`, none of whose code is run."""
+    size = str.__len__(text)
+    head = str.__getitem__(text, slice(0, limit_chars))
+    head = valid_text(head)
+    return head if size <= limit_chars else f"{head}… [{size - limit_chars:,} more characters]"
+
+
+def _full_name(kind: type) -> str:
+    name = _clean(_qualname(kind), _NAME_CHARS)
+    if not _flags(kind) & _HEAP_TYPE:
+        return name
+    module = _namespace(kind).get("__module__")
+    return name if type(module) is not str or module == builtins.__name__ else f"{_clean(module, _NAME_CHARS)}.{name}"
+
+
+def _notes(exc: BaseException) -> list[str]:
+    notes = attributes_of(exc).get("__notes__")
+    return [_clean(note) for note in notes[:_NOTES] if type(note) is str] if type(notes) is list else []
+
+
+def _frames(traceback: TracebackType | None, begins_in: IsShown | None) -> list[str]:
+    found: list[tuple[str, int, CodeType]] = []
+    while traceback is not None and len(found) < _FRAMES_SEEN:
+        code = traceback.tb_frame.f_code
+        found.append((_clean(code.co_filename), traceback.tb_lineno, code))
+        traceback = traceback.tb_next
+    if begins_in is not None:
+        first = next((n for n, (file, _, _) in enumerate(found) if begins_in(file)), 0)
+        found = found[first:]
+    shown = [_frame(*each) for each in (found if len(found) <= _FRAMES else found[: _FRAMES // 3])]
+    if len(found) > _FRAMES:
+        rest = found[-(_FRAMES - _FRAMES // 3) :]
+        shown.append(f"  ... {len(found) - _FRAMES} calls left out\n")
+        shown += [_frame(*each) for each in rest]
+    return shown
+
+
+def _frame(file: str, line: int | None, code: CodeType) -> str:
+    head = f'  File "{file}", line {line}, in {_clean(code.co_name, _NAME_CHARS)}\n'
+    source = _source_line(file, line or 0)
+    return f"{head}    {source}\n" if source else head
+
+
+def _source_line(file: str, line: int) -> str:
+    """A line of a file, if it is a file at all: code may say that it comes from `/dev/zero`."""
+    try:
+        status = os.stat(file)  # noqa: PTH116 - a text of any kind, and often no path
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _SOURCE_BYTES:
+            return ""
+        linecache.checkcache(file)
+        return _clean(linecache.getline(file, line).strip(), _NAME_CHARS)
+    except (OSError, ValueError, SyntaxError):
+        return ""
+
+
+def _syntax(exc: BaseException) -> Iterator[str]:
+    """Where a `SyntaxError` is."""
+    if not issubclass(type(exc), SyntaxError):
+        return
+    file, line, text = (_slot(SyntaxError, name, exc) for name in ("filename", "lineno", "text"))
+    if type(file) is str and type(line) is int:
+        yield f'  File "{_clean(file)}", line {line}\n'
+    if type(text) is str and text.strip():
+        yield f"    {_clean(text.strip(), _NAME_CHARS)}\n"
+
+
+def _slot(owner: type, name: str, exc: BaseException) -> Any:
+    return vars(owner)[name].__get__(exc)

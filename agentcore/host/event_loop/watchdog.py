@@ -1,0 +1,132 @@
+"""Notices when code holds the event loop, and names the module whose code it is."""
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import structlog
+
+from agentcore.host.containment.ownership import owner_of_task
+from agentcore.host.containment.threads import WorkerThread
+from agentcore.host.event_loop.clock import LoopClock
+from agentcore.host.event_loop.guard import LoopGuard
+from agentcore.host.limits import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
+from agentcore.supervision.holder import Frame, Holder, holder_of
+
+if TYPE_CHECKING:
+    from agentcore.host.modules.record import ModuleRecord
+
+log = structlog.get_logger(__name__)
+
+_OF_A_CALL = ("call:", "preview:")
+
+
+class Watchdog:
+    """A thread that looks at the event loop's thread when its heartbeat is late.
+
+    Args:
+        modules: Gives the modules whose code is looked for.
+        on_blocked: Told in the event loop who held it and for how many seconds, when it is over.
+    """
+
+    def __init__(
+        self, modules: Callable[[], Iterable["ModuleRecord"]], on_blocked: Callable[[Holder, float], None]
+    ) -> None:
+        self._modules, self._on_blocked = modules, on_blocked
+        self._beat = time.monotonic()
+        self._holder: Holder | None = None
+        self._held_s = 0.0
+        self._ended = threading.Event()
+        self._handle: asyncio.TimerHandle | None = None
+        self._guard: LoopGuard | None = None
+
+    def start(self) -> None:
+        """Begin to watch the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        self._loop_thread = threading.get_ident()
+        self._clock = LoopClock.install(self._loop)
+        self._clock.listeners.append(self._tick)
+        self._wake()
+        WorkerThread(target=self._watch, name="agentcore-watchdog", daemon=True).start()
+
+    def be_guarded(self, guard: LoopGuard) -> None:
+        """Have a process watch from outside as well, which also sees what holds the interpreter's lock."""
+        guard.on_holder = self._take
+        self._guard = guard
+
+    def stop(self) -> None:
+        """End watching; may be called twice."""
+        self._ended.set()
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+            self._clock.listeners.remove(self._tick)
+
+    def _wake(self) -> None:
+        """Have the loop turn at least so often."""
+        self._handle = self._loop.call_later(LOOP_BEAT_SECONDS, self._wake)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        late_s = now - self._beat - LOOP_BEAT_SECONDS
+        self._beat = now
+        if self._guard is not None:
+            self._guard.beat()
+        if self._held_s:
+            self._report()
+        if late_s > LOOP_BLOCKED_SECONDS:
+            self._held_s = late_s  # what the guard saw comes in after this turn, and is reported with the next
+        else:
+            self._holder = None
+
+    def _report(self) -> None:
+        holder, self._holder = self._holder or Holder(), None
+        held_s, self._held_s = self._held_s, 0.0
+        log.warning("event_loop_was_blocked", module=holder.module, tool=holder.tool, duration_ms=round(held_s * 1000))
+        self._on_blocked(holder, held_s)
+
+    def _take(self, holder: Holder) -> None:
+        """What the guard saw while no thread of this process could look."""
+        self._holder = holder
+
+    def _watch(self) -> None:
+        looked_at = time.monotonic()
+        while not self._ended.wait(LOOP_BEAT_SECONDS):
+            if self._guard is not None:
+                self._guard.beat_of_watchdog()
+            former, looked_at = looked_at, time.monotonic()
+            beat = self._beat
+            is_known = self._holder is not None or self._held_s > 0
+            # who was kept from looking as well comes too late, and would find somebody else
+            if not is_known and looked_at - beat > LOOP_BLOCKED_SECONDS > looked_at - former:
+                holder = self._find()
+                if holder.module and self._beat == beat:  # else the guard, or a later look, may see more
+                    self._holder = holder
+                    self._tell(holder)
+
+    def _tell(self, holder: Holder) -> None:
+        if self._guard is not None:
+            self._guard.tell_holder(holder)
+        log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
+
+    def _find(self) -> Holder:
+        frames = _frames(sys._current_frames().get(self._loop_thread))  # noqa: SLF001
+        task = asyncio.current_task(self._loop)
+        name = "" if task is None else task.get_name()
+        tool = next((name.removeprefix(start) for start in _OF_A_CALL if name.startswith(start)), "")
+        holder = holder_of(frames, {record.name: record.source_dirs for record in list(self._modules())})
+        module = holder.module or ("" if task is None else owner_of_task(task))
+        return holder._replace(module=module, tool=tool if module else "")
+
+
+def _frames(frame: FrameType | None) -> list[Frame]:
+    """File, line and function, outermost first."""
+    found = []
+    while frame is not None:
+        found.append((frame.f_code.co_filename, str(frame.f_lineno), frame.f_code.co_name))
+        frame = frame.f_back
+    return found[::-1]

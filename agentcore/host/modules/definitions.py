@@ -1,0 +1,237 @@
+"""Definitions of tools, read strictly and once: what the host keeps of a tool are plain values of its own.
+
+A module gives `ToolDefinition` objects, or dicts in any of four forms: OpenAI's (with or without its envelope),
+Anthropic's, MCP's, and our own, as `GET /api/tools` gives them. A key that none of them has is refused: a schema under
+a misspelt name would else be an empty one, and anything would pass.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, cast
+
+import pydantic_core
+from pydantic import BaseModel
+
+from agentcore.api.definition import EFFECTS, Effect, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.module import RESERVED
+from agentcore.host.containment.reading import (
+    WrongValueError,
+    read_flag,
+    read_mapping,
+    read_number,
+    read_text,
+    read_texts,
+)
+from agentcore.host.limits import DEFINITION_BYTES, TOOL_SECONDS_MAX
+from agentcore.host.modules.tool_registry import RESERVED_NAMES
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_ERROR_TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_LIMIT_BYTES = 1 << 40
+
+_SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
+_OUTPUT_KEYS = ("output_schema", "outputSchema")
+_FORM_KEYS = ("type", "strict", "title", "icons", "cache_control", "_meta", "execution", "module")
+_OWN_KEYS = ("name", "description", "effects", "annotations", "timeout_ms", "timeout_s", "limit_bytes", "resource")
+_KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
+_HINTS: Mapping[str, str] = MappingProxyType(
+    {
+        "read_only": "read_only",
+        "readOnlyHint": "read_only",
+        "destructive": "destructive",
+        "destructiveHint": "destructive",
+        "idempotent": "idempotent",
+        "idempotentHint": "idempotent",
+        "open_world": "open_world",
+        "openWorldHint": "open_world",
+    }
+)
+_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
+_RESOURCE_KEYS = ("type", "argument", "create", "key", "skip_queue", "not_found")
+
+
+def read_definition(given: Any) -> ToolDefinition:
+    """One definition as plain values.
+
+    Raises:
+        TypeError: It is none, or a field of it holds something else than expected; the message names tool and field.
+        ValueError: Its fields contradict each other, or it is too large.
+    """
+    raw = _fields_of(given) if issubclass(type(given), ToolDefinition) else _fields_of_dict(given)
+    name = read_text(raw["name"], "the name of a tool", pattern=_NAME)
+    if name in RESERVED_NAMES or name in RESERVED:
+        raise ValueError(f"tool name {name!r} is reserved for the core, or a hook or attribute of Module; take another")
+    of = f"of tool {name!r}"
+    definition = ToolDefinition(
+        name=name,
+        description=read_text(raw["description"], f"description {of}", is_empty_ok=False),
+        input_schema=read_mapping(raw["input_schema"], f"input_schema {of}", "a JSON Schema, an object"),
+        output_schema=_optional_mapping(raw["output_schema"], f"output_schema {of}"),
+        effects=_effects(raw["effects"], f"effects {of}"),
+        annotations=_annotations(raw["annotations"], of),
+        timeout_s=read_number(raw["timeout_s"], f"timeout_s {of}", low=0, high=TOOL_SECONDS_MAX),
+        limit_bytes=_limit(raw["limit_bytes"], f"limit_bytes {of}"),
+        preview=_preview(raw["preview"], f"preview {of}"),
+        resource=_resource(raw["resource"], of),
+        arguments=_model(raw["arguments"], f"arguments {of}"),
+        checks_result=read_flag(raw["checks_result"], f"checks_result {of}"),
+    )
+    for contradiction in _contradictions(definition):
+        raise ValueError(f"tool {name!r} contradicts itself: {contradiction}")
+    size = len(pydantic_core.to_json(definition.to_json()))
+    if size > DEFINITION_BYTES:
+        raise ValueError(f"the definition {of} has {size:,} bytes, the bound is {DEFINITION_BYTES:,}")
+    return definition
+
+
+def _fields_of(given: Any) -> dict[str, Any]:
+    return {name: getattr(given, name) for name in ToolDefinition.__slots__}
+
+
+def _fields_of_dict(given: Any) -> dict[str, Any]:
+    """The fields of a definition in one of the four forms, named as ours."""
+    raw = read_mapping(given, "a tool definition", "a ToolDefinition, or a dict of one of the forms")
+    if issubclass(type(raw.get("function")), dict):
+        if unknown := set(raw) - {"type", "function"}:
+            raise _unknown_key(min(unknown), "a tool definition", ("type", "function"))
+        raw = raw["function"]
+    name = raw.get("name")
+    where = f"tool {name!r}" if type(name) is str else "a tool definition"
+    if "name" not in raw:
+        raise TypeError("a tool definition needs a name")
+    for key in raw:
+        if key not in _KEYS:
+            raise _unknown_key(key, where, _KEYS)
+    if raw.get("type") not in (None, "function", "custom"):
+        raise WrongValueError(f"type of {where}", "'function' or 'custom'", raw["type"])
+    schema = _one_of(raw, _SCHEMA_KEYS, where)
+    return {
+        "name": name,
+        "description": raw.get("description") or raw.get("title") or "",
+        "input_schema": _NO_ARGUMENTS if schema is None else schema,
+        "output_schema": _one_of(raw, _OUTPUT_KEYS, where),
+        "effects": ("execute",) if raw.get("effects") is None else raw["effects"],
+        "annotations": raw.get("annotations"),
+        "timeout_s": _seconds(raw, where),
+        "limit_bytes": raw.get("limit_bytes"),
+        "preview": None,
+        "resource": raw.get("resource"),
+        "arguments": None,
+        "checks_result": False,
+    }
+
+
+def _one_of(raw: dict[str, Any], keys: tuple[str, ...], where: str) -> Any:
+    found = [key for key in keys if raw.get(key) is not None]
+    if len(found) > 1:
+        raise TypeError(f"{where} has {' and '.join(found)}, which say the same; leave one of them")
+    return raw[found[0]] if found else None
+
+
+def _seconds(raw: dict[str, Any], where: str) -> Any:
+    if raw.get("timeout_ms") is not None:
+        if raw.get("timeout_s") is not None:
+            raise TypeError(f"{where} has timeout_ms and timeout_s, which say the same; leave one of them")
+        return read_number(raw["timeout_ms"], f"timeout_ms of {where}", low=0, high=TOOL_SECONDS_MAX * 1000) / 1000
+    return 60.0 if raw.get("timeout_s") is None else raw["timeout_s"]
+
+
+def _optional_mapping(value: Any, where: str) -> dict[str, Any] | None:
+    return None if value is None else read_mapping(value, where, "a JSON Schema, an object, or None")
+
+
+def _effects(value: Any, where: str) -> frozenset[Effect]:
+    words = frozenset(read_texts(value, where, f"some of {sorted(EFFECTS)}"))
+    if not words:
+        raise ValueError(f"{where} must not be empty; leave it out for 'execute', or say 'read'")
+    if unknown := words - EFFECTS:
+        raise ValueError(f"{where} must be some of {sorted(EFFECTS)}, not {sorted(unknown)}")
+    return cast("frozenset[Effect]", words)
+
+
+def _annotations(value: Any, of: str) -> ToolAnnotations:
+    where = f"annotations {of}"
+    if value is None:
+        return ToolAnnotations()
+    if issubclass(type(value), ToolAnnotations):
+        given: dict[str, Any] = {name: getattr(value, name) for name in ToolAnnotations.__slots__}
+    else:
+        given = read_mapping(value, where, "ToolAnnotations, or a mapping of hints")
+    hints: dict[str, bool | None] = {}
+    for key, hint in given.items():
+        if key == "title":
+            read_text(hint, f"title {of}")
+        elif key not in _HINTS:
+            raise _unknown_key(key, where, tuple(_HINTS))
+        else:
+            hints[_HINTS[key]] = None if hint is None else read_flag(hint, f"{key} {of}")
+    return ToolAnnotations(**hints)
+
+
+def _limit(value: Any, where: str) -> int | None:
+    if value is None:
+        return None
+    if type(value) is bool or not issubclass(type(value), int):
+        raise WrongValueError(where, "a number of bytes, or None", value)
+    return int(read_number(value, where, low=0, high=_LIMIT_BYTES))
+
+
+def _preview(value: Any, where: str) -> Any:
+    if value is not None and not callable(value):
+        raise WrongValueError(where, "a function (ctx, arguments) -> CallPreview, or None", value)
+    return value
+
+
+def _model(value: Any, where: str) -> type[BaseModel] | None:
+    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
+        raise WrongValueError(where, "a pydantic model, or None", value)
+    return cast("type[BaseModel] | None", value)
+
+
+def _resource(value: Any, of: str) -> ResourceUse | None:
+    where = f"resource {of}"
+    if value is None:
+        return None
+    if issubclass(type(value), ResourceUse):
+        given: dict[str, Any] = {name: getattr(value, name) for name in ResourceUse.__slots__}
+    else:
+        given = read_mapping(value, where, "a ResourceUse, or a mapping with its fields")
+    for key in given:
+        if key not in _RESOURCE_KEYS:
+            raise _unknown_key(key, where, _RESOURCE_KEYS)
+    if "type" not in given:
+        raise TypeError(f"{where} needs a type")
+    other_key = given.get("key")
+    return ResourceUse(
+        type=read_text(given["type"], f"type of {where}", "a resource type", pattern=_RESOURCE_TYPE),
+        argument=read_text(given.get("argument", "resourceId"), f"argument of {where}", pattern=_ARGUMENT),
+        create=read_flag(given.get("create", False), f"create of {where}"),
+        key=None if other_key is None else read_text(other_key, f"key of {where}", pattern=_ARGUMENT),
+        skip_queue=read_flag(given.get("skip_queue", False), f"skip_queue of {where}"),
+        not_found=read_text(
+            given.get("not_found", "resource_not_found"), f"not_found of {where}", "an error type", pattern=_ERROR_TYPE
+        ),
+    )
+
+
+def _contradictions(definition: ToolDefinition) -> Iterator[str]:
+    hints, effects = definition.annotations, definition.effects
+    changing = sorted(effects & {"write", "dangerous"})
+    if hints.read_only and changing:
+        yield f"read_only, and effects {changing}"
+    if hints.read_only and hints.destructive:
+        yield "read_only and destructive"
+    if hints.read_only and hints.idempotent is False:
+        yield "read_only, and not idempotent"
+    if hints.destructive and effects == {"read"}:
+        yield "destructive, and effects ['read'] alone"
+
+
+def _unknown_key(key: str, where: str, known: tuple[str, ...]) -> TypeError:
+    near = difflib.get_close_matches(key, known, n=1)
+    rather = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return TypeError(f"{where} has the unknown key {key[:100]!r}; {rather}")

@@ -1,0 +1,1 @@
+"""Where the code of modules is found: entry points, local folders, what they need."""

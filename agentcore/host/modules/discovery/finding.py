@@ -1,0 +1,134 @@
+"""Finding what stands behind a module's name: distributions, and the folder of local modules. Imports nothing."""
+
+import difflib
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from agentcore.config.model import MODULE_NAME
+from agentcore.errors import AgentcoreError
+from agentcore.host.modules.discovery.code import TakenCode
+from agentcore.host.modules.discovery.installed import InstalledModule, installed_entries, rescan, take_distribution
+from agentcore.host.modules.discovery.local import LocalModule, local_file, local_names, take_local
+from agentcore.installing import INDEX_WARNING, pip_command
+
+Found = InstalledModule | LocalModule
+"""A module that was found: `name`, `source`, `distribution`, `version`, `file`, `origin()`, `fingerprint()`, `load()`.
+
+`source` is what a person puts trust in: the distribution's name in its normal form, or the folder of local modules.
+"""
+
+_NAME = re.compile(MODULE_NAME)
+
+
+class ModuleNotInstalled(AgentcoreError):  # noqa: N818 - it says what happened
+    """No entry point and no local module has the name.
+
+    Args:
+        name: What was asked for.
+        near: Names that are installed and look like it, the nearest first.
+    """
+
+    def __init__(self, name: str, near: tuple[str, ...]) -> None:
+        self.name, self.near = name, near
+        self.command = pip_command(f"agentcore-{name.replace('_', '-')}")
+        meant = f"did you mean {' or '.join(map(repr, near))}? Else" if near else "to install it,"
+        super().__init__(f"module {name!r} is not installed; {meant} try: {self.command} ({INDEX_WARNING})")
+
+
+class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
+    """Something stands behind the name, and a person has not said that it is to.
+
+    Args:
+        name: The module.
+        candidates: What stands behind it now.
+        chosen: The source that a person trusts, which is not among them; empty: none yet.
+    """
+
+    def __init__(self, name: str, candidates: Sequence[Found], chosen: str = "") -> None:
+        self.name, self.candidates, self.chosen = name, tuple(candidates), chosen
+        found = " and ".join(map(described, candidates))
+        said = (
+            f"module {name!r} was {chosen}, and is {found} now"
+            if chosen
+            else f"module {name!r} is registered more than once, by {found}"
+        )
+        super().__init__(
+            f"{said}: nothing is loaded until a person chooses, in the approval view or with: "
+            + " or ".join(choose_command(name, found.source) for found in candidates)
+        )
+
+
+def described(found: Found) -> str:
+    """What stands behind a module, in words: its distribution with the version, or its folder; and its file."""
+    said = f"{found.source} {found.version}".strip()
+    file = found.origin().get("file", "")
+    return f"{said} ({file})" if file else said
+
+
+def choose_command(name: str, source: str) -> str:
+    """The command by which a person chooses what stands behind a module."""
+    return shlex.join(["agentcore", "modules", "choose", name, source])
+
+
+def candidates(name: str, modules_dir: Path | None) -> tuple[Found, ...]:
+    """All that stands behind a name, each source once: distributions in the order of `sys.path`, then a local module.
+
+    Args:
+        name: The module's name.
+        modules_dir: The folder of local modules, or None.
+    """
+    entries = installed_entries().get(name, ()) if _NAME.fullmatch(name) else ()
+    # one distribution can stand on sys.path twice: that is the same module
+    found: dict[str, Found] = {}
+    for entry in entries:
+        found.setdefault(entry.source if len(entries) > 1 else "", entry)
+    file = local_file(name, modules_dir)
+    return (*found.values(), *([LocalModule(name, file)] if file is not None else []))
+
+
+def find_module(name: str, modules_dir: Path | None, chosen: str = "") -> Found:
+    """Find a module without importing anything.
+
+    Args:
+        name: The module's name.
+        modules_dir: The folder of local modules, or None.
+        chosen: The source that a person trusts for it; empty: whichever there is, if it is the only one.
+    Raises:
+        ModuleNotInstalled: There is none.
+        ModuleNotChosen: There are several, or none of the source that is trusted.
+    """
+    found = candidates(name, modules_dir)
+    if not found:
+        raise ModuleNotInstalled(name, tuple(difflib.get_close_matches(name.lower(), installed_names(modules_dir))))
+    trusted = [each for each in found if each.source == chosen] if chosen else found
+    if len(trusted) != 1:
+        raise ModuleNotChosen(name, found, chosen)
+    return trusted[0]
+
+
+def installed_names(modules_dir: Path | None = None) -> tuple[str, ...]:
+    """The names of all modules that could be listed: entry points, and local modules if a folder is given."""
+    names = {name for name in installed_entries() if _NAME.fullmatch(name)}
+    return tuple(sorted(names | set(local_names(modules_dir))))
+
+
+def take_out(modules: Iterable[Found]) -> tuple[TakenCode, ...]:
+    """Take the code of modules out of `sys.modules`, so that the next load imports what is on the disk now.
+
+    The whole distribution of each module goes, as it was when the module was found and as it is now. Code that is
+    running keeps what it has. The metadata of installed distributions is read again, too.
+
+    Returns:
+        What was there: `put_back` of each, the last one first, brings it back.
+    """
+    rescan()
+    taken = []
+    for module in modules:
+        if isinstance(module, LocalModule):
+            taken.append(take_local(module.name))
+            continue
+        now = [entry for entry in installed_entries().get(module.name, ()) if entry.source == module.source]
+        taken += [take_distribution(each) for each in (module, *now)]
+    return tuple(taken)

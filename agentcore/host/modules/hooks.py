@@ -1,0 +1,84 @@
+"""pluggy, used for what it is good at: checking hook implementations and finding them."""
+
+import asyncio
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+import pluggy
+
+from agentcore import hookspecs
+from agentcore.api.module import HOOKS, Module
+from agentcore.host.containment.containment import run_contained
+from agentcore.host.containment.foreign_error import type_name
+from agentcore.host.modules.record import ModuleRecord
+
+
+class _HookManager(pluggy.PluginManager):
+    """Methods of a `Module` named like a hook are that hook, undecorated."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
+        if issubclass(type(plugin), Module):
+            return {} if name in HOOKS else None
+        return super().parse_hookimpl_opts(plugin, name)
+
+
+def implementations(plugin: Any, name: str) -> dict[str, Any]:
+    """A module's implementations by hook name, checked by a manager of its own: looking runs the module's code.
+
+    Raises:
+        TypeError: There are none, or one has a wrong signature; the message gives the one that is expected.
+    """
+    manager = _HookManager("agentcore")
+    manager.add_hookspecs(hookspecs)
+    try:
+        manager.register(plugin, name=name)
+    except pluggy.PluginValidationError as exc:
+        raise TypeError(f"{exc}\n\n{_expected()}") from exc
+    callers = manager.get_hookcallers(plugin) or []
+    found = {caller.name: each for caller in callers for each in caller.get_hookimpls()}
+    if not found:
+        raise TypeError(f"{type_name(plugin)} implements none of the hooks; subclass Module, or mark with @hookimpl")
+    _refuse_options(found.values())
+    return found
+
+
+async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
+    """Call one hook of one module: a sync one in a thread, both under the limit.
+
+    Raises:
+        TimeoutError: It did not return in time.
+        BaseException: What it raised.
+    """
+    impl = module.hooks.get(hook)
+    if impl is None:
+        return None
+    return await run_contained(_call(impl, values), limit_s, f"{hook}:{module.name}", module.name)
+
+
+async def _call(impl: Any, values: dict[str, Any]) -> Any:
+    arguments = [values[name] for name in impl.argnames]
+    if inspect.iscoroutinefunction(impl.function):
+        return await impl.function(*arguments)
+    result = await asyncio.to_thread(impl.function, *arguments)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _refuse_options(implementations: Iterable[pluggy.HookImpl]) -> None:
+    """The host calls each module's hooks on their own: there is nothing to be first of, and nothing to wrap.
+
+    Raises:
+        TypeError: An implementation asks for a place in an order, or wants to wrap others.
+    """
+    for impl in implementations:
+        asked = [option for option in ("tryfirst", "trylast", "wrapper", "hookwrapper") if getattr(impl, option)]
+        if asked:
+            raise TypeError(
+                f"its {impl.function.__name__} asks for {', '.join(asked)}; each module's hooks are called on their "
+                "own, so that there is no order and nothing to wrap: use a plain @hookimpl"
+            )
+
+
+def _expected() -> str:
+    lines = [f"  {hook}{inspect.signature(getattr(hookspecs, hook))}" for hook in HOOKS]
+    return "expected signatures (fewer arguments are fine):\n" + "\n".join(lines)

@@ -1,0 +1,150 @@
+"""From a name to an object that implements the hooks: found, imported, named, checked."""
+
+import asyncio
+import inspect
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentcore.api.module import Module, tool_faults
+from agentcore.host.containment.containment import run_contained
+from agentcore.host.containment.foreign_error import reason_of, type_name
+from agentcore.host.limits import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
+from agentcore.host.modules.components import read_component
+from agentcore.host.modules.definitions import read_definition
+from agentcore.host.modules.discovery.finding import Found
+from agentcore.host.modules.manifest import read_manifest
+from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.modules.tool_registry import RegisteredTool, prepare
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A module's code, imported.
+
+    Args:
+        target: What its entry point names: a class, or the object itself.
+        origin: Where it is from, for people.
+        fingerprint: What the code on the disk was.
+    """
+
+    target: Any
+    origin: dict[str, str]
+    fingerprint: str
+
+
+async def load(found: Found) -> Loaded:
+    """Import a module's code in a thread.
+
+    Raises:
+        TimeoutError: The import takes too long.
+        BaseException: What the import raised.
+    """
+    return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
+
+
+async def make(loaded: Loaded, name: str) -> Any:
+    """The object that implements a module's hooks: made in a thread of the class, each time another one.
+
+    Raises:
+        TimeoutError: It takes too long.
+        BaseException: What it raised.
+    """
+    if not isinstance(loaded.target, type):
+        return loaded.target
+    return await run_contained(asyncio.to_thread(loaded.target), IMPORT_SECONDS, f"make:{name}", name)
+
+
+async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
+    """Fill the record with what the object that implements a module's hooks says of itself.
+
+    Raises:
+        TimeoutError: It takes too long to say it.
+        TypeError: It is no module: a wrong name or attribute, or a hook with a wrong signature.
+        BaseException: What its attributes raised.
+    """
+    record.plugin = plugin
+    read = asyncio.to_thread(read_manifest, plugin, record.name, locale)
+    manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+    record.hooks, record.executes_async = manifest.hooks, manifest.executes_async
+    record.title, record.description = manifest.title, manifest.description
+    record.config_key, record.settings_model = manifest.config_key, manifest.settings
+    record.requires, record.stands_in_for, record.claims = manifest.requires, manifest.stands_in_for, manifest.claims
+    record.runs_scripts_in_page, record.init_timeout_s = manifest.runs_scripts_in_page, manifest.init_timeout_s
+
+
+async def definitions(record: ModuleRecord, given: Any) -> None:
+    """Read what `get_tool_definitions` gave into the record; definitions that are none are named there.
+
+    Raises:
+        TimeoutError: It takes too long.
+        TypeError: It gave no sequence; or tools without `execute_tool_call`.
+        BaseException: What it raised.
+    """
+    read = asyncio.to_thread(_read_definitions, record, given)
+    record.tools, record.tool_errors = await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
+
+
+async def component(record: ModuleRecord, given: Any) -> None:
+    """Read what `get_web_component` gave into the record.
+
+    Raises:
+        TimeoutError: It takes too long.
+        TypeError: It is no `WebComponent`, or one that cannot be shown.
+        ValueError: It adds to the page's policy what no module may.
+        BaseException: What it raised.
+    """
+    read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=record.runs_scripts_in_page)
+    record.component = await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
+
+
+def _import(found: Found) -> Loaded:
+    found.make_importable()
+    origin, fingerprint = found.origin(), found.fingerprint()
+    return Loaded(found.load(), origin, fingerprint)
+
+
+def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[RegisteredTool], list[str]]:
+    plugin = record.plugin
+    faults = tool_faults(plugin) if issubclass(type(plugin), Module) else []
+    problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
+    entries = _entries(given)
+    if entries and "execute_tool_call" not in record.hooks:
+        raise TypeError("it defines tools, but does not implement execute_tool_call")
+    tools: dict[str, RegisteredTool] = {}
+    for entry in entries[:TOOLS_PER_MODULE]:
+        try:
+            tool = prepare(read_definition(entry), record)
+        except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
+            problems.append(reason_of(exc))
+            continue
+        if tool.definition.name in tools:
+            problems.append(f"tool {tool.definition.name!r} is defined twice; the first counts")
+        tools.setdefault(tool.definition.name, tool)
+    if len(entries) > TOOLS_PER_MODULE:
+        problems.append(f"{len(entries) - TOOLS_PER_MODULE} tools are left out: a module may have {TOOLS_PER_MODULE}")
+    return list(tools.values()), problems
+
+
+def _entries(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    kind = next((kind for kind in (list, tuple) if issubclass(type(given), kind)), None)
+    if kind is None:
+        raise TypeError(f"get_tool_definitions gave {type_name(given)}, not a list")
+    return list(kind.__iter__(given))
+
+
+def source_dirs(target: Any) -> tuple[str, ...]:
+    """The folder of the package that a class or an object is from, or its file: code from there is the module's own."""
+    kind = target if isinstance(target, type) else type(target)
+    module = target if inspect.ismodule(target) else sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return ()
+    return (f"{Path(file).parent}/",) if Path(file).name == "__init__.py" or _has_package(module) else (file,)
+
+
+def _has_package(module: Any) -> bool:
+    return bool(getattr(module, "__package__", ""))

@@ -1,0 +1,157 @@
+"""What a module says of itself by its attributes, read strictly and once."""
+
+import inspect
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.api.module import Module
+from agentcore.config.model import MODULE_NAME
+from agentcore.host.containment.reading import (
+    WrongValueError,
+    read_flag,
+    read_number,
+    read_text,
+    read_texts,
+    read_title,
+)
+from agentcore.host.limits import INIT_SECONDS_MAX
+from agentcore.host.modules.hooks import implementations
+
+_NAME = re.compile(MODULE_NAME)
+_CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What the host keeps of a module's attributes: plain values, and what it has to call.
+
+    Args:
+        title: What people see, in the server's language.
+        description: The first paragraph of its docstring, on one line.
+        config_key: The key of its settings.
+        requires: Names of modules that have to be ready first.
+        stands_in_for: Names of modules that do the same in another form.
+        claims: Paths of its own.
+        runs_scripts_in_page: Whether it runs scripts of a model in agentcore's page.
+        init_timeout_s: Limit of `init` in seconds; None: the server's.
+        settings: The class of its settings; None: it declares none.
+        hooks: Hook name to implementation.
+        executes_async: Whether its `execute_tool_call` is a coroutine function.
+    """
+
+    title: str
+    description: str
+    config_key: str
+    requires: tuple[str, ...]
+    stands_in_for: tuple[str, ...]
+    claims: tuple[str, ...]
+    runs_scripts_in_page: bool
+    init_timeout_s: float | None
+    settings: type[BaseModel] | None
+    hooks: dict[str, Any]
+    executes_async: bool
+
+
+def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
+    """Read the object that implements a module's hooks. Runs code of the module: in a thread, under a limit.
+
+    Args:
+        plugin: The object.
+        name: The name under which it is registered.
+        locale: The language of titles that have several.
+    Raises:
+        TypeError: It is no module: a wrong name, an attribute that holds something else than expected, a hook with a
+            wrong signature; the message says which.
+    """
+    said = _Attributes(plugin, name)
+    own_name = said.get("name")
+    if own_name is not None and read_text(own_name, said.place("name")) != name:
+        raise TypeError(
+            f"it calls itself {read_text(own_name, 'name')!r}, but is registered as {name!r}; the two must be equal"
+        )
+    hooks = implementations(plugin, name)
+    execute = hooks.get("execute_tool_call")
+    limit_s, title = said.get("init_timeout_s"), said.get("title")
+    config_key, settings = settings_of(plugin, name)
+    return Manifest(
+        title=title_in(read_title(title, said.place("title")), locale) if title is not None else title_of(name),
+        description=_summary(plugin),
+        config_key=config_key,
+        requires=said.names("requires"),
+        stands_in_for=said.names("stands_in_for"),
+        claims=said.texts("claims", "absolute paths", _CLAIM),
+        runs_scripts_in_page=read_flag(
+            said.get("runs_scripts_in_page", default=False), said.place("runs_scripts_in_page")
+        ),
+        init_timeout_s=None
+        if limit_s is None
+        else read_number(limit_s, said.place("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
+        settings=settings,
+        hooks=hooks,
+        executes_async=execute is not None and inspect.iscoroutinefunction(execute.function),
+    )
+
+
+def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
+    """The key of a module's settings, and their class, as its object or its class says. Runs code of the module.
+
+    Raises:
+        TypeError: One of the two is something else than expected.
+    """
+    said = _Attributes(target, name)
+    key = said.get("config_key")
+    where = said.place("config_key")
+    declared = _settings(said.get("Settings"), said.place("Settings"))
+    return name if key is None else read_text(key, where, pattern=_NAME), declared
+
+
+def title_of(name: str) -> str:
+    """What a module is called that says nothing about it."""
+    return name.replace("_", " ").capitalize()
+
+
+def title_in(title: str | dict[str, str], locale: str) -> str:
+    """A title in one language, else in English, else in whichever there is."""
+    return title if isinstance(title, str) else title.get(locale) or title.get("en") or next(iter(title.values()))
+
+
+class _Attributes:
+    """The attributes of a module; None counts as left out."""
+
+    def __init__(self, plugin: Any, name: str) -> None:
+        self._plugin, self._name = plugin, name
+
+    def get(self, attribute: str, *, default: Any = None) -> Any:
+        value = getattr(self._plugin, attribute, None)
+        return default if value is None else value
+
+    def place(self, attribute: str) -> str:
+        return f"{attribute} of module {self._name!r}"
+
+    def texts(self, attribute: str, expected: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
+        return read_texts(self.get(attribute, default=()), self.place(attribute), expected, pattern=pattern)
+
+    def flag(self, attribute: str) -> bool:
+        return read_flag(self.get(attribute, default=False), self.place(attribute))
+
+    def names(self, attribute: str) -> tuple[str, ...]:
+        return self.texts(attribute, "names of modules", _NAME)
+
+
+def _settings(value: Any, where: str) -> type[BaseModel] | None:
+    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
+        raise WrongValueError(where, "a pydantic model, such as a subclass of Module.Settings", value)
+    found: type[BaseModel] | None = value
+    return found
+
+
+def _summary(plugin: Any) -> str:
+    """The first paragraph of the docstring, on one line."""
+    own = plugin if inspect.ismodule(plugin) else type(plugin)
+    text: Any = own.__doc__
+    if own is Module or not issubclass(type(text), str):
+        return ""
+    return read_text(" ".join(inspect.cleandoc(text).split("\n\n")[0].split()), "the docstring")

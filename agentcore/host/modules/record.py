@@ -1,0 +1,147 @@
+"""One module as the host keeps it: its state, what it brought, why it failed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+from agentcore.api.web import WebComponent
+
+if TYPE_CHECKING:
+    from agentcore.host.calls.call import Call
+    from agentcore.host.modules.discovery.finding import Found
+    from agentcore.host.modules.leftovers import Surroundings
+    from agentcore.host.modules.loader import Loaded
+    from agentcore.host.modules.tool_registry import RegisteredTool
+
+ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
+
+
+_HOLD_SHOWN_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class LoopHolds:
+    """When a module's code has held the event loop, so that nothing else ran.
+
+    Args:
+        times: How often.
+        longest_s: The longest time, in seconds.
+        tool: The tool that was called at that time; empty: none.
+        place: Where it was then, `file:line in function`.
+    """
+
+    times: int = 0
+    longest_s: float = 0.0
+    tool: str = ""
+    place: str = ""
+
+    def add(self, seconds: float, tool: str, place: str) -> None:
+        """Count one more."""
+        self.times += 1
+        if seconds > self.longest_s:
+            self.longest_s, self.tool, self.place = seconds, tool, place
+
+    def problem(self) -> str:
+        """A sentence about it; empty: it was never long."""
+        if self.longest_s < _HOLD_SHOWN_SECONDS:
+            return ""
+        where = " in ".join(part for part in (self.tool and f"tool {self.tool!r}", self.place) if part)
+        return (
+            f"its code held the whole server {self.times} times, for {self.longest_s:.1f} s at the longest"
+            f"{where and f', in {where}'}: run what takes time in a thread, and C code that keeps threads from running"
+            " in a process"
+        )
+
+
+@dataclass(eq=False)
+class ModuleRecord:
+    """A module that is listed, or was.
+
+    Args:
+        name: Its unique id.
+        state: Where it stands.
+        reason: Why it is `missing` or `failed`, in a sentence.
+        traceback: The end of the traceback behind `reason`, if there was one.
+        plugin: The object that implements the hooks.
+        hooks: Hook name to implementation.
+        executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
+        tools: Its tools, before those whose name another module has are left out.
+        tool_errors: Definitions that are not valid, one sentence each.
+        conflicts: Tools left out because another module has the name, one sentence each.
+        notes: What it says about its surroundings: subject to what was found and what to do.
+        component: Its element in the page.
+        origin: Where it came from: distribution, version, file.
+        found: Its code on the disk; None for one that was handed over as an object.
+        loaded: That code, imported.
+        settings: Its settings; None before they were read.
+        settings_model: The class of its settings; None: it declares none.
+        init_timeout_s: Limit of its `init` in seconds; None: the server's.
+        rivals: What else stands behind its name, and was not chosen.
+        failure: Why it could not be loaded beside the one that ran before.
+        reload_error: Why the code on the disk was not taken in place of the one that runs; empty: it was.
+        fingerprint: What that code was when it was loaded.
+        is_change_known: Whether it was said already that the code on the disk is another now.
+        source_dirs: Folders of its code, to name it when that code holds the event loop.
+        started_ms: How long its start took.
+        ready_at_ms: When it got ready, in milliseconds since 1970.
+        before: What it found when it started.
+        left_behind: What it had not given back when it was last stopped, each in a few words.
+        loop_holds: When its code has held the event loop.
+        calls: Its calls in flight, by call id.
+        undo: What to call when it stops: routes, subscriptions.
+    """
+
+    name: str
+    state: ModuleState = "loading"
+    reason: str = ""
+    traceback: str = ""
+    title: str = ""
+    description: str = ""
+    plugin: Any = None
+    hooks: dict[str, Any] = field(default_factory=dict)
+    executes_async: bool = True
+    runtime: Any = None
+    tools: list["RegisteredTool"] = field(default_factory=list)
+    tool_errors: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    notes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    component: WebComponent | None = None
+    origin: dict[str, str] = field(default_factory=dict)
+    found: "Found | None" = None
+    loaded: "Loaded | None" = None
+    settings: Any = None
+    rivals: tuple["Found", ...] = ()
+    failure: BaseException | None = None
+    reload_error: str = ""
+    fingerprint: str = ""
+    is_change_known: bool = False
+    source_dirs: tuple[str, ...] = ()
+    config_key: str = ""
+    settings_model: type[BaseModel] | None = None
+    init_timeout_s: float | None = None
+    requires: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    stands_in_for: tuple[str, ...] = ()
+    runs_scripts_in_page: bool = False
+    ready_order: int = 0
+    started_ms: float = 0.0
+    ready_at_ms: int = 0
+    before: "Surroundings | None" = None
+    left_behind: list[str] = field(default_factory=list)
+    loop_holds: LoopHolds = field(default_factory=LoopHolds)
+    calls: dict[str, "Call"] = field(default_factory=dict)
+    undo: list[Callable[[], None]] = field(default_factory=list)
+
+    def problems(self) -> list[str]:
+        """What is wrong with it although it runs, one sentence each."""
+        held = self.loop_holds.problem()
+        first = [self.reload_error] if self.reload_error else []
+        left = [f"when it was stopped it left {what}" for what in self.left_behind]
+        return [*first, *self.tool_errors, *self.conflicts, *([held] if held else []), *left]
+
+    @property
+    def distribution(self) -> str:
+        """The distribution that brought it; empty for a local module."""
+        return self.origin.get("distribution", "")

@@ -1,0 +1,164 @@
+"""What a module sees of its host: the implementation of `Runtime`."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic_core
+from pydantic import BaseModel
+
+from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.files.workspace import Workspace
+from agentcore.host.containment.reading import WrongValueError, read_event, read_mapping, read_text
+from agentcore.host.events import OWN_TOPICS, Event
+from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
+from agentcore.host.masking import mask_secrets
+from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.parts import Parts
+from agentcore.host.resources.module_resources import ModuleResources
+from agentcore.net.url_policy import UrlPolicy
+from agentcore.store.call_row import notice
+
+_OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+class ModuleRuntime:
+    """Implements `agentcore.api.Runtime` for one module. What it hands out is taken back when the module stops."""
+
+    def __init__(
+        self, record: ModuleRecord, settings: Any, parts: Parts, tools_changed: Callable[[ModuleRecord], None]
+    ) -> None:
+        self._record, self._settings, self._parts, self._tools_changed = record, settings, parts, tools_changed
+        self._resources = ModuleResources(parts.resources, record.name)
+
+    @property
+    def name(self) -> str:
+        """The module's name."""
+        return self._record.name
+
+    @property
+    def settings(self) -> Any:
+        """The validated settings."""
+        return self._settings
+
+    @property
+    def data_dir(self) -> Path:
+        """A folder of the module's own, made at first use."""
+        return self._parts.state.data_dir(self._record.name)
+
+    @property
+    def private_folders(self) -> tuple[Path, ...]:
+        """Folders with the server's keys and records."""
+        return (self._parts.state.path,)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that tools may touch."""
+        return self._parts.workspace
+
+    @property
+    def locale(self) -> Literal["en", "zh"]:
+        """The language for texts that a person or a model reads."""
+        return self._parts.config.locale
+
+    @property
+    def resources(self) -> ModuleResources:
+        """The module's resources."""
+        return self._resources
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
+    ) -> Route:
+        """See `agentcore.api.Runtime.add_route`."""
+        route = self._parts.routes.add(
+            self._record.name,
+            self._record.claims,
+            method,
+            path,
+            handler,
+            body=body,
+            query=query,
+            kind=kind,
+            watching=watching,
+        )
+        self._record.undo.append(route.remove)
+        return route
+
+    def url_policy(
+        self,
+        *,
+        allow_private: bool = False,
+        allowed_hosts: Sequence[str] = (),
+        blocked_hosts: Sequence[str] = (),
+        schemes: frozenset[str] = frozenset(("http", "https")),
+    ) -> UrlPolicy:
+        """See `agentcore.api.Runtime.url_policy`."""
+        return UrlPolicy(
+            allow_private=allow_private,
+            allowed_hosts=allowed_hosts,
+            blocked_hosts=blocked_hosts,
+            schemes=schemes,
+            own_origins=self._parts.own_origins,
+        )
+
+    def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
+        """See `agentcore.api.Runtime.publish`."""
+        if self.name in OWN_TOPICS:
+            message = f"events that begin with {self.name!r} are the server's own; call the module something else"
+            raise ValueError(message)
+        where = f"of publish in module {self.name!r}"
+        name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
+        session = None if session_id is None else read_text(session_id, f"session_id {where}")
+        self._parts.events.publish(f"{self.name}.{name}", read_event(data, f"data {where}"), session_id=session)
+
+    def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
+        """See `agentcore.api.Runtime.subscribe`."""
+
+        wanted = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
+        if not callable(handler):
+            raise WrongValueError(f"handler of subscribe in module {self.name!r}", "a function", handler)
+
+        def listen(event: Event) -> None:
+            handler(pydantic_core.from_json(event.encoded()))  # a copy of its own: the event is everybody's
+
+        unsubscribe = self._parts.events.subscribe(wanted, listen)
+        self._record.undo.append(unsubscribe)
+        return unsubscribe
+
+    def note(self, subject: str, said: str, *, advice: str = "") -> None:
+        """See `agentcore.api.Runtime.note`."""
+        where = f"of note in module {self.name!r}"
+        about = read_text(subject, f"subject {where}")
+        found = read_text(said, f"said {where}"), read_text(advice, f"advice {where}")
+        self._record.notes.pop(about, None)
+        if len(self._record.notes) >= MODULE_NOTES:
+            raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
+        self._record.notes[about] = found
+
+    def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
+        """See `agentcore.api.Runtime.record`."""
+        where = f"of record in module {self.name!r}"
+        what = read_text(outcome, f"outcome {where}", "a word in snake_case", pattern=_OUTCOME)
+        row = notice(what, details=read_mapping(details, f"details {where}"))
+        self._parts.store.record.append(
+            row._replace(
+                module=self.name,
+                call_id=read_text(call_id, f"call_id {where}"),
+                session_id=read_text(session_id, f"session_id {where}")[:64],
+                arguments=mask_secrets(row.arguments, ARGUMENTS_RECORDED_CHARS),
+            )
+        )
+
+    def tools_changed(self) -> None:
+        """See `agentcore.api.Runtime.tools_changed`."""
+        self._tools_changed(self._record)

@@ -1,0 +1,159 @@
+"""All tools of all ready modules: merged into one list, found by name, encoded once."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import pydantic_core
+
+from agentcore.api.definition import ToolDefinition
+from agentcore.errors import ToolError
+from agentcore.host.modules.validation import CheckResult, Validate, compile_result_check, compile_validator
+
+if TYPE_CHECKING:
+    from agentcore.host.modules.record import ModuleRecord
+
+ToolFormat = Literal["agentcore", "openai", "anthropic", "mcp"]
+
+RESERVED_NAMES = frozenset(("find_tools",))
+"""Tools of the core's own, by whichever name no other is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool that can be called.
+
+    Args:
+        definition: Plain values, as they were read.
+        module: Whose it is.
+        validate: The check of its arguments.
+        check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
+        encoded: The definition as JSON text, in each form.
+    """
+
+    definition: ToolDefinition
+    module: "ModuleRecord"
+    validate: Validate
+    check_result: CheckResult | None
+    encoded: Mapping[ToolFormat, bytes]
+
+
+def prepare(definition: ToolDefinition, module: "ModuleRecord") -> RegisteredTool:
+    """Compile what the calls of a tool need, and encode what clients are shown of it.
+
+    Args:
+        definition: As `read_definition` gave it.
+        module: Whose it is.
+    Raises:
+        ValueError: A schema is not valid.
+    """
+    return RegisteredTool(
+        definition,
+        module,
+        compile_validator(definition),
+        compile_result_check(definition),
+        {form: pydantic_core.to_json(_in_form(definition, module.name, form)) for form in get_args(ToolFormat)},
+    )
+
+
+class ToolRegistry:
+    """Tools by name. Rebuilt when modules change; looked up by a dictionary.
+
+    `records` are all modules that are listed, or were, by name and in their order; whoever changes one rebuilds.
+    """
+
+    def __init__(self) -> None:
+        self.records: dict[str, ModuleRecord] = {}
+        self.tools: dict[str, RegisteredTool] = {}
+        self.version = 0
+        self._former: dict[str, str] = {}
+        self._encoded: dict[ToolFormat, bytes] = {}
+        self._keeps_page_scripts = False
+
+    def rebuild(self) -> None:
+        """Merge the tools of ready modules in their order; of two tools with one name the first counts.
+
+        A tool that is left out is named in its module's `tool_errors`, together with who has the name.
+        """
+        merged: dict[str, RegisteredTool] = {}
+        for module in (record for record in self.records.values() if record.state == "ready"):
+            module.conflicts.clear()
+            for tool in module.tools:
+                name = tool.definition.name
+                if name in merged:
+                    owner = merged[name].module.name
+                    module.conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
+                else:
+                    merged[name] = tool
+        self._former |= {name: tool.module.name for name, tool in self.tools.items()}
+        self.tools, self._encoded = merged, {}
+        self.version += 1
+
+    @property
+    def runs_page_scripts(self) -> bool:
+        """Whether a module that is ready runs scripts of a model in agentcore's own page."""
+        ready = (record for record in self.records.values() if record.state == "ready")
+        return self._keeps_page_scripts or any(record.runs_scripts_in_page for record in ready)
+
+    @contextmanager
+    def page_scripts_kept(self) -> Iterator[None]:
+        """A block in which modules are loaded anew: what runs in the page goes on, and may make use of the gap."""
+        self._keeps_page_scripts = self.runs_page_scripts
+        try:
+            yield
+        finally:
+            self._keeps_page_scripts = False
+
+    def get(self, name: str) -> RegisteredTool:
+        """The tool of this name.
+
+        Raises:
+            ToolError: `unknown_tool` with near names; `module_stopping` or `module_failed` when it was there.
+        """
+        tool = self.tools.get(name)
+        if tool is not None:
+            return tool
+        module = self.records.get(self._former.get(name, ""))
+        if module is not None and module.state in ("stopping", "loading"):
+            raise ToolError(
+                "module_stopping",
+                f"module {module.name!r} of tool {name!r} is {module.state}; try again in a moment",
+                retryable=True,
+                module=module.name,
+            )
+        if module is not None and module.state == "failed":
+            raise ToolError(
+                "module_failed",
+                f"module {module.name!r} of tool {name!r} has failed: {module.reason}",
+                module=module.name,
+            )
+        near = difflib.get_close_matches(name, self.tools, n=3)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "GET /api/tools lists the tools there are"
+        raise ToolError("unknown_tool", f"there is no tool {name!r}; {hint}", tool=name, near=near)
+
+    def stood_in_for(self) -> frozenset[str]:
+        """Modules whose tools a ready module offers in its own form."""
+        ready = (record for record in self.records.values() if record.state == "ready")
+        return frozenset(name for record in ready for name in record.stands_in_for)
+
+    def encoded(self, form: ToolFormat) -> bytes:
+        """The list as JSON, put together of the encoded definitions once until the tools change."""
+        body = self._encoded.get(form)
+        if body is None:
+            tools = b",".join([tool.encoded[form] for tool in self.tools.values()])
+            body = self._encoded[form] = b'{"tools":[' + tools + b"]}"
+        return body
+
+
+def _in_form(definition: ToolDefinition, module: str, form: ToolFormat) -> dict[str, object]:
+    match form:
+        case "openai":
+            return definition.to_openai()
+        case "anthropic":
+            return definition.to_anthropic()
+        case "mcp":
+            return definition.to_mcp()
+        case "agentcore":
+            return definition.to_json() | {"module": module}

@@ -1,0 +1,1 @@
+"""What may run: authority of principals, rules, modes, grants and what they look at."""

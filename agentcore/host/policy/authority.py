@@ -1,0 +1,168 @@
+"""Who may do what."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agentcore.api.context import KeyScope, Principal
+from agentcore.errors import ToolError
+from agentcore.host.policy.call_facts import ApprovalMode
+
+Action = Literal[
+    "identify",
+    "read",
+    "see_waiting",
+    "watch",
+    "follow",
+    "call",
+    "converse",
+    "approve",
+    "resume",
+    "pair",
+    "revoke",
+    "manage_modules",
+    "change_settings",
+    "change_policy",
+    "stop",
+]
+"""What somebody can want.
+
+`identify`: be told who they are. `see_waiting`: what waits for a person; `watch`: its events. `follow`: chat sessions
+and all their events, without changing them; `converse`: make sessions, and talk in them. `approve`: decide calls that
+wait. `pair`: give a client a key, with its scopes; `revoke`: take keys and grants away. `stop`, `resume`: the emergency
+stop. `read` is all else that is no secret.
+"""
+
+Reach = Literal["all", "own"]
+"""Where a right holds: everywhere, or in sessions that its holder made."""
+
+_LOOKS: frozenset[Action] = frozenset(("identify", "read", "see_waiting", "watch", "follow"))
+_ASKS: frozenset[Action] = frozenset(
+    (*_LOOKS, "call", "converse", "manage_modules", "change_settings", "revoke", "stop")
+)
+_DECIDES: frozenset[Action] = frozenset(("approve", "resume", "pair", "change_policy"))
+
+_MAY: dict[str, frozenset[Action]] = {
+    "page": _ASKS,
+    "token": _ASKS,
+    "cli": _ASKS | _DECIDES,
+    "approver": _LOOKS | _DECIDES | {"revoke", "stop"},
+    "chat": frozenset(("read", "call")),
+    "mcp": frozenset(("read", "call")),
+    "host": frozenset(("read", "call")),
+    "module": frozenset(("read", "call")),
+}
+"""`cli` is a person at a terminal whose process is the host; the CLI of a running server comes with the token.
+`approver` is a person in the approval view."""
+
+_SCOPES: dict[KeyScope, dict[Action, Reach]] = {
+    "approve": {
+        "identify": "all",
+        "see_waiting": "all",
+        "watch": "all",
+        "approve": "all",
+        "stop": "all",
+        "resume": "all",
+    },
+    "chat": {
+        "identify": "all",
+        "see_waiting": "own",
+        "watch": "own",
+        "follow": "own",
+        "converse": "own",
+        "approve": "own",
+    },
+    "tab": {"identify": "all"},
+}
+"""What the key of a paired client is good for. No scope pairs, revokes, or confirms a change of the policy."""
+
+_MAY_PROPOSE = frozenset(("page", "token"))
+"""Who may ask for a change of the policy, which an approver then confirms."""
+
+PERSONS = frozenset(("page", "token", "cli"))
+"""Whose calls are a person's own."""
+
+_STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allow")
+
+
+def reach(principal: Principal, action: Action) -> Reach | None:
+    """Where a principal may do something; None: nowhere."""
+    if principal.kind != "client":
+        return "all" if action in _MAY.get(principal.kind, frozenset()) else None
+    reaches = {_SCOPES[scope].get(action) for scope in principal.scopes if scope in _SCOPES}
+    return "all" if "all" in reaches else "own" if "own" in reaches else None
+
+
+def authorise(principal: Principal, action: Action, session_owner: str | None = None) -> None:
+    """Let a principal do something, or not.
+
+    Args:
+        principal: Who.
+        action: What.
+        session_owner: Who made the session that it is about, as `owner_of` names them; None: it is about none, or
+            the caller looks at the reach.
+    Raises:
+        ToolError: `forbidden`, with who may; `confirmation_required` for a change of the policy that a person can
+            confirm in the approval view.
+    """
+    where = reach(principal, action)
+    if where == "all" or (where == "own" and session_owner in (None, owner_of(principal))):
+        return
+    what = action.replace("_", " ")
+    if where == "own":
+        message = f"this client may {what} only in sessions that it made, and this is none of them"
+        raise ToolError("forbidden", message, principal=principal.kind, action=action)
+    if action == "change_policy" and principal.kind in _MAY_PROPOSE:
+        raise ToolError(
+            "confirmation_required",
+            "this changes what is allowed: a person confirms it in the approval view",
+            principal=principal.kind,
+            action=action,
+        )
+    who = sorted(kind for kind, actions in _MAY.items() if action in actions)
+    scopes = sorted(scope for scope, actions in _SCOPES.items() if action in actions)
+    paired = f", and paired clients with the scope {' or '.join(scopes)}" if scopes else ""
+    raise ToolError(
+        "forbidden",
+        f"a {principal.kind} may not {what}; that is for: {', '.join(who)}{paired}",
+        principal=principal.kind,
+        action=action,
+        allowed=who,
+        scopes=scopes,
+    )
+
+
+def owner_of(principal: Principal) -> str:
+    """Whose a session is that a principal makes: the key's own for a paired client, else the credential kind's."""
+    return principal.name if principal.kind == "client" else principal.kind
+
+
+def check_mode_change(principal: Principal, before: ApprovalMode, after: ApprovalMode) -> None:
+    """Let a principal put another mode in place of one: a stricter one freely, a looser one changes the policy.
+
+    Raises:
+        ToolError: `confirmation_required`, `forbidden`.
+    """
+    if is_looser(after, before):
+        authorise(principal, "change_policy")
+
+
+def is_looser(mode: ApprovalMode, than: ApprovalMode) -> bool:
+    """Whether a mode lets more calls run than another."""
+    return _STRICTEST_FIRST.index(mode) > _STRICTEST_FIRST.index(than)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the policy says of one call: run it, ask a person, or refuse it.
+
+    Args:
+        kind: Which of these.
+        by: What says so: `approvals.rules[2]`, `mode:ask`, `grant:ID`, `protected`, `caution`, `untrusted`, `own_call`.
+        reason: Why, for a person.
+        untrusted_source: Where content came from that may be behind the call.
+    """
+
+    kind: Literal["allow", "ask", "deny"]
+    by: str
+    reason: str = ""
+    untrusted_source: str | None = None

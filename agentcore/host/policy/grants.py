@@ -1,0 +1,134 @@
+"""What a person allows once for many calls: "always for this session", "always"; and hosts, where only writes ask."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentcore.api.context import PrincipalKind
+from agentcore.host.policy.call_facts import CallFacts
+from agentcore.host.policy.criteria import Criteria
+from agentcore.store.approval_rows import GrantRow
+
+GrantScope = Literal["session", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class GrantOffer:
+    """What a person may allow along with one call, shown in full before they do.
+
+    Args:
+        scope: `session`: for the session of this call; `always`: for every session.
+        tool: The tool that it is for.
+        arguments: Pattern by `path`, `command`, `url`, `cwd`, or else the name of an argument; all of them have to
+            match. None at all: any arguments.
+    """
+
+    scope: GrantScope
+    tool: str
+    arguments: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """`{scope, tool, arguments}`."""
+        return {"scope": self.scope, "tool": self.tool, "arguments": dict(self.arguments)}
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One grant that was given.
+
+    Args:
+        row: As it is stored.
+        criteria: Which calls it means.
+    """
+
+    row: GrantRow
+    criteria: Criteria
+
+    def holds_for(self, facts: CallFacts) -> bool:
+        """Whether it means a call, of its principals and in its session."""
+        row = self.row
+        if row.principal_kind != facts.principal.kind or row.session_id not in ("", facts.session_id):
+            return False
+        return self.criteria.differs(facts, surely=True) is None
+
+    def to_json(self) -> dict[str, Any]:
+        """`{id, scope, sessionId?, caller, tool, arguments, grantedBy, grantedAt}`."""
+        row = self.row
+        session = {"sessionId": row.session_id} if row.session_id else {}
+        return {
+            "id": row.grant_id,
+            "scope": row.scope,
+            **session,
+            "caller": row.principal_kind,
+            "tool": row.tool,
+            "arguments": dict(self.criteria.patterns),
+            "grantedBy": row.granted_by,
+            "grantedAt": row.granted_at_ms,
+        }
+
+
+class Grants:
+    """The grants that hold now.
+
+    Args:
+        roots: Real paths of the workspace roots, for patterns of paths.
+    """
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = roots
+        self._grants: dict[str, Grant] = {}
+
+    def __iter__(self) -> Iterator[Grant]:
+        return iter(self._grants.values())
+
+    def add(self, rows: Iterable[GrantRow]) -> None:
+        """Take grants that are stored."""
+        for row in rows:
+            criteria = Criteria.compile(row.tool, json.loads(row.arguments), self._roots)
+            self._grants[row.grant_id] = Grant(row, criteria)
+
+    def find(self, grant_id: str) -> Grant | None:
+        """The grant of this id."""
+        return self._grants.get(grant_id)
+
+    def drop(self, grant_id: str) -> None:
+        """Let a grant hold no longer."""
+        self._grants.pop(grant_id, None)
+
+    def drop_session(self, session_id: str) -> None:
+        """Let all grants of a session hold no longer."""
+        self._drop_where(lambda row: row.session_id == session_id)
+
+    def drop_granted_by(self, who: str) -> None:
+        """Let all grants that somebody gave hold no longer."""
+        self._drop_where(lambda row: row.granted_by == who)
+
+    def _drop_where(self, is_meant: Callable[[GrantRow], bool]) -> None:
+        self._grants = {key: grant for key, grant in self._grants.items() if not is_meant(grant.row)}
+
+
+def grant_row(
+    offer: GrantOffer, *, session_id: str, principal_kind: PrincipalKind, by: str, is_host: bool = False
+) -> GrantRow:
+    """A new grant as it is stored.
+
+    Args:
+        offer: What was taken.
+        session_id: The session of the call that it was taken with.
+        principal_kind: Who wanted that call.
+        by: Who took it.
+        is_host: Whether it only saves the second question about a host.
+    """
+    return GrantRow(
+        f"g_{secrets.token_hex(8)}",
+        "host" if is_host else offer.scope,
+        session_id if offer.scope == "session" else "",
+        principal_kind,
+        offer.tool,
+        json.dumps(dict(offer.arguments), ensure_ascii=False),
+        by,
+        time.time_ns() // 1_000_000,
+    )

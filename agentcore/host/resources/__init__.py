@@ -1,0 +1,1 @@
+"""What lives longer than a call: resources, their queues and their tabs."""

@@ -1,0 +1,338 @@
+"""The strip of tabs: one for each living resource that was not put out of sight, in an order that a person chose.
+
+A resource that ended with the server leaves its tab behind, as closed, if its module said how another one is opened.
+"""
+
+import asyncio
+import secrets
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from agentcore.api.resource import Resource
+from agentcore.api.result import Image
+from agentcore.errors import ToolError
+from agentcore.host.events import Event, EventBus
+from agentcore.host.limits import CLOSED_TABS
+from agentcore.host.resources.last_seen import LastSeen
+from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.store.tab_store import IconRow, TabRow, TabStore
+
+log = structlog.get_logger(__name__)
+
+_WORKSPACE = "default"
+_SAVE_EVERY_SECONDS = 0.5
+
+
+@dataclass(slots=True, eq=False)
+class Tab:
+    """An entry of the strip: it names a resource and how that is shown, and does nothing to it.
+
+    Args:
+        tab_id: Random.
+        resource_id: What it stands for.
+        title: The name that a person gave it; empty: the resource's own title is shown.
+        is_pinned: It stands before those that are not, and closing it leaves the resource alone.
+        created_at_ms: Milliseconds since 1970.
+        last_active_at_ms: When it was last brought to the front, in milliseconds since 1970.
+        last_seen: What stays of its resource; None: nothing opens another one.
+        is_closed: Its resource ended with an earlier server.
+    """
+
+    tab_id: str
+    resource_id: str
+    title: str = ""
+    is_pinned: bool = False
+    created_at_ms: int = 0
+    last_active_at_ms: int = 0
+    last_seen: LastSeen | None = None
+    is_closed: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The tab on the wire."""
+        return {
+            "tabId": self.tab_id,
+            "workspaceId": _WORKSPACE,
+            "resourceId": self.resource_id,
+            "title": self.title or None,
+            "pinned": self.is_pinned,
+            "createdAt": self.created_at_ms,
+            "lastActiveAt": self.last_active_at_ms,
+            "closed": self.last_seen.model_dump(by_alias=True) if self.is_closed and self.last_seen else None,
+        }
+
+
+class Tabs:
+    """All tabs. A resource that is made gets one at the end; one that goes takes its tab along.
+
+    What a caller changed is committed when the method returns; `tabs.changed` tells that something did.
+    """
+
+    def __init__(self, events: EventBus, resources: ResourceRegistry, store: TabStore) -> None:
+        self._events, self._resources, self._store = events, resources, store
+        self._tabs: list[Tab] = []
+        self._known: set[str] = set()
+        self._icons: dict[str, IconRow] = {}
+        self._unsaved = asyncio.Event()
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Bring back the tabs of the last run, and keep what becomes of them until the end."""
+        rows, icons = await self._store.load()
+        self._tabs = [_read(row) for row in rows]
+        self._icons = {icon.icon_id: icon for icon in icons}
+        stop_listening = self._events.subscribe("resource.stateChanged", self._follow)
+        saving = asyncio.create_task(self._save_what_follows(), name="tabs:save")
+        try:
+            yield
+        finally:
+            stop_listening()
+            saving.cancel()
+            await asyncio.wait((saving,))
+            if self._unsaved.is_set():
+                await self._save_now()
+
+    async def close_dead(self) -> None:
+        """Close tabs whose resources did not come back with the modules; those last used stay, to be opened again."""
+        living = {resource.resource_id for resource in self._resources.list()}
+        dead = [tab for tab in self._tabs if tab.resource_id not in living]
+        if not dead:
+            return
+        openable = [tab for tab in dead if tab.last_seen is not None]
+        openable.sort(key=lambda tab: tab.last_active_at_ms, reverse=True)
+        kept = openable[:CLOSED_TABS]
+        self._tabs = [tab for tab in self._tabs if tab.resource_id in living or tab in kept]
+        for tab in kept:
+            tab.is_closed = True
+            if (seen := tab.last_seen) is not None:
+                self._resources.skip(seen.resource_type, seen.chat_session_id, seen.index)
+        await self._changed()
+
+    def in_order(self) -> list[Tab]:
+        """The tabs from left to right; pinned ones come first."""
+        return list(self._tabs)
+
+    def icon(self, tab_id: str) -> Image:
+        """The icon that the resource of a tab had last.
+
+        Raises:
+            ToolError: `tab_not_found`, `icon_not_found`.
+        """
+        tab = self._find(tab_id)
+        icon = self._icons.get(tab.last_seen.icon or "") if tab.last_seen is not None else None
+        if icon is None:
+            raise ToolError("icon_not_found", f"the resource of tab {tab_id!r} had no icon", tab_id=tab_id)
+        return Image(icon.data, icon.mime)
+
+    async def show(self, resource_id: str, *, in_place_of: str | None = None) -> Tab:
+        """The resource's tab, brought to the front; made at the end if it has none.
+
+        Args:
+            resource_id: A living resource.
+            in_place_of: A closed tab that becomes the resource's, in its place and with its name.
+        Raises:
+            ToolError: `resource_not_found`, `tab_not_found`; `tab_not_closed`.
+        """
+        resource = self._resources.get(resource_id)
+        if in_place_of is not None:
+            return await self._take_place(resource, self._find(in_place_of))
+        tab = self._of(resource.resource_id)
+        is_new = tab is None
+        if tab is None:
+            tab = self._add(resource.resource_id)
+        tab.last_active_at_ms = _now_ms()
+        if is_new:
+            await self._changed()
+        else:
+            await self._save()  # what is at the front in one page concerns no other
+        return tab
+
+    async def change(
+        self, tab_id: str, *, is_pinned: bool | None = None, title: str | None = None, before: str | None = None
+    ) -> Tab:
+        """Change what is given.
+
+        Args:
+            is_pinned: Pinned tabs stand first; one that is pinned now comes last of them, one that is not any more
+                first of the others.
+            title: Another name; empty: the resource's own.
+            before: The tab to stand before, as far as pinned tabs stay before the others; empty: at the end.
+        Raises:
+            ToolError: `tab_not_found`.
+        """
+        tab = self._find(tab_id)
+        neighbour = self._find(before) if before else None
+        if title is not None:
+            tab.title = title
+        if is_pinned is not None and is_pinned != tab.is_pinned:
+            tab.is_pinned = is_pinned
+            self._move(tab, self._count_pinned() - is_pinned)
+        if before is not None and neighbour is not tab:
+            self._move(tab, self._place_before(tab, neighbour))
+        await self._changed()
+        return tab
+
+    async def close(self, tab_id: str) -> bool:
+        """Take a tab away, and end its resource unless the tab is pinned or the resource keeps running.
+
+        Returns:
+            Whether the resource was ended.
+        Raises:
+            ToolError: `tab_not_found`.
+        """
+        tab = self._find(tab_id)
+        if tab.is_closed:
+            self._tabs.remove(tab)
+            await self._changed()
+            return True
+        resource = self._resources.get(tab.resource_id)
+        is_over = not (tab.is_pinned or resource.keep_running)
+        self._tabs.remove(tab)
+        await self._changed()
+        if is_over:
+            await self._resources.release(resource.resource_id)
+        return is_over
+
+    async def end_session(self, session_id: str) -> None:
+        """End what a session has open, except for what is pinned or keeps running, and forget what it had open."""
+        closed = [tab for tab in self._tabs if tab.is_closed and not tab.is_pinned and _session(tab) == session_id]
+        if closed:
+            self._tabs = [tab for tab in self._tabs if tab not in closed]
+            await self._changed()
+        for resource in self._resources.list(session_id=session_id):
+            tab = self._of(resource.resource_id)
+            if tab is not None and not (tab.is_pinned or resource.keep_running):
+                await self._resources.release(resource.resource_id)
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _of(self, resource_id: str) -> Tab | None:
+        return next((tab for tab in self._tabs if tab.resource_id == resource_id), None)
+
+    def _find(self, tab_id: str) -> Tab:
+        for tab in self._tabs:
+            if tab.tab_id == tab_id:
+                return tab
+        raise ToolError("tab_not_found", f"there is no tab {tab_id!r}; it was closed", tab_id=tab_id)
+
+    def _add(self, resource_id: str) -> Tab:
+        now = _now_ms()
+        tab = Tab(f"tab_{secrets.token_hex(8)}", resource_id, created_at_ms=now, last_active_at_ms=now)
+        self._tabs.append(tab)
+        return tab
+
+    def _count_pinned(self) -> int:
+        return sum(tab.is_pinned for tab in self._tabs)
+
+    def _move(self, tab: Tab, place: int) -> None:
+        self._tabs.remove(tab)
+        self._tabs.insert(place, tab)
+
+    def _place_before(self, tab: Tab, neighbour: Tab | None) -> int:
+        others = [other for other in self._tabs if other is not tab]
+        wanted = others.index(neighbour) if neighbour is not None else len(others)
+        pinned = sum(other.is_pinned for other in others)
+        return min(wanted, pinned) if tab.is_pinned else max(wanted, pinned)
+
+    def _follow(self, event: Event) -> None:
+        """Give a new resource its tab, and take away the tab of one that went."""
+        resource_id, is_gone = event.data["resourceId"], event.data["status"] == "closed"
+        is_new = resource_id not in self._known
+        tab = self._of(resource_id)
+        if is_gone:
+            self._known.discard(resource_id)
+        else:
+            self._known.add(resource_id)
+        if is_gone and tab is not None:
+            self._tabs.remove(tab)
+        elif is_new and not is_gone and tab is None:
+            self._remember(self._add(resource_id))
+        elif not is_gone and tab is not None and tab.is_closed:
+            tab.is_closed = False
+            self._remember(tab)
+        else:
+            if not is_gone and tab is not None and self._remember(tab):
+                self._unsaved.set()
+            return
+        self._unsaved.set()
+        self._events.publish("tabs.changed", {})
+
+    def _remember(self, tab: Tab) -> bool:
+        """Take note of how a tab's resource is now; says whether that is another than before."""
+        resource = self._resources.get(tab.resource_id)
+        seen = LastSeen.of(resource)
+        if seen == tab.last_seen:
+            return False
+        tab.last_seen = seen
+        if seen is not None and seen.icon is not None and resource.icon is not None:
+            self._icons[seen.icon] = IconRow(seen.icon, resource.icon.mime, bytes(resource.icon.data))
+        return True
+
+    async def _take_place(self, resource: Resource, tab: Tab) -> Tab:
+        if not tab.is_closed:
+            message = f"tab {tab.tab_id!r} is not closed: only one whose resource ended takes another"
+            raise ToolError("tab_not_closed", message, tab_id=tab.tab_id)
+        self._tabs = [other for other in self._tabs if other.resource_id != resource.resource_id]
+        tab.resource_id, tab.is_closed, tab.last_active_at_ms = resource.resource_id, False, _now_ms()
+        self._remember(tab)
+        await self._changed()
+        return tab
+
+    async def _changed(self) -> None:
+        self._events.publish("tabs.changed", {})
+        await self._save()
+
+    async def _save(self) -> None:
+        used = {tab.last_seen.icon for tab in self._tabs if tab.last_seen is not None}
+        self._icons = {icon_id: icon for icon_id, icon in self._icons.items() if icon_id in used}
+        await self._store.save(self._rows(), self._icons)
+
+    async def _save_what_follows(self) -> None:
+        while True:
+            await self._unsaved.wait()
+            await self._save_now()
+            await asyncio.sleep(_SAVE_EVERY_SECONDS)  # a page may change its title many times a second
+
+    async def _save_now(self) -> None:
+        self._unsaved.clear()
+        try:
+            await self._save()
+        except sqlite3.Error as exc:
+            # the next change tries again, and the strip in memory is right meanwhile
+            log.warning("tabs_not_saved", error=str(exc))
+        except asyncio.CancelledError:
+            self._unsaved.set()
+            raise
+
+    def _rows(self) -> list[TabRow]:
+        return [
+            TabRow(
+                tab.tab_id,
+                _WORKSPACE,
+                tab.resource_id,
+                tab.title,
+                tab.is_pinned,
+                tab.created_at_ms,
+                tab.last_active_at_ms,
+                tab.last_seen.model_dump_json(by_alias=True) if tab.last_seen is not None else None,
+            )
+            for tab in self._tabs
+        ]
+
+
+def _read(row: TabRow) -> Tab:
+    seen = None if row.last_seen is None else LastSeen.model_validate_json(row.last_seen)
+    return Tab(row.tab_id, row.resource_id, row.title, row.is_pinned, row.created_at_ms, row.last_active_at_ms, seen)
+
+
+def _session(tab: Tab) -> str:
+    return tab.last_seen.chat_session_id if tab.last_seen is not None else ""
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

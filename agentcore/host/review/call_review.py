@@ -1,0 +1,81 @@
+"""Looking at a call as the one path would, without running it: for explanations, and for arguments that were edited."""
+
+from dataclasses import replace
+from typing import Any
+
+from agentcore.errors import ToolError
+from agentcore.host.approvals.request import ApprovalRequest
+from agentcore.host.calls.arguments import read_arguments
+from agentcore.host.calls.call import Call, CallRequest
+from agentcore.host.calls.calls import Calls
+from agentcore.host.calls.context import CallContext
+from agentcore.host.calls.inspection import facts_of, preview_call
+from agentcore.host.calls.permission import refused
+from agentcore.host.calls.resolving import resolve
+from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.parts import Parts
+from agentcore.host.policy.call_facts import CallFacts
+from agentcore.host.policy.offers import offers_for
+
+
+class CallReview:
+    """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded."""
+
+    def __init__(self, calls: Calls, parts: Parts) -> None:
+        self._calls, self._parts = calls, parts
+
+    async def inspect(self, request: CallRequest) -> CallFacts:
+        """What the policy would look at if this were called now.
+
+        Raises:
+            ToolError: Why it could not run.
+        """
+        call, tool = await self._look(request)
+        return await facts_of(call, tool, self._parts, with_paths=True)
+
+    async def edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
+        """The request for arguments that a person has edited.
+
+        Raises:
+            ToolError: Why the call cannot run with them.
+        """
+        wished = CallRequest(
+            request.definition.name,
+            arguments,
+            request.principal,
+            request.session_id,
+            agent_id=request.agent_id,
+            mode=request.mode,
+        )
+        call, tool = await self._look(wished)
+        if tool.definition != request.definition:
+            raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")
+        facts = await facts_of(call, tool, self._parts, with_paths=True)
+        decision = self._parts.policy.decide(facts)
+        if decision.kind == "deny":
+            raise refused(decision)
+        if decision.kind == "ask":
+            request = replace(
+                request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
+            )
+        resource_id = call.resource.resource_id if call.resource else None
+        if resource_id is None and tool.definition.resource is not None:
+            resource_id = request.resource_id
+        return replace(
+            request,
+            arguments=arguments,
+            arguments_digest=call.digest,
+            preview=call.preview,
+            offers=offers_for(facts, decision, self._parts.policy.roots) if decision.kind == "ask" else (),
+            resource_id=resource_id,
+        )
+
+    async def _look(self, request: CallRequest) -> tuple[Call, RegisteredTool]:
+        call = self._calls.begin(request)
+        tool = call.tool = self._parts.registry.get(request.tool)
+        read_arguments(call, tool)
+        use = tool.definition.resource
+        if use is not None:
+            call.resource = resolve(call, tool, use, self._parts.resources, may_create=False)
+        call.preview = await preview_call(call, tool, CallContext(call, self._calls, self._parts))
+        return call, tool

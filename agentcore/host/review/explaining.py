@@ -1,0 +1,99 @@
+"""What the policy would say of a call, and why: nothing runs, nobody is asked."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.context import Principal
+from agentcore.config.model import Caller
+from agentcore.host.calls.call import CallRequest
+from agentcore.host.host import Host
+from agentcore.host.policy.call_facts import ApprovalMode, CallFacts
+
+
+class _Wire(BaseModel, defer_build=True):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+
+class Question(_Wire):
+    """A call to be explained."""
+
+    tool: Annotated[str, Field(max_length=64)]
+    arguments: dict[str, Any] = {}
+    session_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Its grants and sources count.")] = (
+        "explain"
+    )
+    agent_id: Annotated[str | None, Field(max_length=64, description="Whose call; else the session's agent.")] = None
+    mode: Annotated[ApprovalMode | None, Field(description="Else the session's, the agent's, or app.json's.")] = None
+    caller: Annotated[Caller, Field(description="Who would call.")] = "chat"
+
+
+class ConsideredView(_Wire):
+    """A rule or a grant that was looked at; `reason` says why it does not mean the call."""
+
+    place: str
+    decision: str
+    matches: bool
+    reason: str = ""
+
+
+class Explanation(_Wire):
+    """What would become of a call."""
+
+    decision: str
+    by: str
+    reason: str
+    mode: ApprovalMode
+    effects: list[str]
+    paths: list[str]
+    cwd: str | None
+    urls: list[str]
+    is_protected: bool
+    untrusted_source: str | None
+    considered: list[ConsideredView]
+
+
+async def explain(host: Host, question: Question, agent_id: str, mode: ApprovalMode | None) -> Explanation:
+    """Explain one call.
+
+    Args:
+        host: Whose policy.
+        question: The call.
+        agent_id: The agent whose call it is.
+        mode: The mode of its session or its agent; None: neither has one.
+    Raises:
+        ToolError: Why the call could not run: it would not be asked about either.
+    """
+    request = CallRequest(
+        question.tool,
+        question.arguments,
+        Principal(question.caller, question.session_id),
+        session_id=question.session_id,
+        agent_id=agent_id,
+        mode=mode,
+    )
+    return explained(host, await host.call_review.inspect(request))
+
+
+def explained(host: Host, facts: CallFacts) -> Explanation:
+    """Explain a call of which everything is known."""
+    decision = host.policy.decide(facts)
+    return Explanation(
+        decision=decision.kind,
+        by=decision.by,
+        reason=decision.reason,
+        mode=facts.mode,
+        effects=sorted(facts.effects),
+        paths=list(facts.paths),
+        cwd=None if facts.preview is None else facts.preview.cwd,
+        urls=list(facts.urls),
+        is_protected=facts.is_protected,
+        untrusted_source=decision.untrusted_source,
+        considered=[
+            ConsideredView(
+                place=each.place, decision=each.decision, matches=each.differs is None, reason=each.differs or ""
+            )
+            for each in host.policy.considered(facts)
+        ],
+    )

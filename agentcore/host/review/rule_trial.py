@@ -1,0 +1,169 @@
+"""Trying a rule on the recorded calls before it is switched on: which would be decided differently?"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from agentcore.api.context import Principal
+from agentcore.config.model import ApprovalRule
+from agentcore.errors import ToolError
+from agentcore.host.calls.call import CallRequest
+from agentcore.host.host import Host
+from agentcore.host.masking import MASK
+from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.policy.authority import Decision
+from agentcore.host.policy.call_facts import ApprovalMode, CallFacts
+from agentcore.store import CallRow, RecordedRow, RecordFilter
+
+TRIAL_SECONDS = 20.0
+"""How long one trial looks at calls; it says how far it came."""
+
+ModeOf = Callable[[str], Awaitable[tuple[str, ApprovalMode | None]]]
+"""The agent of a session, and the mode of either."""
+
+
+class _Wire(BaseModel, defer_build=True):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+
+class Trial(_Wire):
+    """A rule to be tried."""
+
+    rule: ApprovalRule
+    limit: Annotated[int, Field(ge=1, le=1000, description="How many of the newest calls.")] = 200
+
+
+class DecisionView(_Wire):
+    """What becomes of a call, and what says so."""
+
+    decision: str
+    by: str
+
+
+class DifferentCall(_Wire):
+    """A recorded call that the rule would change."""
+
+    seq: int
+    call_id: str
+    time_ms: int
+    tool: str
+    session_id: str
+    caller: str
+    arguments: str
+    before: DecisionView
+    after: DecisionView
+
+
+class UndecidedCall(_Wire):
+    """A recorded call of which it cannot be said, and why."""
+
+    seq: int
+    call_id: str
+    tool: str
+    reason: str
+
+
+class TrialResult(_Wire):
+    """What the rule would have changed; paths and addresses are those that the calls would touch today."""
+
+    examined: int
+    is_complete: bool
+    different: list[DifferentCall]
+    undecided: list[UndecidedCall]
+
+
+async def try_rule(host: Host, trial: Trial, mode_of: ModeOf) -> TrialResult:
+    """Hold the newest recorded calls against the policy as it is, and with one more rule.
+
+    Args:
+        host: Whose record and whose policy.
+        trial: The rule.
+        mode_of: Finds agent and mode of a session.
+    """
+    rows = await host.store.record.page(RecordFilter(kind="call"), limit=trial.limit)
+    comparison = _Comparison(host, trial.rule, mode_of)
+    examined = 0
+    try:
+        async with asyncio.timeout(TRIAL_SECONDS):
+            for row in rows:
+                await comparison.look(row)
+                examined += 1
+    except TimeoutError:
+        pass  # what was found so far is told, with how many were looked at
+    return TrialResult(
+        examined=examined,
+        is_complete=examined == len(rows),
+        different=comparison.different,
+        undecided=comparison.undecided,
+    )
+
+
+class _Comparison:
+    def __init__(self, host: Host, rule: ApprovalRule, mode_of: ModeOf) -> None:
+        self._host, self._mode_of = host, mode_of
+        self._before = host.policy
+        self._after: ApprovalPolicy = host.policy.with_rule(rule)
+        self._modes: dict[str, tuple[str, ApprovalMode | None]] = {}
+        self.different: list[DifferentCall] = []
+        self.undecided: list[UndecidedCall] = []
+
+    async def look(self, recorded: RecordedRow) -> None:
+        """Compare what becomes of one call."""
+        row = recorded.row
+        try:
+            facts = await self._facts(row)
+        except ToolError as exc:
+            reason = exc.message
+            self.undecided.append(UndecidedCall(seq=recorded.seq, call_id=row.call_id, tool=row.tool, reason=reason))
+            return
+        before, after = self._before.decide(facts), self._after.decide(facts)
+        if before.kind != after.kind:
+            self.different.append(_different(recorded, before, after))
+
+    async def _facts(self, row: CallRow) -> CallFacts:
+        """What the call would touch if it were made today.
+
+        Raises:
+            ToolError: It cannot be known.
+        """
+        arguments = _arguments(row)
+        agent_id, mode = await self._mode(row.session_id)
+        principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]
+        request = CallRequest(row.tool, arguments, principal, session_id=row.session_id, agent_id=agent_id, mode=mode)
+        return await self._host.call_review.inspect(request)
+
+    async def _mode(self, session_id: str) -> tuple[str, ApprovalMode | None]:
+        if session_id not in self._modes:
+            self._modes[session_id] = await self._mode_of(session_id)
+        return self._modes[session_id]
+
+
+def _arguments(row: CallRow) -> dict[str, Any]:
+    if MASK in row.arguments:
+        raise ToolError("not_recorded", "secrets in its arguments were not recorded")
+    try:
+        arguments = json.loads(row.arguments or "{}")
+    except ValueError as exc:
+        raise ToolError("not_recorded", "its arguments are too long to be recorded whole") from exc
+    if not isinstance(arguments, dict):
+        raise ToolError("not_recorded", "its arguments were not recorded")
+    return arguments
+
+
+def _different(recorded: RecordedRow, before: Decision, after: Decision) -> DifferentCall:
+    row = recorded.row
+    return DifferentCall(
+        seq=recorded.seq,
+        call_id=row.call_id,
+        time_ms=row.time_ms,
+        tool=row.tool,
+        session_id=row.session_id,
+        caller=row.principal_kind,
+        arguments=row.arguments,
+        before=DecisionView(decision=before.kind, by=before.by),
+        after=DecisionView(decision=after.kind, by=after.by),
+    )

@@ -1,0 +1,196 @@
+"""Changing settings: each change goes to the file that wins, and all are tried out before anything is written.
+
+Settings of a module are set in `modules/KEY.json`, which wins over app.json, and are taken out of where they stand.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agentcore.config.edit import without_value
+from agentcore.config.errors import ConfigProblem
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
+from agentcore.config.origins import Origin
+from agentcore.errors import ToolError
+from agentcore.host.settings.document import ELSEWHERE, SettingsDocument, SettingsSubject
+from agentcore.host.settings.shown import label, pointer
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One change.
+
+    Args:
+        path: The setting; keys only, a list is replaced as a whole.
+        value: The new value.
+        is_removal: Whether the setting is taken out of the file that wins instead, so that what is below it counts.
+    """
+
+    path: tuple[str, ...]
+    value: Any = field(default=None, repr=False)
+    is_removal: bool = False
+
+
+@dataclass(frozen=True)
+class SettingsPlan:
+    """Changes that can be written.
+
+    Args:
+        before: The settings that they were made for.
+        after: What the settings will be.
+    """
+
+    before: SettingsDocument
+    after: SettingsDocument
+
+    def of(self, subject: SettingsSubject) -> "SettingsPlan":
+        """The same change as another module sees it that has its settings under the same key."""
+        return SettingsPlan(replace(self.before, subject=subject), replace(self.after, subject=subject))
+
+    def write(self) -> SettingsDocument:
+        """Write the files that change, each in one step.
+
+        Raises:
+            ConfigChangedError: Another program changed one of them since it was read; none was written.
+            ConfigError: A file cannot be written.
+        """
+        pairs = list(zip(self.before.files, self.after.files, strict=True))
+        for old, new in pairs:
+            if _differs(old, new):
+                old.refuse_change()
+        written = [
+            old.with_text(new.source.text, makes_folder=old is self.before.own) if _differs(old, new) else old
+            for old, new in pairs
+        ]
+        return self.after.subject.merge(written[0], written[1] if len(written) > 1 else None)
+
+
+def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -> SettingsPlan:
+    """Try changes out.
+
+    Args:
+        document: The settings as they are.
+        changes: What is wanted, carried out in order.
+    Raises:
+        ToolError: `settings_unknown`, `unknown_setting`, `setting_read_only`, `setting_overridden`, `invalid_settings`.
+        ConfigError: A change leads through a value that is no object.
+    """
+    after = document
+    for change in changes:
+        _check(after, change)
+        after = _applied(after, change)
+        for path in _left_over(after.at(change.path), change):
+            after = _applied(after, SettingChange(path, is_removal=True))
+    _refuse_new_problems(document, after, changes)
+    for change in changes:
+        if not change.is_removal and not _is_equal(after.at(change.path), change.value):
+            raise _overridden(after, change.path)
+    return SettingsPlan(document, after)
+
+
+def _check(document: SettingsDocument, change: SettingChange) -> None:
+    schema, path = document.subject.schema, change.path
+    if schema is None:
+        raise ToolError(
+            "settings_unknown",
+            f"module {document.subject.module!r} was not loaded, so nobody knows what its settings may be; "
+            "enable it first, or edit the file",
+            module=document.subject.module,
+        )
+    is_elsewhere = document.subject.module is None and path[0] in ELSEWHERE
+    if is_elsewhere or (schema.place(path) == "unknown" and not (change.is_removal and document.has(path))):
+        raise _unknown(path, is_elsewhere=is_elsewhere)
+
+
+def _unknown(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
+    if is_elsewhere:
+        message = f"{path[0]!r} is not changed here: modules and their settings have routes of their own"
+    else:
+        message = f"there is no setting {label(path)}"
+    return ToolError("unknown_setting", message, path=pointer(path))
+
+
+def _left_over(value: Any, change: SettingChange) -> Iterator[tuple[str, ...]]:
+    """What shows through from app.json below an object that was set: whoever set it wants it as it was sent."""
+    return iter(()) if change.is_removal else _not_in(change.value, value, change.path)
+
+
+def _not_in(wanted: Any, value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(wanted, dict) and isinstance(value, dict):
+        for key, part in value.items():
+            if key not in wanted:
+                yield (*path, key)
+            else:
+                yield from _not_in(wanted[key], part, (*path, key))
+
+
+def _applied(document: SettingsDocument, change: SettingChange) -> SettingsDocument:
+    file, path = _target(document, change)
+    text = without_value(file.source, path) if change.is_removal else file.edited(path, change.value)
+    try:
+        source = JsonSource(text)
+    except JsonSyntaxError as exc:  # such as nesting that no file may have
+        errors = [{"path": pointer(change.path), "message": exc.message}]
+        raise ToolError("invalid_settings", f"nothing was saved: {exc.message}", errors=errors) from exc
+    edited = replace(file, source=source, exists=file.exists or text != file.source.text)
+    app, own = (edited, document.own) if file is document.app else (document.app, edited)
+    return document.subject.merge(app, own)
+
+
+def _target(document: SettingsDocument, change: SettingChange) -> tuple[ConfigFile, JsonPath]:
+    """The file in which a setting is changed, and its path there."""
+    path = change.path
+    for known, origin in document.origins.items():
+        if origin.is_read_only and known[: len(path)] == path:
+            raise _read_only(known, origin)
+    around, origin = document.origin_around(path)
+    if origin.is_read_only and not isinstance(document.at(around), dict):
+        raise _read_only(around, origin)
+    if document.own is not None and not (change.is_removal and path not in document.own.source.spans):
+        return document.own, path
+    return document.app, (*document.subject.base, *path)
+
+
+def _read_only(path: JsonPath, origin: Origin) -> ToolError:
+    return ToolError(
+        "setting_read_only",
+        f"{label(path)} comes from {origin}, which wins over all files; change it there and restart",
+        path=pointer(path),
+        variable=origin.variable,
+    )
+
+
+def _overridden(document: SettingsDocument, path: JsonPath) -> ToolError:
+    places = sorted({str(origin) for known, origin in document.origins.items() if known[: len(path)] == path})
+    return ToolError(
+        "setting_overridden",
+        f"{label(path)} is put together from {', '.join(places)}; change its parts one by one",
+        path=pointer(path),
+    )
+
+
+def _refuse_new_problems(before: SettingsDocument, after: SettingsDocument, changes: Sequence[SettingChange]) -> None:
+    """Refuse what makes settings wrong; what was wrong already does not keep the rest from being changed."""
+    known = {(problem.path, problem.message) for problem in before.problems}
+    touched = [change.path for change in changes if not change.is_removal]
+    errors = [
+        {"path": pointer(problem.path), "message": problem.message}
+        for problem in after.problems
+        if (problem.path, problem.message) not in known or _is_touched(problem, touched)
+    ]
+    if errors:
+        said = "; ".join(f"{error['path'] or 'settings'}: {error['message']}" for error in errors[:3])
+        raise ToolError("invalid_settings", f"nothing was saved: {said}", errors=errors)
+
+
+def _is_touched(problem: ConfigProblem, touched: Sequence[JsonPath]) -> bool:
+    return any(problem.path[: len(path)] == path for path in touched)
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _differs(old: ConfigFile, new: ConfigFile) -> bool:
+    return old.source.text != new.source.text

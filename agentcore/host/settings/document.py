@@ -1,0 +1,183 @@
+"""Settings as their files say now, of app.json or of one module: values, origins, problems, and who may change what."""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from agentcore.config.app_config import AppConfig, lay_app
+from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath
+from agentcore.config.model import AppDocument
+from agentcore.config.origins import Layers, Origin, Origins
+from agentcore.config.problems import problems_of
+from agentcore.config.settings import merge_settings, settings_file
+from agentcore.host.containment.containment import without_exit
+from agentcore.host.containment.foreign_error import type_name
+from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.settings.app_schema import app_schema, settings_schema
+from agentcore.host.settings.schema import SettingsSchema
+
+ELSEWHERE = ("$schema", "modules", "config")
+"""Keys of app.json that are not changed here: modules are turned on and off, and have settings of their own."""
+
+_ANY_OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
+
+
+@cache
+def _server_schema() -> SettingsSchema:
+    schema = app_schema({})
+    properties = {key: part for key, part in schema["properties"].items() if key not in ELSEWHERE}
+    return SettingsSchema({**schema, "properties": properties})
+
+
+@dataclass(frozen=True)
+class SettingsSubject:
+    """Whose settings are meant.
+
+    Args:
+        config: app.json as the server started with it; its environment counts on.
+        module: The module; None: app.json itself.
+        key: The key of the module's settings in app.json's `config`.
+        model: What checks the settings; None: nobody does, or it is not known.
+        schema: What they may be; None: not known, because the module's code was not loaded.
+    """
+
+    config: AppConfig
+    module: str | None
+    key: str
+    model: type[BaseModel] | None
+    schema: SettingsSchema | None
+
+    @classmethod
+    def of_app(cls, config: AppConfig) -> "SettingsSubject":
+        """app.json, without what has its own place."""
+        return cls(config, None, "", AppDocument, _server_schema())
+
+    @classmethod
+    def of_module(cls, config: AppConfig, record: ModuleRecord) -> "SettingsSubject":
+        """A module that is listed."""
+        if record.plugin is None:
+            return cls(config, record.name, record.config_key or record.name, None, None)
+        model = record.settings_model
+        schema = _ANY_OBJECT if model is None else settings_schema(model)
+        found = None if schema is None else SettingsSchema(schema)
+        return cls(config, record.name, record.config_key or record.name, model, found)
+
+    @property
+    def base(self) -> JsonPath:
+        """Where the settings stand in app.json."""
+        return () if self.module is None else ("config", self.key)
+
+    def read(self) -> "SettingsDocument":
+        """What the files say now; reads them.
+
+        Raises:
+            ConfigError: A file cannot be read, or is not a JSON object.
+        """
+        app = ConfigFile.read(self.config.file)
+        own = None if self.module is None else ConfigFile.read(settings_file(self.config, self.key))
+        return self.merge(app, own)
+
+    def merge(self, app: ConfigFile, own: ConfigFile | None) -> "SettingsDocument":
+        """What the files come to, with the environment over them. What is wrong is in `problems`."""
+        document = SettingsDocument(self, app, own)
+        try:
+            layers = self._layers(app, own)
+        except ConfigError as exc:
+            return replace(document, problems=tuple(map(document.placed, exc.problems)))
+        document = replace(document, values=layers.values, origins=layers.origins)
+        return replace(document, problems=tuple(map(document.placed, self._faults(layers))))
+
+    def _layers(self, app: ConfigFile, own: ConfigFile | None) -> Layers:
+        if own is not None:
+            raw = merge_settings(self.config, self.key, self.model, app=app, own=own)
+            return Layers(raw.values, dict(raw.origins))
+        layers = lay_app(app, self.config.sources.variables)
+        values = {key: value for key, value in layers.values.items() if key not in ELSEWHERE}
+        return Layers(
+            values, {path: origin for path, origin in layers.origins.items() if not path or path[0] in values}
+        )
+
+    def _faults(self, layers: Layers) -> list[ConfigProblem]:
+        model = self.model
+        if model is None:
+            return []
+        try:
+            without_exit(lambda: model.model_validate(layers.values))
+        except ValidationError as exc:
+            return problems_of(exc, model, layers.values, layers.origins)
+        except Exception as exc:  # noqa: BLE001 - a validator of the module's own may raise anything
+            return [ConfigProblem(f"the module's check of its settings failed with {type_name(exc)}")]
+        return []
+
+
+@dataclass(frozen=True)
+class SettingsDocument:
+    """Settings at one moment.
+
+    Args:
+        subject: Whose they are.
+        app: app.json.
+        own: `modules/KEY.json`, for a module.
+        values: What is set, by files and environment together; may hold secrets.
+        origins: Where each value of `values` comes from.
+        problems: What is wrong; each path is one in `values`.
+    """
+
+    subject: SettingsSubject
+    app: ConfigFile
+    own: ConfigFile | None
+    values: dict[str, Any] = field(default_factory=dict, repr=False)
+    origins: Origins = field(default_factory=dict, repr=False)
+    problems: tuple[ConfigProblem, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the state of the files: whoever changes them says which state was looked at."""
+        digest = hashlib.sha256()
+        for file in self.files:
+            digest.update(b"%d\0%b\0" % (file.exists, file.source.text.encode()))
+        return digest.hexdigest()
+
+    @property
+    def files(self) -> tuple[ConfigFile, ...]:
+        """The files that the settings come from."""
+        return (self.app,) if self.own is None else (self.app, self.own)
+
+    def at(self, path: JsonPath) -> Any:
+        """The value at a path; None where there is none."""
+        value: Any = self.values
+        for step in path:
+            try:
+                value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value
+
+    def has(self, path: JsonPath) -> bool:
+        """Whether something is set at a path."""
+        return path in self.origins
+
+    @property
+    def over_app(self) -> list[JsonPath]:
+        """Places of a module's own file that app.json sets too."""
+        spans, base = self.app.source.spans, self.subject.base
+        own = (path for path, origin in self.origins.items() if path and origin.kind == "module")
+        return [path for path in own if (*base, *path) in spans]
+
+    def origin_around(self, path: JsonPath) -> tuple[JsonPath, Origin]:
+        """The innermost part of a path that is set in a file or by the environment, and where it comes from."""
+        while path and path not in self.origins:
+            path = path[:-1]
+        return path, self.origins.get(path, Origin("app", self.app.path, path=self.subject.base))
+
+    def placed(self, problem: ConfigProblem) -> ConfigProblem:
+        """A problem with its path in the settings in place of that in a file."""
+        size = len(self.subject.base)
+        if problem.file == self.app.path and problem.path[:size] == self.subject.base:
+            return replace(problem, path=problem.path[size:])
+        return problem

@@ -1,0 +1,49 @@
+"""What of the saved settings does not count yet, because something has to be started again."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from agentcore.config.json_source import JsonPath
+from agentcore.config.model import AppDocument
+from agentcore.host.containment.containment import without_exit
+from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.settings.document import ELSEWHERE, SettingsDocument
+
+
+def waits_for_restart(document: SettingsDocument) -> list[JsonPath]:
+    """The settings of app.json that the running server does not have yet; none while they are not valid."""
+    try:
+        saved = AppDocument.model_validate(document.values)
+    except ValidationError:
+        return []
+    running = document.subject.config.model_dump(mode="json", by_alias=True)
+    leaves = _leaves(saved.model_dump(mode="json", by_alias=True))
+    return [path for path, value in leaves if path[0] not in ELSEWHERE and value != _at(running, path)]
+
+
+def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
+    """Whether a running module was started with other settings than those that are saved."""
+    model = document.subject.model
+    if record.state != "ready" or record.runtime is None:
+        return False
+    if model is None:
+        return bool(record.runtime.settings != document.values)
+    try:
+        return without_exit(lambda: bool(model.model_validate(document.values) != record.runtime.settings))
+    except Exception:  # noqa: BLE001 - they do not hold, or the module's own check or comparison failed
+        return True
+
+
+def _leaves(value: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for key, part in value.items():
+        is_group = isinstance(part, dict) and part and not path
+        found += _leaves(part, (*path, key)) if is_group else [((*path, key), part)]
+    return found
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,150 @@
+"""Settings for the eyes of people: secrets stay behind, and a diff shows none either."""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentcore.config.file import ConfigFile
+from agentcore.config.json_source import JsonPath, JsonSource, dotted
+from agentcore.host.masking import MASK, is_secret_name
+from agentcore.host.settings.document import SettingsDocument, SettingsSubject
+
+CONTEXT_LINES = 3
+"""Unchanged lines around a change in a diff."""
+
+_NEW_SECRET = f"{MASK} (new)"
+_PLAIN: tuple[JsonPath, ...] = ((), ("$schema",), ("modules",))
+
+
+@dataclass
+class ShownSettings:
+    """What can be shown of settings.
+
+    Args:
+        values: What is set, without what is withheld.
+        withheld: Places whose values stay behind: secrets, and whatever might be one.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    withheld: list[JsonPath] = field(default_factory=list)
+
+
+def shown(document: SettingsDocument) -> ShownSettings:
+    """The settings without secrets."""
+    result = ShownSettings()
+    result.values = _without_secrets(document.subject, document.values, (), result.withheld)
+    return result
+
+
+def is_withheld(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
+    """Whether a value must not be shown: it is a secret, or stands where nobody knows what it is."""
+    is_unknown = subject.schema is not None and subject.schema.place(path) == "unknown"
+    return is_secret(subject, path, value) or (is_unknown and bool(path))
+
+
+def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
+    """Whether a value is declared as a secret, is named like one, or may be anything."""
+    schema = subject.schema
+    if schema is None:
+        return bool(path)
+    # a text where a list of secrets should be is most likely one of them
+    is_instead = value is not None and not isinstance(value, dict | list) and schema.holds_secret(path)
+    if schema.is_secret(path) or is_instead:
+        return True
+    is_named = bool(path) and isinstance(path[-1], str) and is_secret_name(path[-1])
+    return bool(value) and is_named and schema.place(path) == "open"
+
+
+def diff_of(before: SettingsDocument, after: SettingsDocument) -> list[tuple[ConfigFile, str]]:
+    """The changes of each file that changes, as a unified diff in which secrets are masked."""
+    found = []
+    for old, new in zip(before.files, after.files, strict=True):
+        if old.source.text == new.source.text and old.exists == new.exists:
+            continue
+        hides = _hides_in(before, is_app=old is before.app)
+        lines = difflib.unified_diff(
+            _masked_lines(old.source, hides, {}) if old.exists else [],
+            _masked_lines(new.source, hides, _changed_secrets(old.source, new.source, hides)),
+            fromfile=str(old.path) if old.exists else "/dev/null",
+            tofile=str(new.path),
+            lineterm="",
+            n=CONTEXT_LINES,
+        )
+        found.append((new, "\n".join(lines)))
+    return found
+
+
+Hides = Callable[[JsonPath, Any], bool]
+
+
+def _without_secrets(subject: SettingsSubject, value: Any, path: JsonPath, withheld: list[JsonPath]) -> Any:
+    if isinstance(value, dict):
+        kept = {}
+        for key, part in value.items():
+            if is_withheld(subject, (*path, key), part):
+                withheld.append((*path, key))
+            else:
+                kept[key] = _without_secrets(subject, part, (*path, key), withheld)
+        return kept
+    if isinstance(value, list):
+        return [
+            MASK
+            if is_withheld(subject, (*path, index), part)
+            else _without_secrets(subject, part, (*path, index), withheld)
+            for index, part in enumerate(value)
+        ]
+    return value
+
+
+def _hides_in(document: SettingsDocument, *, is_app: bool) -> Hides:
+    """What must not be shown of one whole file, of which the settings may be a part."""
+    subject = document.subject
+    if not is_app:
+        return lambda path, value: path != () and is_withheld(subject, path, value)
+    server = SettingsSubject.of_app(subject.config)
+
+    def hides(path: JsonPath, value: Any) -> bool:
+        if subject.base and path[:2] == subject.base:
+            return len(path) > len(subject.base) and is_withheld(subject, path[2:], value)
+        if path[:1] == ("config",):
+            # of another module, whose secrets nobody knows here
+            return len(path) > len(("config", "NAME")) and not isinstance(value, dict)
+        return path[:1] not in _PLAIN and is_withheld(server, path, value)
+
+    return hides
+
+
+def _masked_lines(source: JsonSource, hides: Hides, instead: dict[JsonPath, str]) -> list[str]:
+    text, at, parts = source.text, 0, []
+    for path in _hidden(source, hides):
+        span = source.spans[path]
+        parts += [text[at : span.start], f'"{instead.get(path, MASK)}"']
+        at = span.end
+    return "".join([*parts, text[at:]]).splitlines()
+
+
+def _hidden(source: JsonSource, hides: Hides) -> list[JsonPath]:
+    """The outermost hidden values, in the order of the text."""
+    found: list[JsonPath] = []
+    for path in sorted(source.spans, key=lambda path: (source.spans[path].start, len(path))):
+        if found and path[: len(found[-1])] == found[-1]:
+            continue
+        if hides(path, source.at(path)):
+            found.append(path)
+    return found
+
+
+def _changed_secrets(old: JsonSource, new: JsonSource, hides: Hides) -> dict[JsonPath, str]:
+    changed = (path for path in _hidden(new, hides) if path not in old.spans or old.at(path) != new.at(path))
+    return dict.fromkeys(changed, _NEW_SECRET)
+
+
+def pointer(path: JsonPath) -> str:
+    """A path as a JSON Pointer (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def label(path: JsonPath) -> str:
+    """A path in a sentence."""
+    return dotted(path) or "the settings"

@@ -1,0 +1,234 @@
+"""Calls that need a person: bound to exactly this call, answered once, used once."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
+from agentcore.api.context import Principal
+from agentcore.host import CallRequest
+from agentcore.host.approvals.queue import ApprovalDesk
+from agentcore.host.approvals.request import ApprovalRequest, Verdict
+from agentcore.host.events import EventBus
+from agentcore.host.limits import APPROVALS_WAITING
+
+
+def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    if arguments["path"] == "broken":
+        raise RuntimeError("the preview does not work")
+    if arguments["path"] == "nonsense":
+        raise ToolError("path_not_found", "no such file")
+    if arguments["path"] == "shapeless":
+        return "no preview"  # type: ignore[return-value]
+    if arguments["path"] == "moving":
+        return CallPreview(is_protected=True, paths=(self.target,))
+    return CallPreview(is_protected=arguments["path"] == "app.json")
+
+
+class Writer(Module):
+    """Writes."""
+
+    name = "writer"
+    ran = 0
+    target = "one"
+
+    @tool(effects=["write"], preview=_preview)
+    async def write(self, path: str) -> str:
+        """Write a file."""
+        self.ran += 1
+        return path
+
+
+@pytest.fixture
+async def writer() -> Writer:
+    return Writer()
+
+
+@pytest.fixture
+async def host(make_host, writer):
+    return await make_host(writer)
+
+
+def request(path="app.json", principal=Principal("token"), **more):
+    return CallRequest("write", {"path": path}, principal, **more)
+
+
+async def required(host, **more):
+    outcome = await host.call(request(**more))
+    assert outcome.error.type == "approval_required"
+    return outcome.error.context["callId"]
+
+
+@pytest.mark.spec("K2", "S2")
+async def test_protected_write_waits_for_a_person_and_runs_once(host, writer):
+    call_id = await required(host)
+    assert await required(host, call_id=call_id) == call_id
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    assert (await host.call(request(call_id=call_id))).ok
+    again = await host.call(request(call_id=call_id))
+    assert again.error.type == "approval_not_found"
+    assert writer.ran == 1
+
+
+@pytest.mark.spec("S2")
+async def test_approval_does_not_hold_for_changed_arguments(host, writer):
+    call_id = await required(host)
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    outcome = await host.call(request(path="other", call_id=call_id))
+    assert outcome.error.type == "approval_denied"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2")
+async def test_approval_of_somebody_else_s_call_is_of_no_use(host, writer):
+    call_id = await required(host, principal=Principal("chat", "s"), session_id="s")
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    outcome = await host.call(request(call_id=call_id, session_id="s"))
+    assert outcome.error.type == "approval_not_found"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2", "K2")
+async def test_arguments_that_change_while_the_call_waits_are_refused(host, writer):
+    arguments = {"path": "app.json"}
+
+    async def change_and_approve(waiting):
+        arguments["path"] = "other.json"
+        return Verdict(approved=True, by="terminal")
+
+    host.approvals.approver = change_and_approve
+    outcome = await host.call(CallRequest("write", arguments, Principal("token")))
+    assert outcome.error.type == "approval_denied"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2", "K2")
+async def test_approval_does_not_hold_when_the_paths_behind_the_arguments_change(host, writer):
+    call_id = await required(host, path="moving")
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    writer.target = "another"
+    outcome = await host.call(request(path="moving", call_id=call_id))
+    assert outcome.error.type == "approval_denied"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2")
+async def test_approval_does_not_hold_for_another_session(host, writer):
+    call_id = await required(host)
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    outcome = await host.call(request(call_id=call_id, session_id="another"))
+    assert outcome.error.type == "approval_denied"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2")
+async def test_rejected_call_never_runs(host, writer):
+    call_id = await required(host)
+    await host.approvals.decide(call_id, Verdict(approved=False, by="terminal"))
+    assert (await host.call(request(call_id=call_id))).error.type == "approval_denied"
+    assert (await host.call(request(call_id=call_id))).error.type == "approval_not_found"
+    assert writer.ran == 0
+
+
+@pytest.mark.spec("S2")
+async def test_second_word_on_one_call_is_refused(host):
+    call_id = await required(host)
+    await host.approvals.decide(call_id, Verdict(approved=False, by="terminal"))
+    with pytest.raises(ToolError) as raised:
+        await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    assert raised.value.type == "approval_not_found"
+
+
+@pytest.mark.spec("K2")
+async def test_caller_that_stays_gets_the_result_after_the_approval(host):
+    told: list[str] = []
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        staying = group.create_task(
+            host.call(
+                request(waits_for_approval=True),
+                lambda kind, data: told.append(data["callId"]) if kind == "approval" else None,
+            )
+        )
+        while not told:
+            await asyncio.sleep(0)
+        await host.approvals.decide(told[0], Verdict(approved=True, by="terminal"))
+    assert staying.result().ok
+
+
+@pytest.mark.spec("K2")
+async def test_terminal_of_the_host_is_asked_at_once(host, writer):
+    seen = []
+
+    async def approve(waiting):
+        seen.append((waiting.definition.name, waiting.arguments))
+        return Verdict(approved=True, by="terminal")
+
+    host.approvals.approver = approve
+    assert (await host.call(request())).ok
+    assert seen == [("write", {"path": "app.json"})]
+
+
+@pytest.mark.spec("S2")
+async def test_call_of_a_model_is_asked_about_and_own_call_is_not(host, writer):
+    await required(host, path="notes.txt", principal=Principal("chat", "s"))
+    assert (await host.call(request(path="notes.txt"))).ok
+
+
+@pytest.mark.spec("K2")
+@pytest.mark.parametrize("path", ["broken", "shapeless"])
+async def test_preview_that_fails_means_asking(host, path):
+    await required(host, path=path)
+
+
+@pytest.mark.spec("K2")
+async def test_call_that_cannot_run_is_not_asked_about(host):
+    outcome = await host.call(request(path="nonsense", principal=Principal("chat", "s")))
+    assert outcome.error.type == "path_not_found"
+    assert host.approvals.waiting == []
+
+
+@pytest.mark.spec("K2")
+async def test_approval_is_in_the_record_before_the_tool_runs(host):
+    call_id = await required(host)
+    await host.approvals.decide(call_id, Verdict(approved=True, by="terminal"))
+    await host.call(request(call_id=call_id))
+    await host.store.record.flush()
+    rows = [entry.row for entry in await host.store.record.page()]
+    row = next(row for row in rows if row.call_id == call_id and row.outcome == "ok")
+    assert (row.decision, row.decided_by) == ("ask", "terminal")
+
+
+@pytest.mark.spec("S2")
+async def test_unanswered_call_expires(host):
+    desk = ApprovalDesk(EventBus(), host.store, host.policy, wait_s=0.01)
+    waiting = ApprovalRequest(
+        call_id="c1",
+        session_id="s",
+        principal=Principal("chat"),
+        definition=ToolDefinition("t", "d", {}),
+        arguments={},
+        arguments_digest="",
+        reason="",
+        preview=None,
+        expires_at_ms=desk.expiry_ms(),
+    )
+    await desk.put(waiting)
+    await desk.wait("c1")
+    assert desk.find("c1") is None
+    with pytest.raises(ToolError):
+        await desk.decide("c1", Verdict(approved=True, by="terminal"))
+
+
+@pytest.mark.spec("S7")
+async def test_calls_that_wait_are_bounded(host):
+    for _ in range(APPROVALS_WAITING):
+        await required(host)
+    assert (await host.call(request())).error.type == "too_many_waiting"
+
+
+@pytest.mark.spec("S7")
+async def test_emergency_stop_rejects_what_waits(host):
+    await required(host)
+    assert (await host.emergency_stop(Principal("page")))["rejected"] == 1
+    assert host.approvals.waiting == []
