@@ -5,7 +5,7 @@ import time
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approvals.request import Verdict
-from agentcore.store.chat_rows import ChatCallRow, ChatCallState
+from agentcore.store.chat.rows import ChatCallRow, ChatCallState
 
 
 class CallAnswers:

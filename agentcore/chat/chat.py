@@ -27,7 +27,7 @@ from agentcore.host.approvals.approving import check_approver
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.events import Event
 from agentcore.host.policy.authority import Action, authorise, owner_of
-from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow
+from agentcore.store.chat.rows import ChatCallRow, ChatSessionRow
 
 log = structlog.get_logger(__name__)
 

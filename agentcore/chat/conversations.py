@@ -26,7 +26,7 @@ from agentcore.host import CallRequest, Host
 from agentcore.host.approvals.request import Verdict
 from agentcore.host.policy.authority import owner_of
 from agentcore.host.policy.call_facts import ApprovalMode
-from agentcore.store.chat_rows import ChatMessageRow, ChatSessionRow, NewMessage
+from agentcore.store.chat.rows import ChatMessageRow, ChatSessionRow, NewMessage
 
 
 class Conversations:

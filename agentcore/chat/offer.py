@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
 from agentcore.host.modules.tool_registry import RESERVED_NAMES, ToolRegistry
-from agentcore.store.chat_rows import CallKind
+from agentcore.store.chat.rows import CallKind
 
 
 class OfferedTool(NamedTuple):

@@ -12,7 +12,7 @@ from agentcore.chat.told_call import ToldCall
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.calls.call import CallOutcome
-from agentcore.store.chat_rows import ChatCallRow, ChatCallState
+from agentcore.store.chat.rows import ChatCallRow, ChatCallState
 
 
 class ServerCalls:

@@ -27,7 +27,7 @@ from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.calls.call import Call
-from agentcore.store.chat_rows import ChatCallRow
+from agentcore.store.chat.rows import ChatCallRow
 
 
 @dataclass(frozen=True, slots=True)

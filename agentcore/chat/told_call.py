@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.chat.stream import Stream
 from agentcore.encoding import to_json
 from agentcore.host import Host
-from agentcore.store.chat_rows import ChatCallRow
+from agentcore.store.chat.rows import ChatCallRow
 
 
 class ToldCall:

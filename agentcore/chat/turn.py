@@ -24,7 +24,7 @@ from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.store.chat_rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
+from agentcore.store.chat.rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agentcore.cli.exits import CliError, ExitCode
-from agentcore.store.server_info import ServerInfo
-from agentcore.store.state_dir import find_running_server, locate_state_dir
+from agentcore.store.state.server_info import ServerInfo
+from agentcore.store.state.state_dir import find_running_server, locate_state_dir
 
 Notify = Callable[[str, Mapping[str, Any]], None]
 """Told of `progress` and `approval` while a call goes on."""

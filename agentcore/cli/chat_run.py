@@ -15,7 +15,7 @@ from agentcore.cli.chat_view import ChatView, JsonView, TerminalView
 from agentcore.cli.exits import CliError, ExitCode
 from agentcore.cli.server_client import ServerClient, ServerError
 from agentcore.cli.terminal import has_person
-from agentcore.store.state_dir import locate_state_dir
+from agentcore.store.state.state_dir import locate_state_dir
 
 _HISTORY_NAME = "chat_history"
 

@@ -63,8 +63,8 @@ def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> None:
     """Keep names of tools and arguments beside the state of an app.json: completing must not start a host."""
-    from agentcore.store.private_file import write_private_file
-    from agentcore.store.state_dir import locate_state_dir
+    from agentcore.store.state.private_file import write_private_file
+    from agentcore.store.state.state_dir import locate_state_dir
 
     text = json.dumps({tool["name"]: _remembered(tool) for tool in tools}).encode("ascii")
     path = locate_state_dir(config_path) / _CACHE_NAME
@@ -81,8 +81,8 @@ def _remembered(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _known_tools(ctx: click.Context) -> dict[str, Any]:
-    from agentcore.store.private_file import read_private_file
-    from agentcore.store.state_dir import locate_state_dir
+    from agentcore.store.state.private_file import read_private_file
+    from agentcore.store.state.state_dir import locate_state_dir
 
     try:
         content = read_private_file(locate_state_dir(_config_path(ctx)) / _CACHE_NAME, _CACHE_BYTES)

@@ -67,7 +67,7 @@ def schema(config_path: Path) -> None:
     from agentcore.config.app_config import load_config
     from agentcore.host.modules.source_choice import remembered_sources
     from agentcore.host.settings.app_schema import installed_schema
-    from agentcore.store.state_dir import locate_state_dir
+    from agentcore.store.state.state_dir import locate_state_dir
 
     loaded = load_config(config_path, os.environ)
     chosen = remembered_sources(loaded, locate_state_dir(config_path, os.environ))

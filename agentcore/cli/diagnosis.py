@@ -20,9 +20,9 @@ from agentcore.config.app_config import AppConfig, load_config
 from agentcore.config.workspace import prepare_roots
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
-from agentcore.store.loop_report import read_loop_report
-from agentcore.store.state_dir import find_running_server, locate_state_dir
-from agentcore.store.state_lock import is_held
+from agentcore.store.state.lock import is_held
+from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.state_dir import find_running_server, locate_state_dir
 
 _DISTRIBUTION = "agentcore-runtime"
 _LEAST_PYTHON = (3, 11)

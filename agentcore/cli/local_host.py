@@ -22,7 +22,7 @@ from agentcore.host.containment.ending import bounded_runner
 from agentcore.host.held_context import Held
 from agentcore.host.host import Host
 from agentcore.host.secrecy import keep_secrets
-from agentcore.store.state_dir import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 T = TypeVar("T")
 

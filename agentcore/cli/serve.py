@@ -76,7 +76,7 @@ def serve(
         from agentcore.server.logging import configure_logging, keep_log
         from agentcore.server.serve import log
         from agentcore.server.serve import serve as run_server
-        from agentcore.store.state_dir import StateDir
+        from agentcore.store.state.state_dir import StateDir
 
     keep_secrets()
     configure_logging(level="debug" if is_verbose() else "info")

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from agentcore.cli.backend import CallWish, Notify
 from agentcore.cli.exits import CliError, ExitCode
 from agentcore.cli.server_client import ServerClient, path_of
-from agentcore.store.server_info import ServerInfo
+from agentcore.store.state.server_info import ServerInfo
 
 
 class ServerBackend:

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 from agentcore.cli.exits import CliError, ExitCode
-from agentcore.store.api_token import TOKEN_VARIABLE, read_token
-from agentcore.store.loop_report import read_loop_report
-from agentcore.store.server_info import ServerInfo
+from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
+from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.server_info import ServerInfo
 from agentcore.valid_text import valid_text, with_valid_text
 
 ANSWER_SECONDS = 60.0

@@ -15,7 +15,7 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.request import ApprovalRequest
 from agentcore.host.events import Event
 from agentcore.host.host import Host
-from agentcore.store.state_dir import read_server_info
+from agentcore.store.state.state_dir import read_server_info
 
 _PERSON = Principal("cli")
 _HELP = """\

@@ -18,7 +18,7 @@ from agentcore.host.masking import MASK, mask_secrets
 from agentcore.host.modules.discovery.finding import find_module
 from agentcore.host.modules.manifest import settings_of
 from agentcore.host.modules.source_choice import remembered_sources
-from agentcore.store.state_dir import locate_state_dir
+from agentcore.store.state.state_dir import locate_state_dir
 
 
 @dataclass

@@ -40,7 +40,7 @@ from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.host.resources.tabs import Tabs
 from agentcore.host.review.call_review import CallReview
 from agentcore.store import StateDir, Store
-from agentcore.store.loop_report import read_loop_report
+from agentcore.store.state.loop_report import read_loop_report
 from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)

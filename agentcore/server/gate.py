@@ -13,7 +13,7 @@ from agentcore.server.addresses import Addresses
 from agentcore.server.bounds import Hits
 from agentcore.server.refusal import Refusal
 from agentcore.store import ClientKeys, PageSessions
-from agentcore.store.client_keys import KEY_PREFIX
+from agentcore.store.credentials.client_keys import KEY_PREFIX
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Carries the page's half of its session that is no cookie."""

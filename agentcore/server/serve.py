@@ -21,7 +21,7 @@ from agentcore.server.app import ServerApplication, create_app, create_approval_
 from agentcore.server.descriptors import raise_descriptor_limit
 from agentcore.server.listening import ListenError, listen, own_name
 from agentcore.store import StateDir
-from agentcore.store.private_file import write_private_file
+from agentcore.store.state.private_file import write_private_file
 
 log = structlog.get_logger(__name__)
 

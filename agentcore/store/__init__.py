@@ -4,15 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcore.store.artifacts import ArtifactStore
-    from agentcore.store.call_row import CallRow, RecordedRow
-    from agentcore.store.chat_rows import ChatCallRow, ChatMessageRow, ChatSessionRow, NewMessage
-    from agentcore.store.chat_store import ChatStore
-    from agentcore.store.client_keys import ClientKeys
-    from agentcore.store.page_sessions import PageSessions
-    from agentcore.store.record import Record
-    from agentcore.store.record_query import RecordFilter
-    from agentcore.store.state_dir import StateDir
+    from agentcore.store.artifacts.artifacts import ArtifactStore
+    from agentcore.store.chat.rows import ChatCallRow, ChatMessageRow, ChatSessionRow, NewMessage
+    from agentcore.store.chat.store import ChatStore
+    from agentcore.store.credentials.client_keys import ClientKeys
+    from agentcore.store.credentials.page_sessions import PageSessions
+    from agentcore.store.record.call_row import CallRow, RecordedRow
+    from agentcore.store.record.query import RecordFilter
+    from agentcore.store.record.record import Record
+    from agentcore.store.state.state_dir import StateDir
     from agentcore.store.store import Store
 
 __all__ = [
@@ -33,19 +33,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ClientKeys": "client_keys",
-    "ArtifactStore": "artifacts",
-    "CallRow": "call_row",
-    "ChatCallRow": "chat_rows",
-    "ChatMessageRow": "chat_rows",
-    "ChatSessionRow": "chat_rows",
-    "ChatStore": "chat_store",
-    "NewMessage": "chat_rows",
-    "PageSessions": "page_sessions",
-    "Record": "record",
-    "RecordFilter": "record_query",
-    "RecordedRow": "call_row",
-    "StateDir": "state_dir",
+    "ClientKeys": "credentials.client_keys",
+    "ArtifactStore": "artifacts.artifacts",
+    "CallRow": "record.call_row",
+    "ChatCallRow": "chat.rows",
+    "ChatMessageRow": "chat.rows",
+    "ChatSessionRow": "chat.rows",
+    "ChatStore": "chat.store",
+    "NewMessage": "chat.rows",
+    "PageSessions": "credentials.page_sessions",
+    "Record": "record.record",
+    "RecordFilter": "record.query",
+    "RecordedRow": "record.call_row",
+    "StateDir": "state.state_dir",
     "Store": "store",
 }
 

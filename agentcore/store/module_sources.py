@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from agentcore.store.database import Database
+from agentcore.store.database.database import Database
 
 Verdict = Literal["chosen", "refused"]
 

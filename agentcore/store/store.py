@@ -6,16 +6,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcore.store.approval_store import ApprovalStore
-from agentcore.store.artifacts import ArtifactStore
-from agentcore.store.call_row import notice
-from agentcore.store.chat_store import ChatStore
-from agentcore.store.client_keys import ClientKeys
-from agentcore.store.database import Database
+from agentcore.store.approvals.store import ApprovalStore
+from agentcore.store.artifacts.artifacts import ArtifactStore
+from agentcore.store.chat.store import ChatStore
+from agentcore.store.credentials.client_keys import ClientKeys
+from agentcore.store.credentials.page_sessions import PageSessions
+from agentcore.store.database.database import Database
 from agentcore.store.module_sources import ModuleSources
-from agentcore.store.page_sessions import PageSessions
-from agentcore.store.record import Record
-from agentcore.store.state_dir import StateDir
+from agentcore.store.record.call_row import notice
+from agentcore.store.record.record import Record
+from agentcore.store.state.state_dir import StateDir
 from agentcore.store.tab_store import TabStore
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from agentcore.store.database import Database
+from agentcore.store.database.database import Database
 
 
 class TabRow(NamedTuple):

@@ -17,7 +17,7 @@ from agentcore.config.workspace import prepare_roots
 from agentcore.host.approvals.queue import ApprovalRequest, Verdict
 from agentcore.host.calls.call import CallOutcome, CallRequest
 from agentcore.host.host import Host
-from agentcore.store.state_dir import STATE_DIR_VARIABLE, StateDir
+from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 
 ModuleLike = Module | type[Module] | str

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentcore.store.state_dir import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 
 @pytest.mark.spec("M5")

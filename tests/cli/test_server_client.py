@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from agentcore.cli.server_client import path_of
-from agentcore.store.state_dir import StateDir
+from agentcore.store.state.state_dir import StateDir
 
 
 class Stranger(BaseHTTPRequestHandler):

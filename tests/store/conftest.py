@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.store.call_row import CallRow
-from agentcore.store.database import Database
+from agentcore.store.database.database import Database
+from agentcore.store.record.call_row import CallRow
 
 
 @pytest.fixture

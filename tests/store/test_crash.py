@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.store.state_dir import StateDir
+from agentcore.store.record.verification import verify_record
+from agentcore.store.state.state_dir import StateDir
 from agentcore.store.store import Store
-from agentcore.store.verification import verify_record
 
 # appends as fast as it may, with open calls, durable ones, decisions and artifacts in between, until it is killed
 WRITER = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.store import CallRow, StateDir, Store
-from agentcore.store.record_query import RecordFilter
+from agentcore.store.record.query import RecordFilter
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
 from agentcore.host.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.store import CallRow, ClientKeys, Record
-from agentcore.store.call_row import notice
-from agentcore.store.client_keys import ClientKind
-from agentcore.store.one_time_codes import OneTimeCodes, as_typed, short_code
+from agentcore.store.credentials.client_keys import ClientKind
+from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code
+from agentcore.store.record.call_row import notice
 
 log = structlog.get_logger(__name__)
 

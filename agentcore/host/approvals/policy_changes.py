@@ -12,7 +12,7 @@ from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
 from agentcore.host.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.store import Record
-from agentcore.store.call_row import notice
+from agentcore.store.record.call_row import notice
 
 log = structlog.get_logger(__name__)
 

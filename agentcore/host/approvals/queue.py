@@ -20,8 +20,8 @@ from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.grants import grant_row
 from agentcore.host.policy.offers import host_offers
 from agentcore.store import CallRow, Store
-from agentcore.store.approval_rows import ApprovalRow, GrantRow, SourceRow
-from agentcore.store.errors import RecordWriteError
+from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
+from agentcore.store.state.errors import RecordWriteError
 
 __all__ = ["ApprovalDesk", "ApprovalRequest", "Approver", "Verdict"]
 

@@ -36,7 +36,7 @@ from agentcore.host.policy.approval_policy import OWN_CALL
 from agentcore.host.policy.authority import PERSONS, authorise
 from agentcore.net.url_pattern import host_of
 from agentcore.store import CallRow
-from agentcore.store.errors import RecordWriteError
+from agentcore.store.state.errors import RecordWriteError
 
 log = structlog.get_logger(__name__)
 

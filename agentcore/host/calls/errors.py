@@ -9,7 +9,7 @@ from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.containment.tool_errors import plain_error
-from agentcore.store.errors import RecordWriteError
+from agentcore.store.state.errors import RecordWriteError
 
 log = structlog.get_logger(__name__)
 

@@ -16,6 +16,7 @@ from agentcore.host.calls.calls import Calls
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.limits import HOOK_SECONDS
+from agentcore.host.modules import loader
 from agentcore.host.modules.discovery.finding import (
     ModuleNotChosen,
     ModuleNotInstalled,
@@ -28,7 +29,6 @@ from agentcore.host.modules.discovery.installed import InstalledModule, rescan
 from agentcore.host.modules.discovery.requirements import check_requirements
 from agentcore.host.modules.hooks import call_hook
 from agentcore.host.modules.leftovers import Surroundings, clear_up
-from agentcore.host.modules import loader
 from agentcore.host.modules.record import ModuleRecord, ModuleState
 from agentcore.host.modules.reloading import Reload
 from agentcore.host.modules.runtime import ModuleRuntime

@@ -18,7 +18,7 @@ from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.parts import Parts
 from agentcore.host.resources.module_resources import ModuleResources
 from agentcore.net.url_policy import UrlPolicy
-from agentcore.store.call_row import notice
+from agentcore.store.record.call_row import notice
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")

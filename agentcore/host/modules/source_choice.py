@@ -14,7 +14,7 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
 from agentcore.host.modules.discovery.finding import Found, ModuleNotChosen, candidates, described, find_module
 from agentcore.store.module_sources import ModuleSources, SourceRow, read_chosen
-from agentcore.store.state_dir import DATABASE_NAME
+from agentcore.store.state.state_dir import DATABASE_NAME
 
 log = structlog.get_logger(__name__)
 

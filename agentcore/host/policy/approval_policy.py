@@ -13,7 +13,7 @@ from agentcore.host.policy.grants import Grants
 from agentcore.host.policy.rules import Rule, compile_rules
 from agentcore.host.policy.untrusted_sources import UntrustedSources, source_row
 from agentcore.net.url_pattern import origin_of
-from agentcore.store.approval_store import ApprovalStore
+from agentcore.store.approvals.store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))
 _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))

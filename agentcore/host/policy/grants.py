@@ -10,7 +10,7 @@ from typing import Any, Literal
 from agentcore.api.context import PrincipalKind
 from agentcore.host.policy.call_facts import CallFacts
 from agentcore.host.policy.criteria import Criteria
-from agentcore.store.approval_rows import GrantRow
+from agentcore.store.approvals.rows import GrantRow
 
 GrantScope = Literal["session", "always"]
 

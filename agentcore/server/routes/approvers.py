@@ -14,9 +14,9 @@ from agentcore.server.answer import Answer
 from agentcore.server.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.exchange import Exchange
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.call_row import notice
-from agentcore.store.client_keys import ClientKind
-from agentcore.store.one_time_codes import CODE_SECONDS
+from agentcore.store.credentials.client_keys import ClientKind
+from agentcore.store.credentials.one_time_codes import CODE_SECONDS
+from agentcore.store.record.call_row import notice
 
 Scopes = Annotated[frozenset[KeyScope], Field(max_length=3)]
 

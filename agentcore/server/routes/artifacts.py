@@ -15,8 +15,8 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.raw_stream import RawStream
 from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.artifacts import MATCHES, Artifact
-from agentcore.store.text_search import QUERY_CHARS
+from agentcore.store.artifacts.artifacts import MATCHES, Artifact
+from agentcore.store.artifacts.text_search import QUERY_CHARS
 
 # one range, as RFC 9110, 14.2 writes it; several at once are answered with the whole
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")

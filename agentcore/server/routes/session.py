@@ -12,7 +12,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.refusal import Refusal
 from agentcore.server.route_table import ServerRoute
 from agentcore.store import PageSessions
-from agentcore.store.page_sessions import IDLE_DAYS
+from agentcore.store.credentials.page_sessions import IDLE_DAYS
 
 _COOKIE = "{name}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}"
 

@@ -33,7 +33,7 @@ from agentcore.server.settings_view import (
     settings_view,
     subject_name,
 )
-from agentcore.store.call_row import notice
+from agentcore.store.record.call_row import notice
 
 _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"

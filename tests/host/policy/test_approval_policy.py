@@ -9,7 +9,7 @@ from agentcore.api.context import Principal
 from agentcore.config.model import ApprovalRule, ApprovalsConfig
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.call_facts import CallFacts
-from agentcore.store.approval_store import ApprovalStore
+from agentcore.store.approvals.store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")
 MODEL, PERSON = Principal("chat", "s1"), Principal("page", "p1")

@@ -5,7 +5,7 @@ import re
 
 from playwright.async_api import expect
 
-from agentcore.store.chat_rows import NewMessage
+from agentcore.store.chat.rows import NewMessage
 
 MESSAGES = 1000
 LAID_OUT = """(list) => [...list.querySelectorAll('ac-chat-message')]

@@ -1,0 +1,1 @@
+"""Approvals that outlive the process."""

@@ -1,0 +1,127 @@
+"""Approvals on the disk: each method is one transaction, and what it wrote survives a power cut when it returns."""
+
+import sqlite3
+from collections.abc import Sequence
+from functools import partial
+
+from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
+from agentcore.store.database.database import Database
+
+_GRANT = ", ".join(GrantRow._fields)
+_SOURCE = ", ".join(SourceRow._fields)
+
+
+class ApprovalStore:
+    """The tables of approvals. That an approved call begins removes its row, in the transaction that says so."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def put(self, row: ApprovalRow) -> None:
+        """Keep a call that waits."""
+        await self._database.write(partial(_put, row), is_durable=True)
+
+    async def decide(
+        self, call_id: str, verdict: str, request: str, grants: Sequence[GrantRow], sources: Sequence[SourceRow]
+    ) -> None:
+        """Keep what a person said of a call, and what they allowed with it.
+
+        Args:
+            call_id: The call; one that is not kept here is fine.
+            verdict: JSON text.
+            request: What they said it of, as JSON text: they may have edited it.
+            grants: What they allowed for later.
+            sources: Untrusted sources that they have accepted.
+        """
+        work = partial(_decide, call_id, verdict=verdict, request=request, grants=grants, sources=sources)
+        await self._database.write(work, is_durable=True)
+
+    async def remove(self, call_id: str) -> None:
+        """Forget a call, kept or not."""
+        await self._database.write(partial(_remove, call_id), is_durable=True)
+
+    async def calls(self, now_ms: int) -> list[ApprovalRow]:
+        """The calls that have not expired, oldest first; those that have are removed."""
+        return await self._database.write(partial(_calls, now_ms))
+
+    # -- what is allowed for later -----------------------------------------------------------------------------
+
+    async def grants(self) -> list[GrantRow]:
+        """All of them, oldest first."""
+        return await self._database.read(_grants)
+
+    async def revoke(self, grant_id: str) -> None:
+        """Take one back."""
+        await self._database.write(partial(_revoke, grant_id), is_durable=True)
+
+    # -- untrusted sources -------------------------------------------------------------------------------------
+
+    async def see(self, row: SourceRow) -> None:
+        """Note a source; one that is known stays as it is."""
+        await self._database.write(partial(_see, row), is_durable=True)
+
+    async def sources(self) -> list[SourceRow]:
+        """All of them, in the order in which they were seen."""
+        return await self._database.read(_sources)
+
+    async def forget_session(self, session_id: str) -> None:
+        """Remove whatever belongs to a session that has ended."""
+        await self._database.write(partial(_forget, session_id), is_durable=True)
+
+
+def _put(row: ApprovalRow, connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _decide(
+    call_id: str,
+    connection: sqlite3.Connection,
+    *,
+    verdict: str,
+    request: str,
+    grants: Sequence[GrantRow],
+    sources: Sequence[SourceRow],
+) -> None:
+    connection.execute("UPDATE approvals SET verdict = ?, request = ? WHERE call_id = ?", (verdict, request, call_id))
+    marks = ", ".join("?" * len(GrantRow._fields))
+    connection.executemany(f"INSERT INTO approval_grants ({_GRANT}) VALUES ({marks})", grants)  # noqa: S608
+    for source in sources:
+        connection.execute(
+            "UPDATE untrusted_sources SET accepted_by = ? WHERE session_id = ? AND source = ?",
+            (source.accepted_by, source.session_id, source.source),
+        )
+
+
+def _remove(call_id: str, connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM approvals WHERE call_id = ?", (call_id,))
+
+
+def _calls(now_ms: int, connection: sqlite3.Connection) -> list[ApprovalRow]:
+    connection.execute("DELETE FROM approvals WHERE expires_at_ms <= ?", (now_ms,))
+    query = "SELECT call_id, session_id, request, verdict, expires_at_ms FROM approvals ORDER BY expires_at_ms, call_id"
+    return [ApprovalRow(*row) for row in connection.execute(query)]
+
+
+def _grants(connection: sqlite3.Connection) -> list[GrantRow]:
+    query = f"SELECT {_GRANT} FROM approval_grants ORDER BY granted_at_ms, grant_id"  # noqa: S608 - names of columns
+    return [GrantRow(*row) for row in connection.execute(query)]
+
+
+def _revoke(grant_id: str, connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM approval_grants WHERE grant_id = ?", (grant_id,))
+
+
+def _see(row: SourceRow, connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT OR IGNORE INTO untrusted_sources VALUES (?, ?, ?, ?)", row)
+
+
+def _sources(connection: sqlite3.Connection) -> list[SourceRow]:
+    query = f"SELECT {_SOURCE} FROM untrusted_sources ORDER BY seen_at_ms, source"  # noqa: S608 - names of columns
+    return [SourceRow(*row) for row in connection.execute(query)]
+
+
+def _forget(session_id: str, connection: sqlite3.Connection) -> None:
+    for table in ("approvals", "approval_grants", "untrusted_sources"):
+        connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608 - from above

@@ -1,0 +1,1 @@
+"""Large results as files, with quotas."""

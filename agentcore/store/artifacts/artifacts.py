@@ -1,0 +1,319 @@
+"""Artifacts: what is too large or too binary for a result, kept as files under one quota."""
+
+import asyncio
+import os
+import re
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+import structlog
+
+from agentcore.api.result import ArtifactLink
+from agentcore.errors import ToolError
+from agentcore.store.artifacts.files import (
+    ArtifactFiles,
+    disk_full,
+    is_artifact_id,
+    new_artifact_id,
+    unknown_artifact,
+)
+from agentcore.store.artifacts.text_search import QUERY_CHARS, TextMatch, search_lines
+from agentcore.store.database.database import Database
+
+log = structlog.get_logger(__name__)
+
+QUOTA_BYTES = 1024**3
+"""Room for all artifacts together; the oldest make way for new ones."""
+
+MATCHES = 1000
+"""The most matches of one search."""
+
+_CHUNK_BYTES = 256 * 1024
+_PREVIEW_CHARS = 500
+_NAME_CHARS = 200
+# what a small file takes on the disk; charged, so that the quota bounds the number of files too
+_CHARGE_BYTES = 4096
+_TEXT_MIMES = frozenset({"application/json", "application/xml", "application/javascript", "application/x-ndjson"})
+# fit for a header as it is
+_MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,64}( *; *[\x21-\x7e]{1,64})?")
+_COLUMNS = "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What is known about a stored artifact.
+
+    Args:
+        artifact_id: Opaque and random.
+        mime: Media type of the bytes.
+        name: A file name to show and to save under; never a place in the state folder.
+        size_bytes: Size of the bytes.
+        created_at_ms: Milliseconds since 1970.
+        session_id: The session that it was made in.
+        call_id: The call that made it.
+    """
+
+    artifact_id: str
+    mime: str
+    name: str
+    size_bytes: int
+    created_at_ms: int
+    session_id: str
+    call_id: str
+
+    @property
+    def is_text(self) -> bool:
+        """Whether lines can be searched in it."""
+        mime = self.mime.partition(";")[0].strip().lower()
+        return mime.startswith("text/") or mime in _TEXT_MIMES or mime.endswith(("+json", "+xml"))
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRange:
+    """A part of an artifact, open for reading: the bytes from `start` up to, and without, `end`."""
+
+    artifact: Artifact
+    start: int
+    end: int
+    _descriptor: int
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The bytes, in pieces of up to 256 KiB."""
+        position = self.start
+        while position < self.end:
+            size = min(_CHUNK_BYTES, self.end - position)
+            chunk = await asyncio.to_thread(os.pread, self._descriptor, size, position)
+            if not chunk:
+                return
+            position += len(chunk)
+            yield chunk
+
+
+class ArtifactStore:
+    """Stores artifacts, gives them back whole, in ranges or by search, and keeps their sum within the quota."""
+
+    def __init__(self, database: Database, files: ArtifactFiles, quota_bytes: int) -> None:
+        self._database, self._files, self._quota_bytes = database, files, quota_bytes
+        self.counts = {"saved": 0, "evicted": 0}
+
+    @classmethod
+    async def open(cls, database: Database, folder: Path, *, quota_bytes: int = QUOTA_BYTES) -> Self:
+        """Open the store, and bring rows and files together again after an unclean end.
+
+        Raises:
+            StateDirError: The folder cannot be made or used.
+        """
+        files = await asyncio.to_thread(ArtifactFiles, folder)
+        sizes = await asyncio.to_thread(files.sizes)
+        known = await database.write(partial(_forget_incomplete, sizes))
+        await asyncio.to_thread(files.sweep, known)
+        return cls(database, files, quota_bytes)
+
+    async def save(self, data: bytes, *, mime: str, name: str, session_id: str = "", call_id: str = "") -> ArtifactLink:
+        """Store bytes; the oldest artifacts make way if the quota asks for it.
+
+        Raises:
+            ToolError: `result_too_large` (more than the whole quota), `disk_full`.
+        """
+        if _charge(len(data)) > self._quota_bytes:
+            raise ToolError(
+                "result_too_large",
+                f"{len(data)} bytes are more than the {self._quota_bytes} that all artifacts may take; ask for less",
+                size_bytes=len(data),
+                limit_bytes=self._quota_bytes,
+            )
+        artifact = Artifact(
+            artifact_id=new_artifact_id(),
+            mime=mime if _MIME.fullmatch(mime) else "application/octet-stream",
+            name=_clean_name(name),
+            size_bytes=len(data),
+            created_at_ms=time.time_ns() // 1_000_000,
+            session_id=session_id,
+            call_id=call_id,
+        )
+        await asyncio.to_thread(self._files.write, artifact.artifact_id, data)
+        evicted = await self._enter(artifact)
+        self.counts["saved"] += 1
+        if evicted:
+            self.counts["evicted"] += len(evicted)
+            log.info("artifacts_evicted", artifacts=len(evicted), for_artifact=artifact.artifact_id)
+            await asyncio.to_thread(self._files.delete, evicted)
+        return ArtifactLink(artifact.artifact_id, artifact.mime, len(data), artifact.name, _preview(artifact, data))
+
+    async def describe(self, artifact_id: str) -> Artifact:
+        """What is known about an artifact; whose it is, is for the caller to judge.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        artifact = await self._database.read(partial(_find, artifact_id)) if is_artifact_id(artifact_id) else None
+        if artifact is None:
+            raise unknown_artifact(artifact_id)
+        return artifact
+
+    async def load(self, artifact_id: str) -> bytes:
+        """All bytes of an artifact.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        async with self.open_range(artifact_id) as whole:
+            return b"".join([chunk async for chunk in whole.chunks()])
+
+    @asynccontextmanager
+    async def open_range(
+        self, artifact_id: str, start: int = 0, end: int | None = None
+    ) -> AsyncIterator[ArtifactRange]:
+        """Open a part of an artifact; it stays readable until it is closed, also when the artifact is deleted.
+
+        Args:
+            artifact_id: Which one.
+            start: First byte; negative: counted from the end.
+            end: The byte after the last; None, or beyond the end: up to the end.
+        Raises:
+            ToolError: `artifact_not_found`; `invalid_range` if no byte lies in the range.
+        """
+        artifact = await self.describe(artifact_id)
+        first, after = _clip(artifact, start, end)
+        descriptor = await asyncio.to_thread(self._files.open, artifact_id)
+        try:
+            yield ArtifactRange(artifact, first, after, descriptor)
+        finally:
+            os.close(descriptor)
+
+    async def search(
+        self, artifact_id: str, query: str, *, ignore_case: bool = False, limit: int = 100
+    ) -> list[TextMatch]:
+        """The first lines of a text that hold the query, literally.
+
+        Args:
+            artifact_id: Which one; its media type must be text.
+            query: 1 to 1,000 characters on one line.
+            ignore_case: Whether upper and lower case count as the same.
+            limit: At most so many lines, up to 1,000.
+        Raises:
+            ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_query`.
+        """
+        if not 1 <= len(query) <= QUERY_CHARS or "\n" in query:
+            raise ToolError("invalid_query", f"a query has 1 to {QUERY_CHARS} characters and no line end")
+        artifact = await self.describe(artifact_id)
+        if not artifact.is_text:
+            raise ToolError(
+                "artifact_not_text", f"the artifact is {artifact.mime}; only text can be searched", mime=artifact.mime
+            )
+        return await asyncio.to_thread(self._search, artifact_id, query, ignore_case, max(1, min(limit, MATCHES)))
+
+    async def delete(self, artifact_id: str) -> None:
+        """Delete an artifact.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        if not is_artifact_id(artifact_id) or not await self._database.write(partial(_remove, artifact_id)):
+            raise unknown_artifact(artifact_id)
+        await asyncio.to_thread(self._files.delete, [artifact_id])
+
+    async def used_bytes(self) -> int:
+        """How much of the quota is taken."""
+        return await self._database.read(_used)
+
+    async def _enter(self, artifact: Artifact) -> list[str]:
+        try:
+            return await self._database.write(partial(_insert, artifact, self._quota_bytes))
+        except sqlite3.OperationalError as exc:
+            await asyncio.to_thread(self._files.delete, [artifact.artifact_id])
+            if exc.sqlite_errorcode == sqlite3.SQLITE_FULL:
+                raise disk_full(artifact.size_bytes) from exc
+            raise
+
+    def _search(self, artifact_id: str, query: str, ignore_case: bool, limit: int) -> list[TextMatch]:
+        with os.fdopen(self._files.open(artifact_id), "rb") as file:
+            return list(islice(search_lines(file, query, ignore_case=ignore_case), limit))
+
+
+def _charge(size_bytes: int) -> int:
+    return max(1, -(-size_bytes // _CHARGE_BYTES)) * _CHARGE_BYTES
+
+
+def _clean_name(name: str) -> str:
+    """A name that is fit for a header and for a dialog that saves: the last part of a path, without controls."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    shown = "".join(character for character in last if character.isprintable())
+    return shown[:_NAME_CHARS] or "artifact"
+
+
+def _preview(artifact: Artifact, data: bytes) -> str:
+    return data[: 4 * _PREVIEW_CHARS].decode("utf-8", "ignore")[:_PREVIEW_CHARS] if artifact.is_text else ""
+
+
+def _clip(artifact: Artifact, start: int, end: int | None) -> tuple[int, int]:
+    size = artifact.size_bytes
+    first = max(0, size + start) if start < 0 else start
+    after = size if end is None else min(end, size)
+    if first >= after and not (size == 0 and start == 0):
+        raise ToolError(
+            "invalid_range", f"no byte of {size} lies from {start} up to {end}", size_bytes=size, start=start, end=end
+        )
+    return first, after
+
+
+def _find(artifact_id: str, connection: sqlite3.Connection) -> Artifact | None:
+    query = f"SELECT {_COLUMNS} FROM artifacts WHERE artifact_id = ?"  # noqa: S608
+    row = connection.execute(query, (artifact_id,)).fetchone()
+    return None if row is None else Artifact(*row)
+
+
+def _insert(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection) -> list[str]:
+    """Enter an artifact and take out as many of the oldest as the quota asks for; gives their ids."""
+    charge = _charge(artifact.size_bytes)
+    excess = _used(connection) + charge - quota_bytes
+    evicted = []
+    oldest = connection.execute("SELECT artifact_id, charged_bytes FROM artifacts ORDER BY number")
+    while excess > 0:
+        artifact_id, credit = oldest.fetchone()
+        evicted.append(artifact_id)
+        excess -= credit
+    oldest.close()
+    for artifact_id in evicted:
+        _remove(artifact_id, connection)
+    connection.execute(
+        f"INSERT INTO artifacts ({_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        (
+            artifact.artifact_id,
+            artifact.mime,
+            artifact.name,
+            artifact.size_bytes,
+            artifact.created_at_ms,
+            artifact.session_id,
+            artifact.call_id,
+            charge,
+        ),
+    )
+    return evicted
+
+
+def _remove(artifact_id: str, connection: sqlite3.Connection) -> bool:
+    return connection.execute("DELETE FROM artifacts WHERE artifact_id = ?", (artifact_id,)).rowcount > 0
+
+
+def _used(connection: sqlite3.Connection) -> int:
+    (used,) = connection.execute("SELECT charged_bytes FROM artifact_usage").fetchone()
+    return int(used)
+
+
+def _forget_incomplete(sizes: dict[str, int], connection: sqlite3.Connection) -> set[str]:
+    """Take out rows whose file is gone or has another size; gives the ids that stay."""
+    known = dict(connection.execute("SELECT artifact_id, size_bytes FROM artifacts"))
+    incomplete = [artifact_id for artifact_id, size in known.items() if sizes.get(artifact_id) != size]
+    for artifact_id in incomplete:
+        _remove(artifact_id, connection)
+    if incomplete:
+        log.warning("artifacts_incomplete", artifacts=len(incomplete))
+    return known.keys() - set(incomplete)

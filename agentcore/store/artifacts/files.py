@@ -1,0 +1,101 @@
+"""The artifacts' files: one folder, names made here, written whole or not at all."""
+
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from agentcore.errors import ToolError
+from agentcore.store.state.private_file import make_private_folder, write_private_file
+
+_ID = re.compile(r"art_[0-9a-f]{32}")
+
+
+def new_artifact_id() -> str:
+    """A new random id: a name and no path."""
+    return f"art_{secrets.token_hex(16)}"
+
+
+def is_artifact_id(text: str) -> bool:
+    """Whether a text has the form of an id made here."""
+    return _ID.fullmatch(text) is not None
+
+
+def unknown_artifact(artifact_id: str) -> ToolError:
+    """The error for an id that names nothing here."""
+    return ToolError(
+        "artifact_not_found",
+        f"there is no artifact {artifact_id[:100]!r}: it was deleted, or made room for newer ones; make it again",
+        artifact_id=artifact_id[:100],
+    )
+
+
+class ArtifactFiles:
+    """Files by artifact id in one private folder. Everything here blocks: call it from a thread."""
+
+    def __init__(self, folder: Path) -> None:
+        make_private_folder(folder)
+        self._folder = folder
+
+    def write(self, artifact_id: str, data: bytes) -> None:
+        """Write a new file.
+
+        Raises:
+            ToolError: `disk_full`.
+        """
+        try:
+            write_private_file(self._path(artifact_id), data)
+        except OSError as exc:
+            if exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise disk_full(len(data)) from exc
+            raise
+
+    def open(self, artifact_id: str) -> int:
+        """A descriptor for reading; the file stays readable through it even when it is deleted meanwhile.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        try:
+            return os.open(self._path(artifact_id), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError as exc:
+            raise unknown_artifact(artifact_id) from exc
+
+    def delete(self, artifact_ids: Iterable[str]) -> None:
+        """Delete files; those that are not there are passed over."""
+        for artifact_id in artifact_ids:
+            self._path(artifact_id).unlink(missing_ok=True)
+
+    def sweep(self, known: set[str]) -> None:
+        """Delete what no row knows: files that a killed process had written and not yet entered, or half deleted."""
+        with os.scandir(self._folder) as entries:
+            unknown = [entry.name for entry in entries if entry.name not in known]
+        for name in unknown:
+            path = self._folder / name
+            with suppress(FileNotFoundError):
+                if stat.S_ISREG(path.lstat().st_mode):
+                    path.unlink()
+
+    def sizes(self) -> dict[str, int]:
+        """The size of each file, by artifact id."""
+        with os.scandir(self._folder) as entries:
+            return {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
+
+    def _path(self, artifact_id: str) -> Path:
+        if not is_artifact_id(artifact_id):
+            raise unknown_artifact(artifact_id)
+        return self._folder / artifact_id
+
+
+def disk_full(size_bytes: int) -> ToolError:
+    """The error for bytes that the disk has no room for."""
+    return ToolError(
+        "disk_full",
+        f"the disk of the state folder has no room for {size_bytes} bytes; free some space and try again",
+        retryable=True,
+        size_bytes=size_bytes,
+    )

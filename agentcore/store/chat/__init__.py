@@ -1,0 +1,1 @@
+"""Chats: sessions, messages, calls, and the search in them."""

@@ -1,0 +1,395 @@
+"""Chat sessions, their messages, and the calls that wait: on the disk before anybody is told."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from agentcore.store.chat.rows import ChatCallRow, ChatCallState, ChatMessageRow, ChatSessionRow, NewMessage
+from agentcore.store.chat.search import matching_sessions
+from agentcore.store.database.database import Database
+
+_SESSION = ", ".join(ChatSessionRow._fields)
+_CALL = ", ".join(ChatCallRow._fields)
+_CHANGEABLE = frozenset(ChatSessionRow._fields) - {"session_id", "owner", "user_id", "created_at_ms"}
+_CALL_CHANGEABLE = frozenset(
+    ("state", "arguments", "call_id", "definition_digest", "answered_by", "result", "expires_at_ms", "envelope")
+)
+_COUNTED = ("input_tokens", "output_tokens", "requests")
+
+
+class ChatStore:
+    """The tables of the chat. Each method is one transaction; what it wrote survives a power cut when it returns."""
+
+    def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
+        self._database, self._now = database, now
+
+    # -- sessions ----------------------------------------------------------------------------------------------
+
+    async def create(
+        self,
+        session_id: str,
+        *,
+        owner: str,
+        user_id: str = "",
+        agent_id: str = "default",
+        model: str = "",
+        mode: str | None = None,
+    ) -> ChatSessionRow:
+        """The session of this id, made if there is none; whose it is stands in the row."""
+        now_ms = self._now_ms()
+        row = ChatSessionRow(session_id, owner, user_id, agent_id, model, "", None, None, 0, 0, 0, now_ms, now_ms, mode)
+        return await self._database.write(partial(_create, row), is_durable=True)
+
+    async def find(self, session_id: str) -> ChatSessionRow | None:
+        """The session, if there is one."""
+        return await self._database.read(partial(_find, session_id))
+
+    async def sessions(
+        self, *, text: str = "", limit: int = 100, before: str | None = None, owner: str | None = None
+    ) -> list[ChatSessionRow]:
+        """Sessions, the last used first.
+
+        Args:
+            text: Words that stand in the title, or together in one message.
+            limit: How many at most.
+            before: Begin after the session of this id.
+            owner: Only what this credential made; None: all.
+        """
+        return await self._database.read(partial(_list, text, limit, before, owner))
+
+    async def owned(self, owner: str, session_ids: Iterable[str]) -> set[str]:
+        """Which of these sessions a credential made."""
+        return await self._database.read(partial(_owned, owner, tuple(session_ids)))
+
+    async def delete(self, session_id: str) -> bool:
+        """Forget a session and all that was said in it; False: there is none."""
+        return await self._database.write(partial(_delete, session_id), is_durable=True)
+
+    async def cut_off(self) -> list[str]:
+        """Ids of sessions whose turn was going on, or was about to, when the last process ended."""
+        return await self._database.read(_cut_off)
+
+    async def change(self, session_id: str, **values: str | int | None) -> None:
+        """Set columns of a session.
+
+        Raises:
+            ValueError: A name is no column that changes.
+        """
+        _check(values, _CHANGEABLE)
+        await self._database.write(partial(_change, session_id, values), is_durable=True)
+
+    # -- messages ----------------------------------------------------------------------------------------------
+
+    async def messages(self, session_id: str) -> list[str]:
+        """What the model is told of a session, oldest first, as it was given."""
+        return await self._database.read(partial(_messages, session_id))
+
+    async def rows(self, session_id: str, *, before: int | None = None, limit: int = -1) -> list[ChatMessageRow]:
+        """What a person sees of a session: the newest messages below a number, oldest first."""
+        return await self._database.read(partial(_rows, session_id, before, limit))
+
+    async def append(
+        self,
+        session_id: str,
+        messages: Sequence[NewMessage] = (),
+        *,
+        calls: Sequence[ChatCallRow] = (),
+        settles: Iterable[str] = (),
+        usage: Sequence[int] = (0, 0, 0),
+        **values: str | int | None,
+    ) -> list[int]:
+        """Add messages, the calls that the last of them wants, and say which calls the model is told of by them.
+
+        Args:
+            session_id: The session.
+            messages: The messages.
+            calls: New calls.
+            settles: Ids of calls whose results stand in the messages.
+            usage: Tokens sent, tokens that came back, and requests, to add to the session's.
+            values: Columns of the session to set.
+        Returns:
+            The numbers of the messages.
+        """
+        _check(values, _CHANGEABLE)
+        changes = {"last_used_at_ms": self._now_ms(), **values}
+        work = partial(
+            _append,
+            session_id,
+            messages=messages,
+            calls=calls,
+            settles=tuple(settles),
+            usage=usage,
+            values=changes,
+            now_ms=self._now_ms(),
+        )
+        return await self._database.write(work, is_durable=True)
+
+    async def rewrite(self, session_id: str, number: int, message: NewMessage | None) -> None:
+        """Put another message in the place of one; None takes it out."""
+        await self._database.write(partial(_rewrite, session_id, number, message), is_durable=True)
+
+    async def rewind(self, session_id: str, number: int, replacement: NewMessage | None = None) -> None:
+        """Forget a message, all that came after it, and the calls that these wanted, in one step.
+
+        Args:
+            session_id: The session.
+            number: The first message to forget.
+            replacement: What takes its place.
+        """
+        await self._database.write(partial(_rewind, session_id, number, replacement), is_durable=True)
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    async def open_calls(self, session_id: str) -> list[ChatCallRow]:
+        """Calls of a session that the model has not been told the result of, in the model's order."""
+        return await self._database.read(partial(_open_calls, session_id))
+
+    async def find_call(self, session_id: str, tool_id: str) -> ChatCallRow | None:
+        """One call of a session, if there is one."""
+        return await self._database.read(partial(_find_call, session_id, tool_id))
+
+    async def calls_of(self, session_id: str, tool_ids: Iterable[str]) -> dict[str, ChatCallRow]:
+        """Calls of a session by their ids."""
+        return await self._database.read(partial(_calls_of, session_id, tuple(tool_ids)))
+
+    async def waiting(self, session_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Ids of the calls that wait, by session."""
+        return await self._database.read(partial(_waiting, tuple(session_ids)))
+
+    async def call_of_host(self, call_id: str) -> ChatCallRow | None:
+        """The call that waits under an id of the host."""
+        return await self._database.read(partial(_call_of_host, call_id))
+
+    async def move(
+        self, session_id: str, tool_id: str, before: ChatCallState, after: ChatCallState, **values: str | int | None
+    ) -> bool:
+        """Bring a call from one state to the next; False: it is not in that state, or has expired, and stays.
+
+        Of two who try the same, one gets True.
+        """
+        _check(values, _CALL_CHANGEABLE)
+        changes = {"state": after, **values}
+        work = partial(_move, session_id, tool_id, before=before, changes=changes, now_ms=self._now_ms())
+        return await self._database.write(work, is_durable=True)
+
+    def _now_ms(self) -> int:
+        return int(self._now() * 1000)
+
+
+def _check(values: Iterable[str], known: frozenset[str]) -> None:
+    if unknown := set(values) - known:
+        raise ValueError(f"no column to change: {sorted(unknown)}")
+
+
+def _create(row: ChatSessionRow, connection: sqlite3.Connection) -> ChatSessionRow:
+    marks = ", ".join("?" * len(row))
+    connection.execute(f"INSERT OR IGNORE INTO chat_sessions ({_SESSION}) VALUES ({marks})", row)  # noqa: S608
+    found = _find(row.session_id, connection)
+    assert found is not None  # noqa: S101 - inserted just before
+    return found
+
+
+def _find(session_id: str, connection: sqlite3.Connection) -> ChatSessionRow | None:
+    query = f"SELECT {_SESSION} FROM chat_sessions WHERE session_id = ?"  # noqa: S608 - names of columns
+    row = connection.execute(query, (session_id,)).fetchone()
+    return None if row is None else ChatSessionRow(*row)
+
+
+def _owned(owner: str, session_ids: tuple[str, ...], connection: sqlite3.Connection) -> set[str]:
+    marks = ", ".join("?" * len(session_ids))
+    query = f"SELECT session_id FROM chat_sessions WHERE owner = ? AND session_id IN ({marks})"  # noqa: S608 - marks
+    return {session_id for (session_id,) in connection.execute(query, (owner, *session_ids))}
+
+
+def _list(
+    text: str, limit: int, before: str | None, owner: str | None, connection: sqlite3.Connection
+) -> list[ChatSessionRow]:
+    conditions, values = ["1"], []
+    if owner is not None:
+        conditions.append("owner = ?")
+        values.append(owner)
+    if text.strip():
+        found = matching_sessions(connection, text)
+        conditions.append(f"session_id IN ({', '.join('?' * len(found))})")
+        values += found
+    if before is not None:
+        conditions.append(
+            "(last_used_at_ms, session_id) < (SELECT last_used_at_ms, session_id FROM chat_sessions"
+            " WHERE session_id = ?)"
+        )
+        values.append(before)
+    query = (
+        f"SELECT {_SESSION} FROM chat_sessions WHERE {' AND '.join(conditions)}"  # noqa: S608 - our own words
+        " ORDER BY last_used_at_ms DESC, session_id DESC LIMIT ?"
+    )
+    return [ChatSessionRow(*row) for row in connection.execute(query, (*values, limit))]
+
+
+def _delete(session_id: str, connection: sqlite3.Connection) -> bool:
+    _forget(session_id, 0, connection)
+    connection.execute("DELETE FROM chat_calls WHERE session_id = ?", (session_id,))
+    return connection.execute("DELETE FROM chat_sessions WHERE session_id = ?", (session_id,)).rowcount == 1
+
+
+def _cut_off(connection: sqlite3.Connection) -> list[str]:
+    query = (
+        "SELECT session_id FROM chat_sessions WHERE is_running = 1"
+        " UNION SELECT session_id FROM chat_calls WHERE state IN ('approved', 'rejected')"
+    )
+    return [row[0] for row in connection.execute(query)]
+
+
+def _change(session_id: str, values: dict[str, str | int | None], connection: sqlite3.Connection) -> None:
+    sets = ", ".join(f"{name} = ?" for name in values)
+    statement = f"UPDATE chat_sessions SET {sets} WHERE session_id = ?"  # noqa: S608 - names were checked
+    connection.execute(statement, (*values.values(), session_id))
+
+
+def _messages(session_id: str, connection: sqlite3.Connection) -> list[str]:
+    query = (
+        "SELECT summary FROM chat_sessions WHERE session_id = :session AND summary IS NOT NULL UNION ALL"
+        " SELECT message FROM (SELECT message FROM chat_messages WHERE session_id = :session"
+        " AND kind IN ('said', 'told') AND number >= (SELECT summarised_before FROM chat_sessions"
+        " WHERE session_id = :session) ORDER BY number)"
+    )
+    return [row[0] for row in connection.execute(query, {"session": session_id})]
+
+
+def _rows(session_id: str, before: int | None, limit: int, connection: sqlite3.Connection) -> list[ChatMessageRow]:
+    query = (
+        "SELECT number, time_ms, kind, message FROM chat_messages WHERE session_id = ? AND kind <> 'told'"
+        " AND (? IS NULL OR number < ?) ORDER BY number DESC LIMIT ?"
+    )
+    rows = connection.execute(query, (session_id, before, before, limit)).fetchall()
+    return [ChatMessageRow(*row) for row in reversed(rows)]
+
+
+def _append(
+    session_id: str,
+    connection: sqlite3.Connection,
+    *,
+    messages: Sequence[NewMessage],
+    calls: Sequence[ChatCallRow],
+    settles: Sequence[str],
+    usage: Sequence[int],
+    values: dict[str, str | int | None],
+    now_ms: int,
+) -> list[int]:
+    numbers = [_insert(connection, session_id, now_ms, message) for message in messages]
+    marks = ", ".join("?" * len(ChatCallRow._fields))
+    connection.executemany(f"INSERT INTO chat_calls ({_CALL}) VALUES ({marks})", calls)  # noqa: S608
+    told = [(session_id, tool_id) for tool_id in settles]
+    # results stand in the messages now: they are not kept twice
+    statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
+    connection.executemany(statement, told)
+    _change(session_id, values, connection)
+    if any(usage):
+        sets = ", ".join(f"{name} = {name} + ?" for name in _COUNTED)
+        statement = f"UPDATE chat_sessions SET {sets} WHERE session_id = ?"  # noqa: S608 - names of columns
+        connection.execute(statement, (*usage, session_id))
+    return numbers
+
+
+def _insert(
+    connection: sqlite3.Connection, session_id: str, now_ms: int, message: NewMessage, number: int | None = None
+) -> int:
+    statement = "INSERT INTO chat_messages (number, session_id, time_ms, message, kind) VALUES (?, ?, ?, ?, ?)"
+    given = connection.execute(statement, (number, session_id, now_ms, message.message, message.kind)).lastrowid
+    assert given is not None  # noqa: S101 - a row was inserted
+    if message.said:
+        found = "INSERT INTO chat_search (rowid, session_id, text) VALUES (?, ?, ?)"
+        connection.execute(found, (given, session_id, message.said))
+    return given
+
+
+def _forget(session_id: str, number: int, connection: sqlite3.Connection) -> None:
+    """Delete messages from a number on. Not by a trigger: the database does not trust its schema with the index."""
+    where = "session_id = ? AND number >= ?"
+    found = f"DELETE FROM chat_search WHERE rowid IN (SELECT number FROM chat_messages WHERE {where})"  # noqa: S608
+    connection.execute(found, (session_id, number))
+    connection.execute(f"DELETE FROM chat_messages WHERE {where}", (session_id, number))  # noqa: S608 - our own words
+
+
+def _rewrite(session_id: str, number: int, message: NewMessage | None, connection: sqlite3.Connection) -> None:
+    query = "SELECT time_ms FROM chat_messages WHERE session_id = ? AND number = ?"
+    row = connection.execute(query, (session_id, number)).fetchone()
+    if row is None:
+        return
+    connection.execute("DELETE FROM chat_search WHERE rowid = ?", (number,))
+    connection.execute("DELETE FROM chat_messages WHERE number = ?", (number,))
+    if message is not None:
+        _insert(connection, session_id, row[0], message, number)
+
+
+def _rewind(session_id: str, number: int, replacement: NewMessage | None, connection: sqlite3.Connection) -> None:
+    query = (
+        "DELETE FROM chat_calls WHERE session_id = ? AND tool_id IN ("
+        "SELECT json_extract(part.value, '$.tool_call_id')"
+        " FROM chat_messages, json_each(chat_messages.message, '$[0].parts') AS part"
+        " WHERE chat_messages.session_id = ? AND number >= ? AND kind <> 'notice'"
+        " AND json_extract(part.value, '$.part_kind') = 'tool-call')"
+    )
+    connection.execute(query, (session_id, session_id, number))
+    _forget(session_id, number + 1, connection)
+    _rewrite(session_id, number, replacement, connection)
+    # what the summary was made of is still there
+    statement = (
+        "UPDATE chat_sessions SET summary = NULL, summarised_before = 0 WHERE session_id = ? AND summarised_before > ?"
+    )
+    connection.execute(statement, (session_id, number))
+
+
+def _open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:
+    query = (
+        f"SELECT {_CALL} FROM chat_calls"  # noqa: S608 - names of columns
+        " WHERE session_id = ? AND state <> 'settled' ORDER BY number"
+    )
+    return [ChatCallRow(*row) for row in connection.execute(query, (session_id,))]
+
+
+def _find_call(session_id: str, tool_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
+    query = f"SELECT {_CALL} FROM chat_calls WHERE session_id = ? AND tool_id = ?"  # noqa: S608
+    row = connection.execute(query, (session_id, tool_id)).fetchone()
+    return None if row is None else ChatCallRow(*row)
+
+
+def _calls_of(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, ChatCallRow]:
+    marks = ", ".join("?" * len(tool_ids))
+    query = f"SELECT {_CALL} FROM chat_calls WHERE session_id = ? AND tool_id IN ({marks})"  # noqa: S608
+    rows = (ChatCallRow(*row) for row in connection.execute(query, (session_id, *tool_ids)))
+    return {row.tool_id: row for row in rows}
+
+
+def _waiting(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, list[str]]:
+    marks = ", ".join("?" * len(session_ids))
+    where = f"state = 'waiting' AND session_id IN ({marks})"
+    query = f"SELECT session_id, tool_id FROM chat_calls WHERE {where} ORDER BY number"  # noqa: S608
+    found: dict[str, list[str]] = {}
+    for session_id, tool_id in connection.execute(query, session_ids):
+        found.setdefault(session_id, []).append(tool_id)
+    return found
+
+
+def _call_of_host(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
+    query = f"SELECT {_CALL} FROM chat_calls WHERE state = 'waiting' AND call_id = ?"  # noqa: S608
+    row = connection.execute(query, (call_id,)).fetchone()
+    return None if row is None else ChatCallRow(*row)
+
+
+def _move(
+    session_id: str,
+    tool_id: str,
+    connection: sqlite3.Connection,
+    *,
+    before: ChatCallState,
+    changes: dict[str, str | int | None],
+    now_ms: int,
+) -> bool:
+    sets = ", ".join(f"{name} = ?" for name in changes)
+    statement = (
+        f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
+        " AND (expires_at_ms IS NULL OR expires_at_ms > ? OR ? <> 'approved')"
+    )
+    changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before, now_ms, changes["state"]))
+    return changed.rowcount == 1

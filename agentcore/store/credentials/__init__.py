@@ -1,0 +1,1 @@
+"""Who may come in: page sessions, keys of clients, codes that count once."""

@@ -1,0 +1,209 @@
+"""Keys of paired clients: each lets one client do what a person chose for it, until somebody revokes it."""
+
+import hashlib
+import re
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, Self
+
+import structlog
+
+from agentcore.api.context import KeyScope, Principal
+from agentcore.errors import ToolError
+from agentcore.store.database.database import Database
+
+log = structlog.get_logger(__name__)
+
+CLIENT_KEYS = 32
+"""Clients that are paired at one time."""
+
+KEY_PREFIX = "acap_"
+"""What every key begins with, so that one is recognised where it leaked."""
+
+ClientKind = Literal["program", "extension"]
+"""What a client says it is: a program of the person's, or an extension of their browser."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+_SECRET_BYTES = 32
+_TOUCH_INTERVAL_MS = 3_600_000
+_NEW_OWNER = "page"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClient:
+    """A paired client as it is stored: by the hash of its key.
+
+    Args:
+        name: What it is called; its id as a principal.
+        key_hash: sha256 of the key.
+        created_at_ms: Milliseconds since 1970.
+        last_used_at_ms: Milliseconds since 1970, exact to the hour.
+        scopes: What the person chose for it.
+        kind: What it says it is.
+        origin: The web origin that it was paired from; empty: none, as programs have it.
+    """
+
+    name: str
+    key_hash: bytes
+    created_at_ms: int
+    last_used_at_ms: int
+    scopes: frozenset[KeyScope]
+    kind: ClientKind = "program"
+    origin: str = ""
+
+    @property
+    def principal(self) -> Principal:
+        """Who asks, when its key is shown."""
+        return Principal("client", self.name, self.scopes)
+
+
+class ClientKeys:
+    """Makes the keys of clients, and knows them again. Its methods belong to the event loop's thread."""
+
+    def __init__(self, database: Database, known: Iterable[KnownClient], now: Callable[[], float]) -> None:
+        self._database, self._now = database, now
+        self._known = {client.key_hash: client for client in known}
+        self._on_revoked: list[Callable[[str], None]] = []
+
+    @classmethod
+    async def open(cls, database: Database, *, now: Callable[[], float] = time.time) -> Self:
+        """Load the paired clients.
+
+        Args:
+            database: Where they are kept.
+            now: Seconds since 1970.
+        """
+        return cls(database, await database.write(_load), now)
+
+    async def add(
+        self, name: str, scopes: Iterable[KeyScope], *, kind: ClientKind = "program", origin: str = ""
+    ) -> str:
+        """A new key, once the disk has it. Only where a person has confirmed it.
+
+        Raises:
+            ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
+        """
+        self.check_new(name)
+        key = KEY_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+        now_ms = int(self._now() * 1000)
+        client = KnownClient(name, _hashed(key), now_ms, now_ms, frozenset(scopes), kind, origin)
+        self._known[client.key_hash] = client
+        try:
+            await self._database.write(partial(_insert, client), is_durable=True)
+        except BaseException:
+            del self._known[client.key_hash]
+            raise
+        return key
+
+    async def find(self, key: str) -> Principal | None:
+        """The client that a key belongs to, or None."""
+        known = self._known.get(_hashed(key))
+        if known is None:
+            return None
+        now_ms = int(self._now() * 1000)
+        if now_ms - known.last_used_at_ms > _TOUCH_INTERVAL_MS:
+            await self._touch(replace(known, last_used_at_ms=now_ms))
+        # it may have been revoked while that was written
+        return known.principal if known.key_hash in self._known else None
+
+    async def revoke(self, name: str) -> list[str]:
+        """End what a client may do, at once and for good: its key, its connections, what it allowed for later.
+
+        Its sessions stay, as the person's; gives their ids.
+
+        Raises:
+            ToolError: `approver_not_found`.
+        """
+        hashes = [known.key_hash for known in self._known.values() if known.name == name]
+        if not hashes:
+            raise ToolError(
+                "approver_not_found", f"no client {name!r} is paired", name=name, approvers=sorted(self._names())
+            )
+        for key_hash in hashes:
+            del self._known[key_hash]
+        # first: what it has open must not go on while the disk is waited for
+        for end in self._on_revoked:
+            end(name)
+        return await self._database.write(partial(_delete, name, Principal("client", name).name), is_durable=True)
+
+    def when_revoked(self, end: Callable[[str], None]) -> Callable[[], None]:
+        """Have something called with the name of each client that is revoked; gives what ends that."""
+        self._on_revoked.append(end)
+        return lambda: self._on_revoked.remove(end)
+
+    def clients(self) -> list[KnownClient]:
+        """The paired clients, the last used first."""
+        return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
+
+    def check_new(self, name: str) -> None:
+        """See that a client of this name could be paired.
+
+        Raises:
+            ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
+        """
+        if not _NAME.fullmatch(name):
+            message = f"{name!r} cannot be a client's name: up to 40 letters, digits and _ . -"
+            raise ToolError("invalid_name", message, name=name)
+        if name in self._names():
+            message = f"a client {name!r} is paired already; revoke it first, or use another name"
+            raise ToolError("approver_exists", message, name=name)
+        if len(self._known) >= CLIENT_KEYS:
+            message = f"{CLIENT_KEYS} clients are paired already; revoke one that is not used any more"
+            raise ToolError("too_many_approvers", message, limit=CLIENT_KEYS)
+
+    def _names(self) -> set[str]:
+        return {known.name for known in self._known.values()}
+
+    async def _touch(self, client: KnownClient) -> None:
+        self._known[client.key_hash] = client
+        try:
+            await self._database.write(partial(_set_last_used, client.name, client.last_used_at_ms))
+        except sqlite3.Error as exc:
+            # a full disk must not take the right to reject from the person
+            log.warning("client_not_touched", client=client.name, error=str(exc))
+
+
+def _hashed(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+def _load(connection: sqlite3.Connection) -> list[KnownClient]:
+    query = "SELECT name, key_hash, created_at_ms, last_used_at_ms, scopes, kind, origin FROM approver_keys"
+    return [
+        KnownClient(name, key_hash, created_at_ms, last_used_at_ms, frozenset(scopes.split()), kind, origin)
+        for name, key_hash, created_at_ms, last_used_at_ms, scopes, kind, origin in connection.execute(query)
+    ]
+
+
+def _insert(client: KnownClient, connection: sqlite3.Connection) -> None:
+    scopes = " ".join(sorted(client.scopes))
+    connection.execute(
+        "INSERT INTO approver_keys VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            client.name,
+            client.key_hash,
+            client.created_at_ms,
+            client.last_used_at_ms,
+            scopes,
+            client.kind,
+            client.origin,
+        ),
+    )
+
+
+def _delete(name: str, principal: str, connection: sqlite3.Connection) -> list[str]:
+    """Together, so that the next client of this name has nothing of this one's."""
+    owned = connection.execute("SELECT session_id FROM chat_sessions WHERE owner = ?", (principal,)).fetchall()
+    connection.execute("DELETE FROM approver_keys WHERE name = ?", (name,))
+    connection.execute("UPDATE chat_sessions SET owner = ? WHERE owner = ?", (_NEW_OWNER, principal))
+    connection.execute("DELETE FROM approval_grants WHERE granted_by = ?", (principal,))
+    connection.execute("UPDATE untrusted_sources SET accepted_by = NULL WHERE accepted_by = ?", (principal,))
+    return [session_id for (session_id,) in owned]
+
+
+def _set_last_used(name: str, now_ms: int, connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE approver_keys SET last_used_at_ms = ? WHERE name = ?", (now_ms, name))

@@ -1,0 +1,193 @@
+"""Page sessions: a browser that logged in, known by a cookie and a header value together."""
+
+import hashlib
+import hmac
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, Self
+
+import structlog
+
+from agentcore.store.credentials.one_time_codes import OneTimeCodes
+from agentcore.store.database.database import Database
+
+log = structlog.get_logger(__name__)
+
+Audience = Literal["page", "approval"]
+"""The origin that a session is for; neither opens the other."""
+
+SESSIONS = 256
+"""Sessions of one audience; a new one ends the one that was not used for longest."""
+
+IDLE_DAYS = 30
+"""A session that was not used for so long has ended."""
+
+_IDLE_MS = IDLE_DAYS * 24 * 3_600_000
+# the time of last use counts days: writing it more often would cost a commit on every request
+_TOUCH_INTERVAL_MS = 3_600_000
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class PageSession:
+    """A new session, with the secrets that only the browser keeps from here on."""
+
+    session_id: str
+    cookie: str
+    header: str
+
+    def __repr__(self) -> str:
+        return f"PageSession(session_id={self.session_id!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """A session as it is stored: by the hashes of its secrets.
+
+    Args:
+        session_id: A name for it, no secret.
+        cookie_hash: sha256 of the cookie's value.
+        header_hash: sha256 of the header's value.
+        created_at_ms: Milliseconds since 1970.
+        last_used_at_ms: Milliseconds since 1970, exact to the hour.
+    """
+
+    session_id: str
+    cookie_hash: bytes
+    header_hash: bytes
+    created_at_ms: int
+    last_used_at_ms: int
+
+
+class PageSessions:
+    """Logs browsers in by one-time codes and knows them again. Its methods belong to the event loop's thread."""
+
+    def __init__(
+        self, database: Database, audience: Audience, known: Iterable[KnownSession], now: Callable[[], float]
+    ) -> None:
+        self._database, self._audience, self._now = database, audience, now
+        self._codes = OneTimeCodes(now)
+        self._known = {session.cookie_hash: session for session in known}
+
+    @classmethod
+    async def open(cls, database: Database, audience: Audience, *, now: Callable[[], float] = time.time) -> Self:
+        """Load the sessions of one audience.
+
+        Args:
+            database: Where they are kept.
+            audience: The origin that they are for.
+            now: Seconds since 1970.
+        """
+        oldest_ms = int(now() * 1000) - _IDLE_MS
+        return cls(database, audience, await database.write(partial(_load, audience, oldest_ms)), now)
+
+    def create_code(self) -> str:
+        """A code that logs one browser in, once, within ten minutes."""
+        return self._codes.create()
+
+    async def exchange(self, code: str) -> PageSession | None:
+        """Begin a session for a code, and return once the disk has it; None: the code is not valid (any more)."""
+        if not self._codes.use(code):
+            return None
+        session_id = f"{self._audience}_{secrets.token_hex(8)}"
+        session = PageSession(session_id, secrets.token_urlsafe(_SECRET_BYTES), secrets.token_urlsafe(_SECRET_BYTES))
+        now_ms = self._now_ms()
+        known = KnownSession(session_id, _hashed(session.cookie), _hashed(session.header), now_ms, now_ms)
+        ended = self._surplus()
+        await self._database.write(partial(_insert, self._audience, known, ended), is_durable=True)
+        self._forget(ended)
+        self._known[known.cookie_hash] = known
+        return session
+
+    async def check(self, cookie: str, header: str) -> str | None:
+        """The id of the session that both values belong to, or None.
+
+        Costs microseconds: it waits for the database once an hour a session, to note that it is in use.
+        """
+        known = self._known.get(_hashed(cookie))
+        if known is None or not hmac.compare_digest(known.header_hash, _hashed(header)):
+            return None
+        now_ms = self._now_ms()
+        if now_ms - known.last_used_at_ms > _IDLE_MS:
+            await self.revoke(known.session_id)
+            return None
+        if now_ms - known.last_used_at_ms > _TOUCH_INTERVAL_MS:
+            await self._touch(known, now_ms)
+        return known.session_id
+
+    async def revoke(self, session_id: str) -> bool:
+        """End a session at once and for good; tells whether there was one."""
+        is_known = any(known.session_id == session_id for known in self._known.values())
+        self._forget([session_id])
+        await self._database.write(partial(_delete, [session_id]), is_durable=True)
+        return is_known
+
+    async def revoke_all(self) -> None:
+        """End all sessions of this audience."""
+        ended = [known.session_id for known in self._known.values()]
+        self._forget(ended)
+        await self._database.write(partial(_delete, ended), is_durable=True)
+
+    def sessions(self) -> list[KnownSession]:
+        """The sessions, the last used first."""
+        return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
+
+    def _now_ms(self) -> int:
+        return int(self._now() * 1000)
+
+    def _surplus(self) -> list[str]:
+        return [known.session_id for known in self.sessions()[SESSIONS - 1 :]]
+
+    def _forget(self, session_ids: Iterable[str]) -> None:
+        gone = set(session_ids)
+        self._known = {key: known for key, known in self._known.items() if known.session_id not in gone}
+
+    async def _touch(self, known: KnownSession, now_ms: int) -> None:
+        # in memory first: requests that come meanwhile do not write too
+        self._known[known.cookie_hash] = replace(known, last_used_at_ms=now_ms)
+        try:
+            await self._database.write(partial(_set_last_used, known.session_id, now_ms))
+        except sqlite3.Error as exc:
+            # who is logged in stays so: a full disk must not lock the person out
+            log.warning("page_session_not_touched", session_id=known.session_id, error=str(exc))
+
+
+def _hashed(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+
+
+def _load(audience: Audience, oldest_ms: int, connection: sqlite3.Connection) -> list[KnownSession]:
+    connection.execute("DELETE FROM page_sessions WHERE audience = ? AND last_used_at_ms < ?", (audience, oldest_ms))
+    found = connection.execute(
+        "SELECT session_id, cookie_hash, header_hash, created_at_ms, last_used_at_ms FROM page_sessions"
+        " WHERE audience = ?",
+        (audience,),
+    )
+    return [KnownSession(*row) for row in found]
+
+
+def _insert(audience: Audience, known: KnownSession, ended: Iterable[str], connection: sqlite3.Connection) -> None:
+    _delete(ended, connection)
+    connection.execute(
+        "INSERT INTO page_sessions VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            known.session_id,
+            audience,
+            known.cookie_hash,
+            known.header_hash,
+            known.created_at_ms,
+            known.last_used_at_ms,
+        ),
+    )
+
+
+def _delete(session_ids: Iterable[str], connection: sqlite3.Connection) -> None:
+    connection.executemany("DELETE FROM page_sessions WHERE session_id = ?", [(each,) for each in session_ids])
+
+
+def _set_last_used(session_id: str, now_ms: int, connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE page_sessions SET last_used_at_ms = ? WHERE session_id = ?", (now_ms, session_id))

@@ -1,0 +1,1 @@
+"""The one SQLite file, its schema and its writer."""

@@ -1,0 +1,131 @@
+"""The database in use: one connection that writes, one that reads, each in a thread of its own."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Self, TypeVar
+
+import aiosqlite
+import structlog
+
+from agentcore.store.database.file import connect, is_corruption, prepare_database
+
+log = structlog.get_logger(__name__)
+
+Outcome = TypeVar("Outcome")
+Work = Callable[[sqlite3.Connection], Outcome]
+
+_ITERATION_CHUNK = 64
+
+
+class _Connection(aiosqlite.Connection):
+    """aiosqlite's connection, with a whole unit of work carried out in its thread.
+
+    A transaction that is one unit cannot be left half done by a cancelled task, nor mixed with another's, and costs
+    one hop between threads.
+    """
+
+    async def run(self, work: Work[Outcome]) -> Outcome:
+        connection = self._conn
+
+        def unit() -> Outcome:
+            return work(connection)
+
+        # a plain function: the driver writes what it is given to its debug log, and values do not belong there
+        outcome: Outcome = await self._execute(unit)  # type: ignore[no-untyped-call]
+        return outcome
+
+
+class Database:
+    """One SQLite file in WAL mode with one writer.
+
+    `path` is the file; `broken_path` is where a broken predecessor was kept when this one was begun, or None.
+    """
+
+    def __init__(self, path: Path, broken_path: Path | None, writer: _Connection, reader: _Connection) -> None:
+        self.path, self.broken_path = path, broken_path
+        self._writer, self._reader = writer, reader
+        self._is_sound = True
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, path: Path) -> AsyncIterator[Self]:
+        """Open the file, made if missing, checked if its last user was killed, and close it cleanly at the end.
+
+        Raises:
+            DatabaseTooNewError: A later version wrote it.
+            sqlite3.Error: The disk or its rights do not allow it.
+        """
+        marker = path.with_name(path.name + ".in-use")
+        broken_path = await asyncio.to_thread(_prepare, path, marker)
+        writer = _Connection(partial(connect, path), _ITERATION_CHUNK)
+        reader = _Connection(partial(connect, path, is_read_only=True), _ITERATION_CHUNK)
+        database = cls(path, broken_path, writer, reader)
+        async with writer, reader:
+            try:
+                yield database
+            finally:
+                await database._end(marker)
+
+    async def write(self, work: Work[Outcome], *, is_durable: bool = False) -> Outcome:
+        """Carry out a unit of work as one transaction; it is committed when this returns.
+
+        What is committed survives the end of this process in any case (kill -9 too). With `is_durable` it also
+        survives a power cut, at the price of waiting for the disk.
+
+        Args:
+            work: Runs in the writer's thread, so it must not touch what belongs to the event loop.
+            is_durable: Wait until the disk has it.
+        Raises:
+            sqlite3.Error: Nothing of it happened.
+        """
+        return await self._run(self._writer, partial(_transact, work, is_durable))
+
+    async def read(self, work: Work[Outcome]) -> Outcome:
+        """Carry out queries in the reader's thread, beside a running write."""
+        return await self._run(self._reader, work)
+
+    async def _run(self, connection: _Connection, work: Work[Outcome]) -> Outcome:
+        try:
+            return await connection.run(work)
+        except sqlite3.DatabaseError as exc:
+            if is_corruption(exc):
+                self._is_sound = False
+            raise
+
+    async def _end(self, marker: Path) -> None:
+        try:
+            await self._writer.run(partial(_finish, marker if self._is_sound else None))
+        except sqlite3.Error:
+            log.exception("database_not_closed_cleanly", path=str(self.path))
+
+
+def _prepare(path: Path, marker: Path) -> Path | None:
+    broken_path = prepare_database(path, must_check=marker.exists())
+    marker.touch(mode=0o600)
+    return broken_path
+
+
+def _transact(work: Work[Outcome], is_durable: bool, connection: sqlite3.Connection) -> Outcome:
+    # FULL syncs the log at the commit: https://www.sqlite.org/pragma.html#pragma_synchronous
+    connection.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        outcome = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        # SQLite has rolled back by itself after some errors, such as a full disk
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return outcome
+
+
+def _finish(marker: Path | None, connection: sqlite3.Connection) -> None:
+    """Move the log into the file, and only after that say that the end was clean."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if marker is not None:
+        marker.unlink(missing_ok=True)

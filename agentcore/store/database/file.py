@@ -1,0 +1,116 @@
+"""The SQLite file before it is used: checked after an unclean end, kept when broken, brought to the present schema."""
+
+import os
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from agentcore.store.database.schema import MIGRATIONS
+from agentcore.store.state.errors import DatabaseTooNewError
+
+log = structlog.get_logger(__name__)
+
+_BUSY_TIMEOUT_MS = 5_000
+_SIDE_FILES = ("", "-wal", "-shm")
+
+
+def connect(path: Path, *, is_read_only: bool = False) -> sqlite3.Connection:
+    """Open a connection that begins no transaction by itself.
+
+    Raises:
+        sqlite3.Error: There is no such file, or it is no database.
+    """
+    mode = "ro" if is_read_only else "rw"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if not is_read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def prepare_database(path: Path, *, must_check: bool) -> Path | None:
+    """Make the file ready for use: there, sound, private, and of the present schema.
+
+    Args:
+        path: The file; it is made if it is missing.
+        must_check: Look through the whole file first, because its last user did not end cleanly.
+    Returns:
+        Where a broken file was kept; None: nothing was broken.
+    Raises:
+        DatabaseTooNewError: A later version wrote it.
+        sqlite3.Error: It cannot be opened or written for another reason than its content.
+    """
+    try:
+        _open_and_migrate(path, must_check=must_check)
+    except sqlite3.DatabaseError as exc:
+        if not is_corruption(exc):
+            raise
+        kept = _set_aside(path)
+        log.exception("database_broken", path=str(path), kept_as=str(kept))
+        _open_and_migrate(path, must_check=False)
+        return kept
+    return None
+
+
+def is_corruption(error: sqlite3.Error) -> bool:
+    """Whether the file's content is at fault, and not the disk, a limit or a lock."""
+    # the lower byte is the primary code: https://www.sqlite.org/rescode.html
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _open_and_migrate(path: Path, *, must_check: bool) -> None:
+    # made here, and not by SQLite, for its mode: the side files take it over
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    connection = connect(path)
+    try:
+        if must_check:
+            _check(connection)
+        _migrate(connection, path)
+    finally:
+        connection.close()
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    findings = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+    if findings != ["ok"]:
+        error = sqlite3.DatabaseError("; ".join(findings))
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise DatabaseTooNewError(
+            f"{path} has schema {version}, and this agentcore knows up to {len(MIGRATIONS)};"
+            " install the later version again, or set AGENTCORE_STATE_DIR to another folder"
+        )
+    if version == len(MIGRATIONS):
+        return
+    with connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename the file and what SQLite keeps beside it, so that tools for repair find all of it."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    kept = path.with_name(f"{path.stem}.broken-{stamp}{path.suffix}")
+    for suffix in _SIDE_FILES:
+        side_file = path.with_name(path.name + suffix)
+        if side_file.exists():
+            side_file.rename(kept.with_name(kept.name + suffix))
+    return kept

@@ -1,0 +1,1 @@
+"""The record of calls: append-only, hash-chained, committed in groups."""

@@ -1,0 +1,91 @@
+"""Looking things up in the record."""
+
+import sqlite3
+from dataclasses import dataclass, replace
+
+from agentcore.store.record.call_row import COLUMNS, CallRow, RecordedRow
+
+FAILED = "failed"
+"""Stands for every outcome of a call that is not `ok`; no error has this type."""
+
+PAGE_ROWS = 1000
+"""The most rows that one page holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFilter:
+    """Which rows are wanted; what is None does not matter.
+
+    Args:
+        tool: The tool's exact name.
+        module: The module's name.
+        session_id: The session.
+        outcome: `ok`, the type of an error, or `failed` for calls with any error.
+        kind: `call`, `decision` or `notice`.
+        text: Stands in the tool's name, the call's id or the recorded arguments; case does not matter in ASCII.
+        call_id: The call, with the decisions about it.
+        parent_call_id: The call that made them.
+        after_seq: Only rows that are newer than this one.
+        before_seq: Only rows that are older than this one.
+    """
+
+    tool: str | None = None
+    module: str | None = None
+    session_id: str | None = None
+    outcome: str | None = None
+    kind: str | None = None
+    text: str | None = None
+    call_id: str | None = None
+    parent_call_id: str | None = None
+    after_seq: int | None = None
+    before_seq: int | None = None
+
+    def count(self, connection: sqlite3.Connection) -> int:
+        """How many rows match."""
+        condition, values = self._condition()
+        (count,) = connection.execute(f"SELECT count(*) FROM record{condition}", values).fetchone()  # noqa: S608
+        return int(count)
+
+    def page(self, skip: int, limit: int, connection: sqlite3.Connection) -> list[RecordedRow]:
+        """The newest matching rows, newest first, but for the first `skip`."""
+        condition, values = self._condition()
+        query = f"SELECT seq, {COLUMNS} FROM record{condition} ORDER BY seq DESC LIMIT ? OFFSET ?"  # noqa: S608
+        found = connection.execute(query, [*values, max(0, min(limit, PAGE_ROWS)), max(0, skip)])
+        return [RecordedRow(seq, CallRow(*fields)) for seq, *fields in found]
+
+    def page_and_count(self, skip: int, limit: int, connection: sqlite3.Connection) -> tuple[list[RecordedRow], int]:
+        """A page, and how many rows match, of the same moment."""
+        (newest,) = connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
+        before_seq = newest + 1 if self.before_seq is None else min(self.before_seq, newest + 1)
+        bounded = replace(self, before_seq=before_seq)  # rows are only ever added, above these
+        return bounded.page(skip, limit, connection), bounded.count(connection)
+
+    def _condition(self) -> tuple[str, list[object]]:
+        parts: list[str] = []
+        values: list[object] = []
+        if self.outcome == FAILED:
+            parts.append("outcome <> 'ok' AND kind = 'call'")
+        for column in ("tool", "module", "session_id", "outcome", "kind", "call_id", "parent_call_id"):
+            wanted = getattr(self, column)
+            if wanted is not None and (column, wanted) != ("outcome", FAILED):
+                parts.append(f"{column} = ?")
+                values.append(_bindable(wanted))
+        if self.outcome not in (None, "ok", FAILED):
+            parts.append("outcome <> 'ok'")  # said in full, so that the index of failures is used
+        if self.text:
+            parts.append(r"(tool LIKE ? ESCAPE '\' OR call_id LIKE ? ESCAPE '\' OR arguments LIKE ? ESCAPE '\')")
+            values += [_pattern(self.text)] * 3
+        for bound, operator in ((self.before_seq, "<"), (self.after_seq, ">")):
+            if bound is not None:
+                parts.append(f"seq {operator} ?")
+                values.append(bound)
+        return (" WHERE " + " AND ".join(parts) if parts else ""), values
+
+
+def _pattern(text: str) -> str:
+    escaped = text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{_bindable(escaped)}%"
+
+
+def _bindable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""The state folder: its lock, its private files, the token, who serves."""

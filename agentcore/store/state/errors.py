@@ -1,0 +1,42 @@
+"""What can go wrong with the state folder and with what lies in it."""
+
+from pathlib import Path
+
+from agentcore.errors import AgentcoreError
+from agentcore.store.state.server_info import ServerInfo
+
+
+class StateDirError(AgentcoreError):
+    """The state folder, or a file in it, cannot be used as it is; the message says what to change."""
+
+
+class StateLockedError(StateDirError):
+    """Another process holds the state folder.
+
+    Args:
+        folder: The state folder.
+        server: What the holder wrote about itself; None: it serves nothing (a command is running), or not yet.
+    """
+
+    def __init__(self, folder: Path, server: ServerInfo | None, /) -> None:
+        who = "another agentcore process"
+        if server is not None:
+            addresses = ", ".join(server.addresses.values()) or "no address yet"
+            who = f"process {server.pid} ({addresses}, {server.config})"
+        super().__init__(
+            f"the state folder {folder} is held by {who}; use that one, end it,"
+            " or set AGENTCORE_STATE_DIR to another folder"
+        )
+        self.folder, self.server = folder, server
+
+
+class DatabaseTooNewError(AgentcoreError):
+    """The database was written by a later version of agentcore; it is left as it is."""
+
+
+class RecordWriteError(AgentcoreError):
+    """The record of calls cannot be written now (a full disk, say); nothing of it is lost, and it is tried again."""
+
+
+class RecordUnreadableError(AgentcoreError):
+    """There is no record at the given place, or the file is no database of agentcore."""

@@ -1,0 +1,63 @@
+"""The lock by which one process holds a state folder for as long as it lives."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+from agentcore.store.state.errors import StateDirError
+
+LOCK_NAME = "lock"
+"""The file in the state folder that is locked."""
+
+_OPEN_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+# a process that merely looks (`is_held`) has the lock for microseconds; so many meetings in a row do not happen
+_TRIES = 1000
+
+
+def take_lock(folder: Path) -> int | None:
+    """Take the lock of a state folder.
+
+    Returns:
+        The descriptor that holds it until it is closed, or None: another process has it.
+    """
+    for _ in range(_TRIES):
+        descriptor = _open_lock(folder)
+        if _try_lock(descriptor, fcntl.LOCK_EX):
+            return descriptor
+        is_held_by_another = not _try_lock(descriptor, fcntl.LOCK_SH)
+        os.close(descriptor)
+        if is_held_by_another:
+            return None
+    return None
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a living process holds the state folder; changes nothing, and makes nothing."""
+    try:
+        descriptor = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError as exc:
+        raise StateDirError(f"{folder / LOCK_NAME} cannot be read: {exc.strerror}") from exc
+    try:
+        return not _try_lock(descriptor, fcntl.LOCK_SH)
+    finally:
+        os.close(descriptor)
+
+
+def _open_lock(folder: Path) -> int:
+    try:
+        return os.open(folder / LOCK_NAME, _OPEN_FLAGS, 0o600)
+    except OSError as exc:
+        raise StateDirError(f"{folder / LOCK_NAME} cannot be opened: {exc.strerror}") from exc
+
+
+def _try_lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except OSError as exc:
+        if exc.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            return False
+        raise StateDirError(f"the file system of the state folder has no locks: {exc.strerror}") from exc
+    return True

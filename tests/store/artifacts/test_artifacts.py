@@ -1,0 +1,202 @@
+"""Artifacts: kept whole, found by range and by text, within a quota."""
+
+from pathlib import Path
+
+import pytest
+
+from agentcore.api import ToolError
+from agentcore.store.artifacts.artifacts import ArtifactStore
+from agentcore.store.database.database import Database
+
+KIB = 1024
+
+
+@pytest.fixture
+async def artifacts(database: Database, tmp_path: Path) -> ArtifactStore:
+    return await ArtifactStore.open(database, tmp_path / "artifacts", quota_bytes=64 * KIB)
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_saved_bytes_come_back(artifacts: ArtifactStore, tmp_path: Path) -> None:
+    data = bytes(range(256)) * 40
+    link = await artifacts.save(data, mime="image/png", name="shot.png", session_id="s1", call_id="c1")
+    assert (link.size_bytes, link.mime, link.name, link.preview) == (len(data), "image/png", "shot.png", "")
+    assert await artifacts.load(link.artifact_id) == data
+    described = await artifacts.describe(link.artifact_id)
+    assert (described.session_id, described.call_id, described.size_bytes) == ("s1", "c1", len(data))
+    assert files_in(tmp_path / "artifacts") == [link.artifact_id]
+    assert (tmp_path / "artifacts" / link.artifact_id).stat().st_mode & 0o777 == 0o600
+
+
+async def test_text_has_a_preview_of_its_first_characters(artifacts: ArtifactStore) -> None:
+    link = await artifacts.save("日本".encode() * 2000, mime="text/plain; charset=utf-8", name="a.txt")
+    assert link.preview == "日本" * 250
+
+
+async def test_empty_artifact_can_be_kept(artifacts: ArtifactStore) -> None:
+    link = await artifacts.save(b"", mime="text/plain", name="empty.txt")
+    assert await artifacts.load(link.artifact_id) == b""
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("../../etc/passwd", "passwd"), ("C:\\x\\y.txt", "y.txt"), ("a\r\nb\x00\u202e.txt", "ab.txt"), ("/", "artifact")],
+)
+async def test_name_is_no_path_and_fit_to_show(artifacts: ArtifactStore, name: str, shown: str) -> None:
+    assert (await artifacts.save(b"x", mime="text/plain", name=name)).name == shown
+
+
+async def test_media_type_that_no_header_can_carry_is_replaced(artifacts: ArtifactStore) -> None:
+    link = await artifacts.save(b"x", mime="text/plain\r\nSet-Cookie: a=b", name="a")
+    assert link.mime == "application/octet-stream"
+
+
+@pytest.mark.parametrize("artifact_id", ["art_" + "0" * 32, "../state.sqlite3", "", "\ud800", "x" * 10_000])
+async def test_unknown_id_is_artifact_not_found_everywhere(artifacts: ArtifactStore, artifact_id: str) -> None:
+    for use in (artifacts.load, artifacts.describe, artifacts.delete, lambda each: artifacts.search(each, "x")):
+        with pytest.raises(ToolError) as caught:
+            await use(artifact_id)
+        assert caught.value.type == "artifact_not_found"
+
+
+async def test_deleted_artifact_is_gone_with_its_file(artifacts: ArtifactStore, tmp_path: Path) -> None:
+    link = await artifacts.save(b"x", mime="text/plain", name="a")
+    await artifacts.delete(link.artifact_id)
+    assert files_in(tmp_path / "artifacts") == []
+    assert await artifacts.used_bytes() == 0
+    with pytest.raises(ToolError) as caught:
+        await artifacts.load(link.artifact_id)
+    assert caught.value.type == "artifact_not_found"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [(0, 3, b"012"), (7, None, b"789"), (7, 100, b"789"), (-2, None, b"89"), (-50, 2, b"01"), (9, 10, b"9")],
+)
+async def test_range_gives_just_these_bytes(
+    artifacts: ArtifactStore, start: int, end: int | None, expected: bytes
+) -> None:
+    link = await artifacts.save(b"0123456789", mime="text/plain", name="a")
+    async with artifacts.open_range(link.artifact_id, start, end) as part:
+        assert b"".join([chunk async for chunk in part.chunks()]) == expected
+        assert part.end - part.start == len(expected)
+
+
+@pytest.mark.parametrize(("start", "end"), [(10, None), (5, 5), (6, 2), (0, 0)])
+async def test_range_without_a_byte_is_invalid(artifacts: ArtifactStore, start: int, end: int | None) -> None:
+    link = await artifacts.save(b"0123456789", mime="text/plain", name="a")
+    with pytest.raises(ToolError) as caught:
+        async with artifacts.open_range(link.artifact_id, start, end):
+            pass
+    assert caught.value.type == "invalid_range"
+    assert caught.value.context["size_bytes"] == 10
+
+
+async def test_open_range_can_be_read_to_its_end_after_the_artifact_was_deleted(
+    database: Database, tmp_path: Path
+) -> None:
+    artifacts = await ArtifactStore.open(database, tmp_path / "artifacts")
+    data = bytes(1000) * 1000
+    link = await artifacts.save(data, mime="text/plain", name="a")
+    async with artifacts.open_range(link.artifact_id) as part:
+        await artifacts.delete(link.artifact_id)
+        assert b"".join([chunk async for chunk in part.chunks()]) == data
+
+
+@pytest.mark.spec("S7")
+async def test_oldest_artifacts_make_way_for_a_new_one(artifacts: ArtifactStore, tmp_path: Path) -> None:
+    first, second, third = [await artifacts.save(bytes(20 * KIB), mime="a/b", name=f"{n}") for n in range(3)]
+    new = await artifacts.save(bytes(40 * KIB), mime="a/b", name="new")
+    assert files_in(tmp_path / "artifacts") == sorted([third.artifact_id, new.artifact_id])
+    assert await artifacts.used_bytes() == 60 * KIB
+    assert artifacts.counts == {"saved": 4, "evicted": 2}
+    for gone in (first, second):
+        with pytest.raises(ToolError) as caught:
+            await artifacts.load(gone.artifact_id)
+        assert caught.value.type == "artifact_not_found"
+
+
+@pytest.mark.spec("S7")
+async def test_many_tiny_artifacts_stay_within_the_quota_too(artifacts: ArtifactStore, tmp_path: Path) -> None:
+    for _ in range(40):
+        await artifacts.save(b"x", mime="a/b", name="tiny")
+    assert len(files_in(tmp_path / "artifacts")) == 16
+
+
+@pytest.mark.spec("S7")
+async def test_artifact_beyond_the_whole_quota_is_result_too_large_and_evicts_nothing(
+    artifacts: ArtifactStore,
+) -> None:
+    kept = await artifacts.save(bytes(10 * KIB), mime="a/b", name="kept")
+    with pytest.raises(ToolError) as caught:
+        await artifacts.save(bytes(64 * KIB + 1), mime="a/b", name="large")
+    assert caught.value.type == "result_too_large"
+    assert caught.value.context == {"size_bytes": 64 * KIB + 1, "limit_bytes": 64 * KIB}
+    assert len(await artifacts.load(kept.artifact_id)) == 10 * KIB
+
+
+@pytest.mark.spec("S7")
+async def test_full_disk_is_said_and_leaves_nothing_behind(database: Database, small_disk: Path) -> None:
+    artifacts = await ArtifactStore.open(database, small_disk / "artifacts")
+    kept = await artifacts.save(bytes(500 * KIB), mime="a/b", name="kept")
+    with pytest.raises(ToolError) as caught:
+        await artifacts.save(bytes(700 * KIB), mime="a/b", name="too much")
+    assert (caught.value.type, caught.value.retryable) == ("disk_full", True)
+    assert files_in(small_disk / "artifacts") == [kept.artifact_id]
+    assert len(await artifacts.load(kept.artifact_id)) == 500 * KIB
+
+
+async def test_row_that_the_database_has_no_room_for_leaves_no_file(
+    artifacts: ArtifactStore, database: Database, tmp_path: Path
+) -> None:
+    await database.write(lambda c: c.execute("PRAGMA max_page_count = 1") and None)
+
+    async def save_many() -> None:
+        for _ in range(100):
+            await artifacts.save(b"x", mime="a/b", name="n" * 200)
+
+    with pytest.raises(ToolError) as caught:
+        await save_many()
+    assert caught.value.type == "disk_full"
+    rows = await database.read(lambda c: [each for (each,) in c.execute("SELECT artifact_id FROM artifacts")])
+    assert files_in(tmp_path / "artifacts") == sorted(rows)
+
+
+async def test_file_that_no_row_knows_and_row_without_its_file_are_cleared_away(
+    artifacts: ArtifactStore, database: Database, tmp_path: Path
+) -> None:
+    folder = tmp_path / "artifacts"
+    whole, missing, cut = [await artifacts.save(b"0123456789", mime="a/b", name="a") for _ in range(3)]
+    (folder / missing.artifact_id).unlink()
+    (folder / cut.artifact_id).write_bytes(b"0123")
+    (folder / f"art_{'1' * 32}").write_bytes(b"written, but never entered")
+    again = await ArtifactStore.open(database, folder)
+    assert files_in(folder) == [whole.artifact_id]
+    assert await again.used_bytes() == 4096
+    assert await again.load(whole.artifact_id) == b"0123456789"
+
+
+async def test_search_gives_lines_with_number_and_offset(artifacts: ArtifactStore) -> None:
+    link = await artifacts.save(b"one\ntwo .*\r\nTWO .*\n\ntwo", mime="application/json", name="a")
+    found = await artifacts.search(link.artifact_id, "two .*")
+    assert [(match.line, match.offset, match.text) for match in found] == [(2, 4, "two .*")]
+    found = await artifacts.search(link.artifact_id, "TWO", ignore_case=True, limit=2)
+    assert [(match.line, match.offset) for match in found] == [(2, 4), (3, 12)]
+
+
+async def test_search_in_a_picture_is_artifact_not_text(artifacts: ArtifactStore) -> None:
+    link = await artifacts.save(b"x", mime="image/png", name="a")
+    with pytest.raises(ToolError) as caught:
+        await artifacts.search(link.artifact_id, "x")
+    assert caught.value.type == "artifact_not_text"
+
+
+@pytest.mark.parametrize("query", ["", "a\nb", "x" * 1001])
+async def test_query_that_no_line_can_hold_is_invalid(artifacts: ArtifactStore, query: str) -> None:
+    link = await artifacts.save(b"x", mime="text/plain", name="a")
+    with pytest.raises(ToolError) as caught:
+        await artifacts.search(link.artifact_id, query)
+    assert caught.value.type == "invalid_query"

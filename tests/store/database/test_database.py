@@ -1,0 +1,181 @@
+"""The database in use: transactions, what survives, what is kept when it is broken."""
+
+import asyncio
+import sqlite3
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from agentcore.store.database.database import Database
+from agentcore.store.state.errors import DatabaseTooNewError
+
+
+def make_table(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE words (word TEXT NOT NULL) STRICT")
+
+
+def add_word(connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT INTO words VALUES ('kept')")
+
+
+def count_words(connection: sqlite3.Connection) -> int:
+    return connection.execute("SELECT count(*) FROM words").fetchone()[0]
+
+
+async def fill(path: Path) -> None:
+    async with Database.open(path) as database:
+        await database.write(make_table)
+        for _ in range(200):
+            await database.write(lambda c: c.execute("INSERT INTO words VALUES (?)", ("x" * 1000,)) and None)
+
+
+async def test_write_is_seen_by_reads(database: Database) -> None:
+    await database.write(make_table)
+    await database.write(add_word)
+    assert await database.read(count_words) == 1
+
+
+async def test_unit_of_work_that_raises_leaves_nothing_behind(database: Database) -> None:
+    await database.write(make_table)
+
+    def half(connection: sqlite3.Connection) -> None:
+        add_word(connection)
+        raise LookupError("in the middle")
+
+    with pytest.raises(LookupError, match="in the middle"):
+        await database.write(half)
+    assert await database.read(count_words) == 0
+
+
+async def test_cancelled_caller_does_not_cut_a_transaction_in_half(database: Database) -> None:
+    await database.write(make_table)
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(connection: sqlite3.Connection) -> None:
+        add_word(connection)
+        entered.set()
+        go_on.wait(30)
+        add_word(connection)
+
+    task = asyncio.ensure_future(database.write(slow))
+    await asyncio.to_thread(entered.wait, 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go_on.set()
+    await database.write(lambda _connection: None)
+    assert await database.read(count_words) == 2
+
+
+async def test_reader_cannot_write(database: Database) -> None:
+    await database.write(make_table)
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        await database.read(add_word)
+
+
+@pytest.mark.spec("S2")
+async def test_file_and_its_side_files_are_private(database: Database, database_path: Path) -> None:
+    await database.write(make_table)
+    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in database_path.parent.iterdir()}
+    assert set(files) == {"state.sqlite3", "state.sqlite3-wal", "state.sqlite3-shm", "state.sqlite3.in-use"}
+    assert set(files.values()) == {0o600}
+
+
+async def test_durable_write_syncs_and_the_next_one_does_not(database: Database) -> None:
+    def level(connection: sqlite3.Connection) -> int:
+        return connection.execute("PRAGMA synchronous").fetchone()[0]
+
+    normal, full = 1, 2
+    assert await database.write(level, is_durable=True) == full
+    assert await database.write(level) == normal
+
+
+async def test_clean_end_leaves_one_file(database_path: Path) -> None:
+    await fill(database_path)
+    assert [path.name for path in database_path.parent.iterdir()] == ["state.sqlite3"]
+
+
+async def test_reopened_database_has_its_rows(database_path: Path) -> None:
+    await fill(database_path)
+    async with Database.open(database_path) as database:
+        assert await database.read(count_words) == 200
+        assert database.broken_path is None
+
+
+@pytest.mark.spec("S7")
+async def test_file_that_is_no_database_is_kept_and_a_new_one_begun_loudly(database_path: Path) -> None:
+    database_path.write_bytes(b"this was a database once" * 1000)
+    with capture_logs() as logs:
+        async with Database.open(database_path) as database:
+            await database.write(make_table)
+            assert database.broken_path.read_bytes().startswith(b"this was a database once")
+            assert "broken" in database.broken_path.name
+    assert [(entry["event"], entry["log_level"]) for entry in logs] == [("database_broken", "error")]
+
+
+@pytest.mark.spec("S7")
+async def test_damage_inside_the_file_is_found_after_an_unclean_end(database_path: Path) -> None:
+    await fill(database_path)
+    content = bytearray(database_path.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096] = b"\xff" * 4096
+    database_path.write_bytes(content)
+    database_path.with_name("state.sqlite3.in-use").touch()
+    async with Database.open(database_path) as database:
+        assert database.broken_path.read_bytes() == bytes(content)
+        with pytest.raises(sqlite3.OperationalError, match="no such table: words"):
+            await database.read(count_words)
+
+
+async def test_sound_file_is_used_again_after_an_unclean_end(database_path: Path) -> None:
+    await fill(database_path)
+    database_path.with_name("state.sqlite3.in-use").touch()
+    async with Database.open(database_path) as database:
+        assert await database.read(count_words) == 200
+
+
+async def test_damage_met_in_use_has_the_next_start_look_through_the_file(database_path: Path) -> None:
+    await fill(database_path)
+    content = bytearray(database_path.read_bytes())
+    with sqlite3.connect(database_path) as connection:
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'words'").fetchone()
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    start = (root - 1) * page_bytes
+    content[start:] = b"\xff" * len(content[start:])
+    database_path.write_bytes(content)
+    async with Database.open(database_path) as database:
+        with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+            await database.read(lambda c: c.execute("SELECT max(word) FROM words").fetchone())
+    async with Database.open(database_path) as database:
+        assert database.broken_path is not None
+
+
+async def test_database_of_a_later_version_is_refused_and_left_alone(database_path: Path) -> None:
+    async with Database.open(database_path) as database:
+        await database.write(lambda c: c.execute("PRAGMA user_version = 99") and None)
+    with pytest.raises(DatabaseTooNewError, match="schema 99"):
+        async with Database.open(database_path):
+            pass
+    assert database_path.exists()
+
+
+async def test_migration_that_fails_leaves_the_file_as_it_was(database_path: Path) -> None:
+    with sqlite3.connect(database_path) as connection:
+        connection.execute("CREATE TABLE artifacts (other TEXT)")
+    connection.close()
+    with pytest.raises(sqlite3.OperationalError, match="already exists"):
+        async with Database.open(database_path):
+            pass
+    with sqlite3.connect(database_path) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("artifacts",)]
+    connection.close()
+
+
+async def test_folder_that_is_missing_is_no_broken_database(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        async with Database.open(tmp_path / "missing" / "state.sqlite3"):
+            pass
