@@ -10,16 +10,16 @@ import structlog
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
-from agentcore.chat.call_answers import CallAnswers, is_expired
 from agentcore.chat.conversations import Conversations
-from agentcore.chat.live import Sink
-from agentcore.chat.prompts import page_source
+from agentcore.chat.session.live import Sink
+from agentcore.chat.session.stream import Stream
 from agentcore.chat.setup import ModelSetup
-from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
-from agentcore.chat.told import tell_client_result
 from agentcore.chat.tool_chat import ToolChat
-from agentcore.chat.turns import Turns
+from agentcore.chat.turn.call_answers import CallAnswers, is_expired
+from agentcore.chat.turn.prompts import page_source
+from agentcore.chat.turn.told import tell_client_result
+from agentcore.chat.turn.turns import Turns
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
 from agentcore.errors import ToolError
 from agentcore.host import Host

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.api.context import Principal
-from agentcore.chat import transcript
-from agentcore.chat.call_answers import CallAnswers
 from agentcore.chat.limits import TITLE_CHARS
-from agentcore.chat.session_view import (
+from agentcore.chat.session import transcript
+from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.view import (
     MessagesView,
     SessionDetail,
     SessionsView,
@@ -19,8 +19,8 @@ from agentcore.chat.session_view import (
     UsageView,
 )
 from agentcore.chat.settings import ChatSettings
-from agentcore.chat.stream import Stream
-from agentcore.chat.turns import Turns
+from agentcore.chat.turn.call_answers import CallAnswers
+from agentcore.chat.turn.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals.request import Verdict

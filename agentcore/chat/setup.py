@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr
 
-from agentcore.chat.local_servers import PLACES, LocalServer, look
-from agentcore.chat.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
-from agentcore.chat.provider_models import ask_for_models
-from agentcore.chat.session_view import View
+from agentcore.chat.model.local_servers import PLACES, LocalServer, look
+from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
+from agentcore.chat.model.provider_models import ask_for_models
+from agentcore.chat.session.view import View
 from agentcore.chat.settings import KEY_VARIABLE, PROVIDERS, ChatSettings, ModelConfig, Provider
 from agentcore.errors import ToolError
 from agentcore.host import Host

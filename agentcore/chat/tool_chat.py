@@ -5,12 +5,12 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 
 from agentcore.api.context import ChatSession
-from agentcore.chat.budget import read_budget
 from agentcore.chat.limits import ASK_SECONDS
-from agentcore.chat.live import LiveSession
+from agentcore.chat.session.live import LiveSession
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.tool_session import ToolSession
-from agentcore.chat.turns import Turns
+from agentcore.chat.turn.budget import read_budget
+from agentcore.chat.turn.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.calls.call import Call
@@ -69,7 +69,7 @@ class ToolChat:
         agent = settings.agent(session.agent_id)
         choice = settings.choose(model or session.model or None, agent)
         engine = await self._turns.load_engine()
-        sub_agents = importlib.import_module("agentcore.chat.sub_agent")
+        sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
         wish = sub_agents.SubAgentWish(prompt, tools, read_budget(budget, agent), agent, choice)
         work = sub_agents.SubAgent(self._host, engine, call, self._turns.stream(call.session_id))
         report: str = await work.run(wish)

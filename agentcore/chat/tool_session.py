@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentcore.chat import transcript
 from agentcore.chat.limits import TODOS, TODOS_BYTES
-from agentcore.chat.live import LiveSession
+from agentcore.chat.session import transcript
+from agentcore.chat.session.live import LiveSession
 from agentcore.chat.texts import Locale, text
 from agentcore.errors import ToolError
 from agentcore.host import Host

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.chat.session_mode import agent_and_mode
+from agentcore.chat.session.mode import agent_and_mode
 from agentcore.chat.settings import ChatSettings
 from agentcore.errors import ToolError
 from agentcore.host.host import Host

@@ -258,7 +258,11 @@ MakeTalk = Callable[..., Any]
 async def provider() -> AsyncIterator[Provider]:
     """A provider that has no reply yet."""
     # seconds on a busy machine, which are not the answer's
-    for name in ("agentcore.chat.turn", "agentcore.chat.openai_model", "agentcore.chat.anthropic_model"):
+    for name in (
+        "agentcore.chat.turn.turn",
+        "agentcore.chat.model.openai_model",
+        "agentcore.chat.model.anthropic_model",
+    ):
         await asyncio.to_thread(importlib.import_module, name)
     played = Provider()
     app = web.Application(client_max_size=32 * 1024 * 1024)

@@ -10,8 +10,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from pydantic import SecretStr
 
-from agentcore.chat.local_servers import Place, look
-from agentcore.chat.provider_models import ask_for_models
+from agentcore.chat.model.local_servers import Place, look
+from agentcore.chat.model.provider_models import ask_for_models
 from agentcore.errors import ToolError
 
 pytestmark = pytest.mark.spec("C5")

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.chat.session_mode import agent_and_mode
+from agentcore.chat.session.mode import agent_and_mode
 from agentcore.encoding import to_json
 from agentcore.host.review.explaining import Explanation, Question, explain
 from agentcore.host.review.rule_trial import Trial, TrialResult, try_rule

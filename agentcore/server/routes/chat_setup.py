@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic.alias_generators import to_camel
 
-from agentcore.chat.provider_keys import StoredProvider
+from agentcore.chat.model.provider_keys import StoredProvider
 from agentcore.chat.settings import PROVIDERS, ModelConfig, Provider
 from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.config.errors import ConfigError

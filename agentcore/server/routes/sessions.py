@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
-from agentcore.chat.session_view import MessagesView, SessionDetail, SessionsView
+from agentcore.chat.session.view import MessagesView, SessionDetail, SessionsView
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import Proposal

@@ -95,7 +95,7 @@ class Talk:
 async def provider() -> AsyncIterator[Provider]:
     """The provider."""
     # seconds on a busy machine, which are not the answer's
-    for name in ("agentcore.chat.turn", "agentcore.chat.openai_model"):
+    for name in ("agentcore.chat.turn.turn", "agentcore.chat.model.openai_model"):
         await asyncio.to_thread(importlib.import_module, name)
     provider = Provider()
     app = web.Application()

@@ -107,7 +107,7 @@ OpenChat = Callable[..., Any]
 async def provider() -> AsyncIterator[Any]:
     """A provider that has no reply yet."""
     # seconds on a busy machine, which are not the page's
-    for name in ("agentcore.chat.turn", "agentcore.chat.openai_model"):
+    for name in ("agentcore.chat.turn.turn", "agentcore.chat.model.openai_model"):
         await asyncio.to_thread(importlib.import_module, name)
     played = _tests_of_chat().Provider()
     app = web.Application(client_max_size=32 * 1024 * 1024)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.chat.stream import Stream
+from agentcore.chat.session.stream import Stream
 from agentcore.encoding import to_json
 from agentcore.host import Host
 from agentcore.store.chat.rows import ChatCallRow

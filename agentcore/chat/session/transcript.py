@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from agentcore.chat.session_view import CallState, CallView, MessageView
+from agentcore.chat.session.view import CallState, CallView, MessageView
 from agentcore.store.chat.rows import ChatCallRow, ChatMessageRow, NewMessage
 
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.chat.limits import CALLS_IN_A_TURN
-from agentcore.chat.prompted import Holder, parse_written
+from agentcore.chat.model.prompted import Holder, parse_written
 
 pytestmark = pytest.mark.spec("C3")
 

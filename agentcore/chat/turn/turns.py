@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from agentcore.chat.live import LiveSessions, Sink
+from agentcore.chat.session.live import LiveSessions, Sink
+from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.transcript import notice
 from agentcore.chat.settings import ChatSettings
-from agentcore.chat.stream import Stream
-from agentcore.chat.transcript import notice
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.installing import pip_command
 
 if TYPE_CHECKING:
-    from agentcore.chat.engine import Engine
-    from agentcore.chat.turn import Turn
+    from agentcore.chat.model.engine import Engine
+    from agentcore.chat.turn.turn import Turn
 
 log = structlog.get_logger(__name__)
 
@@ -170,7 +170,7 @@ class Turns:
         stream.live.todos = json.loads(session.todos or "[]")
         stream.live.client = stream.sink
         engine = await self.load_engine()
-        turns = importlib.import_module("agentcore.chat.turn")
+        turns = importlib.import_module("agentcore.chat.turn.turn")
         settings = self._settings()
         agent = settings.agent(session.agent_id)
         stream.live.agent_id, stream.live.mode = session.agent_id, settings.mode_for(session.mode, session.agent_id)
@@ -197,11 +197,11 @@ class Turns:
         async with self._loading:
             if self._engine is None:
                 try:
-                    await asyncio.to_thread(importlib.import_module, "agentcore.chat.turn")
+                    await asyncio.to_thread(importlib.import_module, "agentcore.chat.turn.turn")
                 except ModuleNotFoundError as exc:
                     message = f"the chat needs {exc.name}; {pip_command('agentcore-runtime[chat]')}"
                     raise ToolError("model_not_configured", message) from exc
-                self._engine = importlib.import_module("agentcore.chat.engine").Engine()
+                self._engine = importlib.import_module("agentcore.chat.model.engine").Engine()
             return self._engine
 
     async def _end_with(self, error: ToolError, session_id: str, stream: Stream) -> None:

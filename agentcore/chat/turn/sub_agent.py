@@ -10,20 +10,21 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api.context import Principal
-from agentcore.chat import history, transcript
-from agentcore.chat.answer import Asked, ask_model
-from agentcore.chat.budget import Budget
-from agentcore.chat.engine import Engine
-from agentcore.chat.kept_result import KeptResults
 from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
-from agentcore.chat.model_json import read_arguments
-from agentcore.chat.offer import OfferedTool, offer, valid_name
+from agentcore.chat.model.engine import Engine
+from agentcore.chat.model.model_json import read_arguments
+from agentcore.chat.model.offer import OfferedTool, offer, valid_name
+from agentcore.chat.session import transcript
+from agentcore.chat.session.kept_result import KeptResults
+from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
-from agentcore.chat.told import Told, tell_error, tell_outcome
-from agentcore.chat.told_call import ToldCall
-from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.budget import Budget
+from agentcore.chat.turn.model_answer import Asked, ask_model
+from agentcore.chat.turn.told import Told, tell_error, tell_outcome
+from agentcore.chat.turn.told_call import ToldCall
+from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.turn import history
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.calls.call import Call

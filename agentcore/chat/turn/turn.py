@@ -8,19 +8,19 @@ from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from agentcore.chat import history
-from agentcore.chat.answer import Answer, Asked, ask_model
 from agentcore.chat.client_tools import ClientArguments
-from agentcore.chat.engine import BrokenAnswerError, Engine
 from agentcore.chat.limits import CALLS_IN_A_TURN, TITLE_CHARS
-from agentcore.chat.model_json import read_arguments
-from agentcore.chat.offer import OfferedTool, offer, valid_name
-from agentcore.chat.server_call import ServerCalls
+from agentcore.chat.model.engine import BrokenAnswerError, Engine
+from agentcore.chat.model.model_json import read_arguments
+from agentcore.chat.model.offer import OfferedTool, offer, valid_name
+from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.stream import Stream
 from agentcore.chat.texts import text
-from agentcore.chat.told import tell_error
-from agentcore.chat.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.model_answer import Answer, Asked, ask_model
+from agentcore.chat.turn.server_call import ServerCalls
+from agentcore.chat.turn.told import tell_error
+from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
+from agentcore.chat.turn.turn import history
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host

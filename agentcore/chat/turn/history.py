@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.texts import Locale, text
-from agentcore.chat.told import Told
+from agentcore.chat.turn.told import Told
 
 _ONE: TypeAdapter[list[ModelMessage]] = ModelMessagesTypeAdapter
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.chat.live import LiveSession, Sink
+from agentcore.chat.session.live import LiveSession, Sink
 from agentcore.chat.texts import Locale, text
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus

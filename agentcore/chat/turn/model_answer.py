@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
-from agentcore.chat import history
-from agentcore.chat.engine import Engine
-from agentcore.chat.offer import OfferedTool
-from agentcore.chat.prompted import Holder, parse_written
-from agentcore.chat.prompts import instructions
+from agentcore.chat.model.engine import Engine
+from agentcore.chat.model.offer import OfferedTool
+from agentcore.chat.model.prompted import Holder, parse_written
+from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
-from agentcore.chat.stream import Stream
+from agentcore.chat.turn.prompts import instructions
+from agentcore.chat.turn.turn import history
 from agentcore.chat.wire import PageInfo
 
 

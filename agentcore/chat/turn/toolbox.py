@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentcore.chat.limits import FOUND_TOOLS, FOUND_TOOLS_KEPT, OFFERED_TOOLS
-from agentcore.chat.offer import OfferedTool
+from agentcore.chat.model.offer import OfferedTool
 from agentcore.chat.texts import Locale, text
 from agentcore.errors import ToolError
 

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from agentcore.api.context import Principal
-from agentcore.chat.kept_result import KeptResults
-from agentcore.chat.stream import Stream
+from agentcore.chat.session.kept_result import KeptResults
+from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import text
-from agentcore.chat.told import Told, tell_error, tell_outcome
-from agentcore.chat.told_call import ToldCall
+from agentcore.chat.turn.told import Told, tell_error, tell_outcome
+from agentcore.chat.turn.told_call import ToldCall
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.calls.call import CallOutcome

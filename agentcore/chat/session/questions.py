@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentcore.chat.session_view import QuestionView
+from agentcore.chat.session.view import QuestionView
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,16 +22,16 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
-from agentcore.chat.offer import OfferedTool
-from agentcore.chat.provider_errors import tell_failure
+from agentcore.chat.model.offer import OfferedTool
+from agentcore.chat.model.provider_errors import tell_failure
+from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
-from agentcore.chat.valid_response import valid_response
 from agentcore.errors import ToolError
 from agentcore.valid_text import TextPieces
 
 log = structlog.get_logger(__name__)
 
-_ADAPTERS = {"openai": "agentcore.chat.openai_model", "anthropic": "agentcore.chat.anthropic_model"}
+_ADAPTERS = {"openai": "agentcore.chat.model.openai_model", "anthropic": "agentcore.chat.model.anthropic_model"}
 """Where each provider's `make(choice)` stands; its library takes a second to import, and is imported at first use."""
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import aiohttp
 
-from agentcore.chat.provider_models import names_in, read_answer
+from agentcore.chat.model.provider_models import names_in, read_answer
 
 
 class Place(NamedTuple):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentcore.chat.questions import Questions
+from agentcore.chat.session.questions import Questions
 from agentcore.host.policy.call_facts import ApprovalMode
 
 Sink = Callable[[str, Mapping[str, Any]], None]

@@ -1,0 +1,1 @@
+"""Models: providers, their keys and lists, one request and its answer."""

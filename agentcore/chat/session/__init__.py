@@ -1,0 +1,1 @@
+"""A chat session: what is kept, shown and streamed of it."""
