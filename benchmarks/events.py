@@ -95,7 +95,7 @@ async def _rounds(host, streams) -> tuple[float, float]:
         times[0].append((time.perf_counter() - began) * 1000)
         if not written:
             event = host.events.since(host.events.last_id.rpartition("-")[0] + "-0")
-            from agentcore.server.raw_stream import chunk, frame
+            from agentcore.server.http.raw_stream import chunk, frame
 
             written.append(chunk(frame(event[-1].type, event[-1].encoded(), event[-1].id)))
         await asyncio.sleep(0.02)  # let the readers take it

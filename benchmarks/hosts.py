@@ -10,7 +10,7 @@ from typing import Any
 from agentcore.api.context import Principal
 from agentcore.config.workspace import prepare_roots
 from agentcore.host import CallRequest, Host, load_config
-from agentcore.server.logging import configure_logging
+from agentcore.server.logging.setup import configure_logging
 from agentcore.store import StateDir
 
 

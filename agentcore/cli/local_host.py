@@ -92,13 +92,13 @@ class LocalHost:
 
     def modules(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.Backend.modules`."""
-        from agentcore.server.module_view import list_modules  # it brings the HTTP server along
+        from agentcore.server.modules.view import list_modules  # it brings the HTTP server along
 
         return [json.loads(module) for module in self._runner.run(list_modules(self._host, _PERSON))]
 
     def module(self, name: str) -> dict[str, Any]:
         """See `agentcore.cli.backend.Backend.module`."""
-        from agentcore.server.module_view import show_module
+        from agentcore.server.modules.view import show_module
 
         module: dict[str, Any] = json.loads(self._runner.run(show_module(self._host, name, _PERSON)))
         return module

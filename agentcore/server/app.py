@@ -17,19 +17,19 @@ from agentcore.host import Host
 from agentcore.host.modules.routes import RouteTable
 from agentcore.host.policy.authority import authorise, reach
 from agentcore.server.addresses import Addresses
-from agentcore.server.answer import Answer, Sent
-from agentcore.server.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
-from agentcore.server.connection import ConnectionFactory
-from agentcore.server.descriptors import connection_limit
-from agentcore.server.event_streams import EventStreams
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
-from agentcore.server.live_connections import REVOCABLE, LiveConnections
+from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
+from agentcore.server.http.connection import ConnectionFactory
+from agentcore.server.http.descriptors import connection_limit
+from agentcore.server.http.event_streams import EventStreams
+from agentcore.server.http.live_connections import REVOCABLE, LiveConnections
+from agentcore.server.http.reader import BodyReader, validate_body, validate_query
+from agentcore.server.http.refusal import Refusal, answer_error
+from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
-from agentcore.server.module_routes import serve_module_route
-from agentcore.server.module_switch import ModuleSwitch
-from agentcore.server.reader import BodyReader, validate_body, validate_query
-from agentcore.server.refusal import Refusal, answer_error
+from agentcore.server.modules.routes import serve_module_route
+from agentcore.server.modules.switch import ModuleSwitch
 from agentcore.server.route_table import ServerRoute, ServerRoutes
 from agentcore.server.routes import APPROVAL_ROUTES, ROUTES
 

@@ -10,15 +10,15 @@ from agentcore.api.context import Principal
 from agentcore.chat import Chat
 from agentcore.host import Host
 from agentcore.server.addresses import Addresses
-from agentcore.server.bounds import Hits, TimeLimits
-from agentcore.server.connection import Connection
 from agentcore.server.gate import Gate
-from agentcore.server.live_connections import LiveConnections
-from agentcore.server.module_switch import ModuleSwitch
-from agentcore.server.reader import BodyReader
+from agentcore.server.http.bounds import Hits, TimeLimits
+from agentcore.server.http.connection import Connection
+from agentcore.server.http.live_connections import LiveConnections
+from agentcore.server.http.reader import BodyReader
+from agentcore.server.modules.switch import ModuleSwitch
 
 if TYPE_CHECKING:
-    from agentcore.server.event_streams import EventStreams
+    from agentcore.server.http.event_streams import EventStreams
     from agentcore.server.live_control import LiveControl
     from agentcore.server.route_table import ServerRoute
 

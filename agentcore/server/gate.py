@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from agentcore.api.context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
-from agentcore.server.bounds import Hits
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.bounds import Hits
+from agentcore.server.http.refusal import Refusal
 from agentcore.store import ClientKeys, PageSessions
 from agentcore.store.credentials.client_keys import KEY_PREFIX
 

@@ -9,8 +9,8 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
 from agentcore.host.modules.routes import ModuleRoute
-from agentcore.server.answer import JSON
-from agentcore.server.openapi_modules import describe_modules
+from agentcore.server.http.response import JSON
+from agentcore.server.modules.openapi import describe_modules
 from agentcore.server.route_table import ServerRoute
 
 _REF = "#/components/schemas/{model}"

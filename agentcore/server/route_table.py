@@ -8,8 +8,8 @@ from urllib.parse import unquote
 from pydantic import BaseModel
 
 from agentcore.host.policy.authority import Action
-from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import JSON, Answer, Sent
 
 Handler = Callable[[Exchange], Awaitable[Answer | Sent]]
 

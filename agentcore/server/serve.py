@@ -18,8 +18,8 @@ from agentcore.host import AppConfig, Host
 from agentcore.host.containment.ending import exit_now
 from agentcore.server.addresses import LOOPBACK, Addresses
 from agentcore.server.app import ServerApplication, create_app, create_approval_app
-from agentcore.server.descriptors import raise_descriptor_limit
-from agentcore.server.listening import ListenError, listen, own_name
+from agentcore.server.http.descriptors import raise_descriptor_limit
+from agentcore.server.http.listening import ListenError, listen, own_name
 from agentcore.store import StateDir
 from agentcore.store.state.private_file import write_private_file
 

@@ -12,7 +12,7 @@ import structlog
 from agentcore.api import Module, ToolContext, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
-from agentcore.server.module_view import show_module
+from agentcore.server.modules.view import show_module
 
 PERSON = Principal("cli")
 HELD_S = 3.0

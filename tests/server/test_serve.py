@@ -17,7 +17,7 @@ PROGRAM = textwrap.dedent("""
     import asyncio, os, sys
     from pathlib import Path
     from agentcore.host import load_config
-    from agentcore.server.logging import configure_logging
+    from agentcore.server.logging.setup import configure_logging
     from agentcore.server.serve import serve
     from agentcore.store import StateDir
 

@@ -16,7 +16,7 @@ from agentcore.host import load_config
 from agentcore.host.settings.change import SettingChange, plan_changes
 from agentcore.host.settings.document import SettingsSubject
 from agentcore.host.settings.shown import diff_of
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.refusal import Refusal
 
 APP = """{
     "modules": [],

@@ -6,10 +6,10 @@ from html import escape
 from aiohttp import hdrs
 
 from agentcore.server.addresses import counterpart_url
-from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
-from agentcore.server.page_document import approval_policy, page_folder
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer
+from agentcore.server.page.document import approval_policy, page_folder
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.page import HTML, page_file
 

@@ -11,9 +11,9 @@ from agentcore.host.approvals.approving import check_approver
 from agentcore.host.approvals.queue import ApprovalRequest, Verdict
 from agentcore.host.policy.authority import owner_of, reach
 from agentcore.host.policy.grants import GrantOffer
-from agentcore.server.answer import Answer
-from agentcore.server.approval_view import Waiting, WaitingCall, waiting_call, waiting_change, waiting_pairing
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
+from agentcore.server.page.approval_view import Waiting, WaitingCall, waiting_call, waiting_change, waiting_pairing
 from agentcore.server.route_table import ServerRoute
 
 

@@ -10,9 +10,9 @@ from agentcore.api.context import KeyScope
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pairings import PairingWish
-from agentcore.server.answer import Answer
-from agentcore.server.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.credentials.client_keys import ClientKind
 from agentcore.store.credentials.one_time_codes import CODE_SECONDS

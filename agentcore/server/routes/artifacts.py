@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.server.answer import Answer, Sent
 from agentcore.server.exchange import Exchange
-from agentcore.server.raw_stream import RawStream
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.raw_stream import RawStream
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
 from agentcore.store.artifacts.artifacts import MATCHES, Artifact
 from agentcore.store.artifacts.text_search import QUERY_CHARS

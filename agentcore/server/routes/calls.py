@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
 from agentcore.host.calls.call import Call
-from agentcore.server.answer import Answer
-from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.bounds import NUMBER_MAX
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.store import RecordFilter
 

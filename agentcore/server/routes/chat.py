@@ -8,9 +8,9 @@ from aiohttp import hdrs
 from agentcore.chat import ChatBody
 from agentcore.encoding import to_json
 from agentcore.host.policy.authority import authorise
-from agentcore.server.answer import Sent
 from agentcore.server.exchange import Exchange
-from agentcore.server.raw_stream import EVENT_STREAM, RawStream
+from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
+from agentcore.server.http.response import Sent
 from agentcore.server.route_table import ServerRoute
 
 

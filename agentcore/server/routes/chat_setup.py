@@ -14,11 +14,11 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import Proposal
 from agentcore.host.settings.shown import pointer
-from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
+from agentcore.server.page.settings_view import not_written, settings_proposal
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.settings_view import not_written, settings_proposal
 
 _ADDRESS = r"^https?://[^\s/?#@]+(/[^\s?#]*)?$"
 _MODEL_NAME = Annotated[str, Field(min_length=1, max_length=200)]

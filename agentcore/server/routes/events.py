@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import owner_of, reach
-from agentcore.server.answer import Answer, Sent
-from agentcore.server.event_streams import EventFilter
 from agentcore.server.exchange import Exchange
-from agentcore.server.raw_stream import EVENT_STREAM, RawStream
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.event_streams import EventFilter
+from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
 
 _LAST_EVENT_ID = istr("Last-Event-ID")

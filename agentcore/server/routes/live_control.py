@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.encoding import to_json
-from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 
 

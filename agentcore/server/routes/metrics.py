@@ -3,8 +3,8 @@
 import time
 from collections.abc import Iterator, Mapping
 
-from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"

@@ -9,11 +9,11 @@ from agentcore.encoding import to_json
 from agentcore.host.approvals.policy_changes import Apply, Proposal
 from agentcore.host.modules.discovery.finding import Found
 from agentcore.installing import pip_command
-from agentcore.server.answer import Answer
 from agentcore.server.confirmation import change_policy, laid_before_person
 from agentcore.server.exchange import Exchange
-from agentcore.server.module_view import ModuleView, list_modules, show_module
-from agentcore.server.page_document import page_version
+from agentcore.server.http.response import Answer
+from agentcore.server.modules.view import ModuleView, list_modules, show_module
+from agentcore.server.page.document import page_version
 from agentcore.server.route_table import ServerRoute
 
 

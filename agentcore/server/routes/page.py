@@ -6,12 +6,12 @@ import re
 from aiohttp import hdrs
 
 from agentcore.server.addresses import counterpart_url
-from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
-from agentcore.server.page_document import document, page_folder, policy
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer
+from agentcore.server.page.document import document, page_folder, policy
+from agentcore.server.page.static_files import answer_file
 from agentcore.server.route_table import ServerRoute
-from agentcore.server.static_files import answer_file
 
 _GENERATION = re.compile(r"^~[^/]*/")
 HTML = "text/html; charset=utf-8"

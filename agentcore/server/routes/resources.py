@@ -8,8 +8,8 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 
 FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}

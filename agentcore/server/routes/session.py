@@ -6,10 +6,10 @@ from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
-from agentcore.server.answer import Answer
-from agentcore.server.bounds import LOGIN_BODY_BYTES
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.bounds import LOGIN_BODY_BYTES
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.store import PageSessions
 from agentcore.store.credentials.page_sessions import IDLE_DAYS

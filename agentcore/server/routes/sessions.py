@@ -14,10 +14,10 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import Proposal
 from agentcore.host.policy.authority import check_mode_change, owner_of, reach
 from agentcore.host.policy.call_facts import ApprovalMode
-from agentcore.server.answer import Answer
-from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.bounds import NUMBER_MAX
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 
 

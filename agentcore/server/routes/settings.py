@@ -18,12 +18,11 @@ from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_cha
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
 from agentcore.host.settings.policy import needs_person
 from agentcore.host.settings.shown import pointer
-from agentcore.server.answer import Answer
 from agentcore.server.confirmation import laid_before_person, needs_confirmation
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal
-from agentcore.server.route_table import ServerRoute
-from agentcore.server.settings_view import (
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer
+from agentcore.server.page.settings_view import (
     SettingsView,
     change_view,
     not_written,
@@ -33,6 +32,7 @@ from agentcore.server.settings_view import (
     settings_view,
     subject_name,
 )
+from agentcore.server.route_table import ServerRoute
 from agentcore.store.record.call_row import notice
 
 _CHANGES = 200

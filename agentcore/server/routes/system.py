@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import BaseModel
 
 from agentcore.encoding import to_json
-from agentcore.server.answer import Answer
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 
 

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentcore.encoding import to_json
 from agentcore.host import CallRequest
 from agentcore.host.modules.tool_registry import ToolFormat
-from agentcore.server.answer import JSON, Answer, Sent
-from agentcore.server.bounds import NUMBER_MAX
 from agentcore.server.exchange import Exchange
-from agentcore.server.raw_stream import EVENT_STREAM, RawStream, frame
+from agentcore.server.http.bounds import NUMBER_MAX
+from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
+from agentcore.server.http.response import JSON, Answer, Sent
 from agentcore.server.route_table import ServerRoute
 
 

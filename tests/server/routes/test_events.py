@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.host.events import EventBus
-from agentcore.server.bounds import STREAM_BUFFER_BYTES, TimeLimits
+from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, TimeLimits
 
 
 class Listener:

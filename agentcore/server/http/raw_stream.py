@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from agentcore.server.answer import Sent, head_bytes
-from agentcore.server.bounds import STREAM_BUFFER_BYTES
+from agentcore.server.http.bounds import STREAM_BUFFER_BYTES
+from agentcore.server.http.response import Sent, head_bytes
 
 EVENT_STREAM = "text/event-stream"
 _HTTP_1_1 = (1, 1)

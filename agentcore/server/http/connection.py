@@ -10,9 +10,9 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
-from agentcore.server.answer import Answer
-from agentcore.server.bounds import Hits, TimeLimits
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.bounds import Hits, TimeLimits
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer
 
 T = TypeVar("T")
 

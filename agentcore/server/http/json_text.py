@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from agentcore.config.json_source import JsonSource, JsonSyntaxError
 from agentcore.errors import AgentcoreError
-from agentcore.server.bounds import JSON_DEPTH
+from agentcore.server.http.bounds import JSON_DEPTH
 
 _LOCATED_CHARS = 64 * 1024  # beyond it, a fault that the fast parser does not place is reported without its place
 

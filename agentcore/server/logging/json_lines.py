@@ -19,7 +19,7 @@ import structlog
 from agentcore.encoding import to_json
 from agentcore.host.containment.foreign_error import traceback_of
 from agentcore.host.containment.ownership import CALL, current_owner
-from agentcore.server.secret_keys import mask_values
+from agentcore.server.logging.secret_keys import mask_values
 from agentcore.store.state.log_file import LogFile
 
 _WAIT_S = 0.02

@@ -16,7 +16,7 @@ from agentcore.host.containment.foreign_error import log_failure, reason_of
 from agentcore.host.containment.plain import plain, plain_text
 from agentcore.host.limits import HOOK_SECONDS
 from agentcore.host.modules.routes import ModuleRoute
-from agentcore.server.answer import JSON
+from agentcore.server.http.response import JSON
 
 log = structlog.get_logger(__name__)
 

@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from agentcore.server.bounds import CONNECTIONS, DESCRIPTORS_RESERVED
+from agentcore.server.http.bounds import CONNECTIONS, DESCRIPTORS_RESERVED
 
 CODE = """
 import resource, sys
 soft, hard = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-from agentcore.server.descriptors import connection_limit, raise_descriptor_limit
+from agentcore.server.http.descriptors import connection_limit, raise_descriptor_limit
 before = connection_limit()
 raise_descriptor_limit()
 print(before, connection_limit(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])

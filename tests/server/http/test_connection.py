@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentcore.api import Module, ToolContext, tool
-from agentcore.server.bounds import TimeLimits
+from agentcore.server.http.bounds import TimeLimits
 
 
 class Slow(Module):

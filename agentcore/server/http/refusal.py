@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from agentcore.encoding import to_json
 from agentcore.errors import AgentcoreError, ToolError
-from agentcore.server.answer import JSON, Answer
+from agentcore.server.http.response import JSON, Answer
 
 _STATUS = {
     "approval_changed": HTTPStatus.CONFLICT,

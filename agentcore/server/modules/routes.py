@@ -16,12 +16,12 @@ from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.containment.plain import plain_text
 from agentcore.host.containment.tool_errors import WrongToolError, plain_error
 from agentcore.host.modules.routes import ModuleRoute
-from agentcore.server.answer import JSON, Answer, Sent
 from agentcore.server.exchange import Exchange
-from agentcore.server.module_socket import ModuleSocket
-from agentcore.server.raw_stream import RawStream
-from agentcore.server.reader import parse_query, validate_body, validate_query
-from agentcore.server.refusal import Refusal, answer_error
+from agentcore.server.http.raw_stream import RawStream
+from agentcore.server.http.reader import parse_query, validate_body, validate_query
+from agentcore.server.http.refusal import Refusal, answer_error
+from agentcore.server.http.response import JSON, Answer, Sent
+from agentcore.server.modules.socket import ModuleSocket
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from agentcore.host.settings.effect import waits_for_reload, waits_for_restart
 from agentcore.host.settings.shown import diff_of, pointer, shown
 from agentcore.server.confirmation import needs_confirmation
 from agentcore.server.exchange import Exchange
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.refusal import Refusal
 
 _KINDS = ("settings", "settings_reload")
 

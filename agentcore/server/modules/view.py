@@ -16,7 +16,7 @@ from agentcore.host.modules.discovery.finding import Found, candidates, choose_c
 from agentcore.host.modules.manifest import title_of
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.policy.authority import PERSONS
-from agentcore.server.module_switch import is_given, listed_names
+from agentcore.server.modules.switch import is_given, listed_names
 
 
 class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):

@@ -7,11 +7,11 @@ from http import HTTPStatus
 from aiohttp import WSMsgType, web
 
 from agentcore.errors import ToolError
-from agentcore.server.answer import SECURITY_HEADERS
-from agentcore.server.bounds import WEBSOCKET_BYTES, Hits
 from agentcore.server.exchange import Exchange
 from agentcore.server.gate import SOCKET_PROTOCOL
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.bounds import WEBSOCKET_BYTES, Hits
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import SECURITY_HEADERS
 from agentcore.valid_text import valid_text
 
 _HEARTBEAT_SECONDS = 30.0

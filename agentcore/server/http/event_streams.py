@@ -10,9 +10,9 @@ import time
 from dataclasses import dataclass, field
 
 from agentcore.host.events import Event, EventBus, matches
-from agentcore.server.bounds import STREAM_BUFFER_BYTES, Hits
-from agentcore.server.connection import Connection
-from agentcore.server.raw_stream import RawStream, chunk, frame
+from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, Hits
+from agentcore.server.http.connection import Connection
+from agentcore.server.http.raw_stream import RawStream, chunk, frame
 
 _CATCH_UP_BYTES = 256 * 1024
 _RETRY_MS = 1000

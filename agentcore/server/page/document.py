@@ -11,7 +11,7 @@ from pathlib import Path
 from agentcore.host.host import Host
 from agentcore.server.addresses import Addresses
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parents[2]
 _SCRIPTS_MARK = "<!-- scripts of modules -->"
 _VERSION_MARK = "PAGE_VERSION"
 _APPROVAL_MARK = "APPROVAL_ORIGIN"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agentcore.api.context import Principal
-from agentcore.server.connection import Connection
+from agentcore.server.http.connection import Connection
 
 REVOCABLE = frozenset(("client", "page", "approver"))
 """Kinds of principals whose credentials can be taken back while the server runs."""

@@ -15,8 +15,8 @@ from typing import Any, TextIO
 import structlog
 
 from agentcore.host.containment.foreign_error import traceback_of
-from agentcore.server.json_lines import LineWriter, exception_in, line_logger, line_of, whose
-from agentcore.server.secret_keys import mask_values
+from agentcore.server.logging.json_lines import LineWriter, exception_in, line_logger, line_of, whose
+from agentcore.server.logging.secret_keys import mask_values
 from agentcore.store.state.log_file import LogFile
 
 EventDict = MutableMapping[str, Any]

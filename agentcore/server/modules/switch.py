@@ -21,7 +21,7 @@ from agentcore.host.modules.page_additions import page_additions
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.settings.document import SettingsSubject
 from agentcore.host.settings.shown import diff_of
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.refusal import Refusal
 
 ModuleAction = Literal["enable", "disable", "reload"]
 

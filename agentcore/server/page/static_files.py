@@ -8,9 +8,9 @@ from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
-from agentcore.server.answer import Answer
-from agentcore.server.bounds import STATIC_FILE_BYTES
-from agentcore.server.refusal import Refusal
+from agentcore.server.http.bounds import STATIC_FILE_BYTES
+from agentcore.server.http.refusal import Refusal
+from agentcore.server.http.response import Answer
 
 # our own table: what the system's registry of types says differs from machine to machine, and a module script with a
 # wrong type does not run

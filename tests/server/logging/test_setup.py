@@ -10,7 +10,7 @@ import warnings
 import pytest
 import structlog
 
-from agentcore.server.logging import configure_logging
+from agentcore.server.logging.setup import configure_logging
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_level_is_kept(configured):
 
 def test_log_that_nobody_reads_ends_nothing():
     code = (
-        "import os, structlog; from agentcore.server.logging import configure_logging; configure_logging();"
+        "import os, structlog; from agentcore.server.logging.setup import configure_logging; configure_logging();"
         "log = structlog.get_logger('f'); log.info('x' * 100000); log.info('again'); os._exit(7)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)

@@ -1,0 +1,1 @@
+"""All that touches aiohttp's inside: connections, reading, responses, streams."""

@@ -1,0 +1,1 @@
+"""The log: one JSON line an event, nothing secret in it."""

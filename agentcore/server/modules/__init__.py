@@ -1,0 +1,1 @@
+"""What modules bring over HTTP: their routes, sockets, switches, descriptions."""

@@ -1,0 +1,1 @@
+"""What the page and the approval view are given: documents, files, views."""
