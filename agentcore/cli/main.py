@@ -8,25 +8,29 @@ from typing import NoReturn
 import click
 
 from agentcore import __version__
-from agentcore.cli.exits import ExitCode, explained
 from agentcore.cli.lazy import LazyCommand, LazyGroup
+from agentcore.cli.terminal.exits import ExitCode, explained
 
 _COMMANDS = {
-    "serve": LazyCommand("agentcore.cli.serve:serve", "Start the server."),
-    "open": LazyCommand("agentcore.cli.open_page:open_page", "Open the page of the running server."),
-    "init": LazyCommand("agentcore.cli.init:init", "Write an app.json that lists the installed modules."),
-    "chat": LazyCommand("agentcore.cli.chat:chat", "Talk to a model that can call the tools."),
-    "call": LazyCommand("agentcore.cli.call:call", "Call a tool."),
-    "tools": LazyCommand("agentcore.cli.tools:tools", "List tools, or show one."),
-    "modules": LazyCommand("agentcore.cli.modules:modules", "List, enable, disable and reload modules."),
-    "approvers": LazyCommand("agentcore.cli.approvers:approvers", "Pair, list and revoke clients that act for you."),
-    "config": LazyCommand("agentcore.cli.config:config", "Show the configuration, or its JSON Schema."),
-    "approvals": LazyCommand("agentcore.cli.approvals:approvals", "Tell why a call is asked about; try rules."),
-    "audit": LazyCommand("agentcore.cli.audit:audit", "Verify the record of calls."),
-    "logs": LazyCommand("agentcore.cli.logs:logs", "Show the log of the server."),
-    "doctor": LazyCommand("agentcore.cli.doctor:doctor", "Look for what is missing or wrong."),
-    "stop": LazyCommand("agentcore.cli.stop:stop", "Emergency stop: end all calls of the running server."),
-    "completion": LazyCommand("agentcore.cli.completion:completion", "Print a shell's completion script."),
+    "serve": LazyCommand("agentcore.cli.commands.serve:serve", "Start the server."),
+    "open": LazyCommand("agentcore.cli.commands.open_page:open_page", "Open the page of the running server."),
+    "init": LazyCommand("agentcore.cli.commands.init:init", "Write an app.json that lists the installed modules."),
+    "chat": LazyCommand("agentcore.cli.commands.chat:chat", "Talk to a model that can call the tools."),
+    "call": LazyCommand("agentcore.cli.commands.call:call", "Call a tool."),
+    "tools": LazyCommand("agentcore.cli.commands.tools:tools", "List tools, or show one."),
+    "modules": LazyCommand("agentcore.cli.commands.modules:modules", "List, enable, disable and reload modules."),
+    "approvers": LazyCommand(
+        "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."
+    ),
+    "config": LazyCommand("agentcore.cli.commands.config:config", "Show the configuration, or its JSON Schema."),
+    "approvals": LazyCommand(
+        "agentcore.cli.commands.approvals:approvals", "Tell why a call is asked about; try rules."
+    ),
+    "audit": LazyCommand("agentcore.cli.commands.audit:audit", "Verify the record of calls."),
+    "logs": LazyCommand("agentcore.cli.commands.logs:logs", "Show the log of the server."),
+    "doctor": LazyCommand("agentcore.cli.commands.doctor:doctor", "Look for what is missing or wrong."),
+    "stop": LazyCommand("agentcore.cli.commands.stop:stop", "Emergency stop: end all calls of the running server."),
+    "completion": LazyCommand("agentcore.cli.commands.completion:completion", "Print a shell's completion script."),
 }
 
 

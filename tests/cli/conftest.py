@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.cli.proof import can_be_pushed
+from agentcore.cli.terminal.proof import can_be_pushed
 
 LIMIT_S = 180
 """For a process to do something; a first answer of a model needs seconds of imports on an idle machine."""

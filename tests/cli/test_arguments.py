@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.cli.arguments import described_type, parse_arguments
-from agentcore.cli.exits import CliError
+from agentcore.cli.terminal.exits import CliError
 
 SCHEMA = {
     "type": "object",

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agentcore.cli.exits import ExitCode
+from agentcore.cli.terminal.exits import ExitCode
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command-line.md"
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,0 +1,1 @@
+"""Where a command runs: in the server, or in a host of its own."""

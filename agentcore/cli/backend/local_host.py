@@ -1,0 +1,110 @@
+"""A host in the command line's own process, for when no server runs: it loads app.json and holds the state folder."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agentcore.api.context import Principal
+from agentcore.cli.backend.backend import CallWish, Notify
+from agentcore.cli.backend.local_policy import explain_call, try_new_rule
+from agentcore.cli.options import is_verbose
+from agentcore.cli.terminal.output import note, warn
+from agentcore.cli.terminal.terminal_approval import TerminalApprover
+from agentcore.cli.terminal.verbose import set_up_log
+from agentcore.config.app_config import load_config
+from agentcore.config.workspace import prepare_roots
+from agentcore.host.calls.call import CallRequest
+from agentcore.host.containment.ending import bounded_runner
+from agentcore.host.held_context import Held
+from agentcore.host.host import Host
+from agentcore.host.secrecy import keep_secrets
+from agentcore.store.state.state_dir import StateDir
+
+T = TypeVar("T")
+
+_PERSON = Principal("cli")
+
+
+@contextmanager
+def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
+    """Start a host for an app.json, and stop it at the end.
+
+    Raises:
+        ConfigError: app.json is wrong.
+        StateLockedError: Another process holds the state folder.
+        StateDirError: The state folder cannot be used.
+    """
+    keep_secrets()
+    set_up_log(is_verbose=is_verbose())
+    config = load_config(config_path, os.environ)
+    for notice in config.notices:
+        note(notice)
+    with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
+        held = runner.run(Held.open(Host.open(config, state), "host"))
+        try:
+            held.value.approvals.approver = TerminalApprover.if_there_is_a_terminal(held.value)
+            yield LocalHost(runner, held.value)
+        finally:
+            runner.run(held.close())
+
+
+class LocalHost:
+    """A backend whose host runs in this process; the event loop runs only while something is asked of it."""
+
+    def __init__(self, runner: asyncio.Runner, host: Host) -> None:
+        self._runner, self._host = runner, host
+
+    def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.tools`."""
+        tools: list[dict[str, Any]] = json.loads(self._host.registry.encoded(form))["tools"]  # type: ignore[arg-type]
+        return tools
+
+    def call(self, wish: CallWish, notify: Notify) -> bytes:
+        """See `agentcore.cli.backend.backend.Backend.call`."""
+        request = CallRequest(
+            wish.tool, wish.arguments, _PERSON, session_id=wish.session_id, timeout_ms=wish.timeout_ms
+        )
+        return self._runner.run(self._host.call(request, notify)).encoded()
+
+    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.explain`."""
+        return self._runner.run(explain_call(self._host, question))
+
+    def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.try_rule`."""
+        return self._runner.run(try_new_rule(self._host, trial))
+
+    def grants(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.grants`."""
+        return [grant.to_json() for grant in self._host.policy.grants]
+
+    def revoke_grant(self, grant_id: str) -> None:
+        """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
+        self._runner.run(self._host.policy.revoke(grant_id))
+
+    def run(self, work: Callable[[Host], Coroutine[Any, Any, T]]) -> T:
+        """Do something with the host itself, in its event loop."""
+        return self._runner.run(work(self._host))
+
+    def modules(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.modules`."""
+        from agentcore.server.modules.view import list_modules  # it brings the HTTP server along
+
+        return [json.loads(module) for module in self._runner.run(list_modules(self._host, _PERSON))]
+
+    def module(self, name: str) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.module`."""
+        from agentcore.server.modules.view import show_module
+
+        module: dict[str, Any] = json.loads(self._runner.run(show_module(self._host, name, _PERSON)))
+        return module
+
+    def warn_of_modules(self) -> None:
+        """Say on stderr which modules do not run, and why."""
+        for record in self._host.modules.records.values():
+            if record.state in ("failed", "missing"):
+                warn(f"module {record.name} is {record.state}: {record.reason}")

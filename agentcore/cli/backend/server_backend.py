@@ -1,0 +1,149 @@
+"""What commands ask, answered by a running server."""
+
+import json
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from agentcore.cli.backend.backend import CallWish, Notify
+from agentcore.cli.backend.server_client import ServerClient, path_of
+from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.store.state.server_info import ServerInfo
+
+
+class ServerBackend:
+    """A backend over HTTP.
+
+    Args:
+        client: The way to the server.
+    """
+
+    def __init__(self, client: ServerClient) -> None:
+        self._client = client
+
+    @classmethod
+    def of(cls, folder: Path, info: ServerInfo) -> Self:
+        """The backend for a server that was found by its state folder.
+
+        Raises:
+            CliError: It cannot be spoken to.
+        """
+        return cls(ServerClient.of(folder, info))
+
+    def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.tools`."""
+        query = "" if form == "agentcore" else f"?format={form}"
+        tools: list[dict[str, Any]] = self._client.get(f"/api/tools{query}")["tools"]
+        return tools
+
+    def modules(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.modules`."""
+        modules: list[dict[str, Any]] = self._client.get("/api/modules")["modules"]
+        return modules
+
+    def module(self, name: str) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.module`."""
+        module: dict[str, Any] = self._client.get(path_of("api", "modules", name))
+        return module
+
+    def change_module(self, name: str, change: Literal["enable", "disable", "reload"]) -> dict[str, Any]:
+        """Enable, disable or reload a module; gives the module as it is then.
+
+        Raises:
+            CliError: There is no such module, or the server refuses.
+        """
+        module: dict[str, Any] = self._client.post(path_of("api", "modules", name, change))
+        return module
+
+    def choose_source(self, name: str, source: str) -> dict[str, Any]:
+        """Choose what stands behind a module's name.
+
+        Raises:
+            CliError: A person has to confirm it; or there is nothing of that name.
+        """
+        module: dict[str, Any] = self._client.post(path_of("api", "modules", name, "choose"), {"source": source})
+        return module
+
+    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.explain`."""
+        found: dict[str, Any] = self._client.post("/api/approvals/explain", question)
+        return found
+
+    def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.try_rule`."""
+        found: dict[str, Any] = self._client.post("/api/approvals/try", trial)
+        return found
+
+    def grants(self) -> list[dict[str, Any]]:
+        """See `agentcore.cli.backend.backend.Backend.grants`."""
+        found: list[dict[str, Any]] = self._client.get("/api/approvals/grants")["grants"]
+        return found
+
+    def revoke_grant(self, grant_id: str) -> None:
+        """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
+        self._client.send("DELETE", path_of("api", "approvals", "grants", grant_id))
+
+    def call(self, wish: CallWish, notify: Notify) -> bytes:
+        """See `agentcore.cli.backend.backend.Backend.call`. An interrupted call is cancelled."""
+        body: dict[str, Any] = {"arguments": wish.arguments}
+        if wish.session_id is not None:
+            body["session_id"] = wish.session_id
+        if wish.timeout_ms is not None:
+            body["timeout_ms"] = wish.timeout_ms
+        with _Interruption() as interruption:
+            try:
+                for event in self._client.stream("POST", path_of("api", "tools", wish.tool, "call"), body):
+                    if event.name == "result":
+                        return event.data
+                    told = json.loads(event.data)
+                    interruption.name_call(str(told["callId"]))
+                    notify(event.name, told)
+            except KeyboardInterrupt:
+                self._cancel(interruption.call_id)
+                raise
+        raise CliError(
+            f"the server at {self._client.address} ended the call's stream without a result",
+            hint="it may have been stopped; the record of calls tells what became of the call",
+            code=ExitCode.UNREACHABLE,
+        )
+
+    def _cancel(self, call_id: str | None) -> None:
+        if call_id is not None:
+            with suppress(CliError):  # it ended by itself, or the server is gone: the interrupt is what counts
+                self._client.post(path_of("api", "calls", call_id, "cancel"))
+
+
+class _Interruption:
+    """Holds the first Ctrl-C back until the server has named the call, for what has no name cannot be cancelled.
+
+    Attributes:
+        call_id: The call's id, once it was told.
+    """
+
+    def __init__(self) -> None:
+        self.call_id: str | None = None
+        self._is_asked = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def name_call(self, call_id: str) -> None:
+        """Keep the id that was told first: later events may be about calls inside of this one.
+
+        Raises:
+            KeyboardInterrupt: Somebody pressed Ctrl-C before.
+        """
+        self.call_id = self.call_id or call_id
+        if self._is_asked:
+            raise KeyboardInterrupt
+
+    def _interrupt(self, *_: object) -> None:
+        if self.call_id is not None or self._is_asked:
+            raise KeyboardInterrupt
+        self._is_asked = True

@@ -1,0 +1,297 @@
+"""The command line as a client of a running server: plain HTTP from the standard library, with the API token."""
+
+import http.client
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import quote, urlsplit
+
+from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
+from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.server_info import ServerInfo
+from agentcore.valid_text import valid_text, with_valid_text
+
+ANSWER_SECONDS = 60.0
+"""How long one answer may take; longer than starting or stopping a module may."""
+
+STREAM_SILENCE_SECONDS = 60.0
+"""How long a stream may be silent; the server gives a sign of life more often."""
+
+ANSWER_BYTES = 64 * 1024 * 1024
+"""Bound of one answer."""
+
+
+class StreamEvent(NamedTuple):
+    """One event of a stream: its name, and its data as the bytes that were sent."""
+
+    name: str
+    data: bytes
+
+
+class ServerError(CliError):
+    """The server refused a request.
+
+    Args:
+        error: Its error object, with at least `type` and `message`.
+    """
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(f"{error['type']}: {error['message']}", code=ExitCode.CALL_FAILED)
+        self.error = error
+
+
+Connect = Callable[[float], http.client.HTTPConnection]
+"""Makes a connection to the server; takes the seconds that it may be silent."""
+
+
+class ServerClient:
+    """Speaks to the server that holds a state folder.
+
+    Args:
+        address: Its base URL.
+        token: The API token.
+        connect: Makes connections; None: they go to `address`.
+    """
+
+    def __init__(self, address: str, token: str, connect: Connect | None = None) -> None:
+        self._address, self._token = address.rstrip("/"), token
+        self._place = urlsplit(self._address)
+        self._connect: Connect = connect or self._dial
+        self._look: Callable[[], None] = lambda: None
+
+    @classmethod
+    def of(cls, folder: Path, info: ServerInfo) -> Self:
+        """The client of a server that was found by its state folder.
+
+        Raises:
+            CliError: It has no address yet, or there is no token.
+        """
+        address = info.addresses.get("page")
+        if address is None:
+            raise CliError(
+                f"process {info.pid} is starting and has no address yet",
+                hint="try again in a moment",
+                code=ExitCode.UNREACHABLE,
+            )
+        token = read_token(folder, os.environ)
+        if token is None:
+            raise CliError(
+                f"there is no API token in {folder}",
+                hint=f"set {TOKEN_VARIABLE}, or restart the server",
+                code=ExitCode.UNREACHABLE,
+            )
+        client = cls(address, token.get_secret_value())
+        client._look = lambda: _refuse_held(folder, info)
+        return client
+
+    @property
+    def address(self) -> str:
+        """The base URL of the server."""
+        return self._address
+
+    def get(self, path: str) -> Any:
+        """The JSON value at a path.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return self._parsed(self.send("GET", path))
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Post a JSON object, and give the JSON value of the answer.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return self._parsed(self.send("POST", path, body or {}))
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
+        """Send a request and give the bytes of the answer.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        connection = self._connect(ANSWER_SECONDS)
+        try:
+            response = self._request(connection, method, path, body, "application/json")
+            return self._checked(response, self._read(response))
+        finally:
+            connection.close()
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Change what is at a path, and give the JSON value of the answer.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return self._parsed(self.send("PATCH", path, body))
+
+    def stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Iterator[StreamEvent]:
+        """Send a request and give the events of the answer as they come, until the server ends them.
+
+        Raises:
+            CliError: The server cannot be reached, refuses, or falls silent.
+        """
+        with closing(self.open_stream(method, path, body)) as stream:
+            yield from stream
+
+    def open_stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> "OpenStream":
+        """Send a request that is answered by events; returns when the answer has begun.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        connection = self._connect(STREAM_SILENCE_SECONDS)
+        try:
+            response = self._request(connection, method, path, body, "text/event-stream")
+            self._check_stream(response)
+        except BaseException:
+            connection.close()
+            raise
+        return OpenStream(connection, self._events(response))
+
+    def _check_stream(self, response: http.client.HTTPResponse) -> None:
+        if response.headers.get_content_type() != "text/event-stream":
+            self._checked(response, self._read(response))
+            raise CliError(f"{self._address} is no agentcore server: it sent no events", code=ExitCode.UNREACHABLE)
+
+    def _dial(self, timeout_s: float) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._place.scheme == "https" else http.client.HTTPConnection
+        return kind(self._place.hostname or "127.0.0.1", self._place.port, timeout=timeout_s)
+
+    def _request(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        accept: str,
+    ) -> http.client.HTTPResponse:
+        self._look()
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": accept}
+        content = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = json.dumps(with_valid_text(body)).encode("ascii")
+        try:
+            connection.request(method, path, content, headers)
+            return connection.getresponse()
+        except (OSError, http.client.HTTPException) as exc:
+            self._look()
+            raise self._unreachable(exc) from exc
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        try:
+            content = response.read(ANSWER_BYTES + 1)
+        except (OSError, http.client.HTTPException) as exc:
+            raise self._unreachable(exc) from exc
+        if len(content) > ANSWER_BYTES:
+            raise CliError(f"the answer of {self._address} is larger than {ANSWER_BYTES} bytes")
+        return content
+
+    def _checked(self, response: http.client.HTTPResponse, content: bytes) -> bytes:
+        if response.status < http.client.BAD_REQUEST:
+            return content
+        error = _error_of(content)
+        message = error.get("message") or f"the server answered {response.status}"
+        if response.status == http.client.UNAUTHORIZED and error.get("type") in (None, "unauthorized"):
+            raise CliError(
+                f"the server at {self._address} refuses the token",
+                hint=f"it was started with another {TOKEN_VARIABLE}; set the same here",
+                code=ExitCode.UNREACHABLE,
+            )
+        raise ServerError({"type": "error", "message": message, **error})
+
+    def _parsed(self, content: bytes) -> Any:
+        try:
+            return json.loads(content)
+        except ValueError as exc:
+            raise CliError(f"{self._address} did not answer with JSON", code=ExitCode.UNREACHABLE) from exc
+
+    def _events(self, response: http.client.HTTPResponse) -> Iterator[StreamEvent]:
+        name, data = "message", []
+        while line := self._line(response):
+            field, _, value = line.rstrip(b"\r\n").partition(b":")
+            value = value.removeprefix(b" ")
+            if field == b"event":
+                name = value.decode("utf-8", "replace")
+            elif field == b"data":
+                data.append(value)
+            elif not line.strip():
+                if data:
+                    yield StreamEvent(name, b"\n".join(data))
+                name, data = "message", []
+
+    def _line(self, response: http.client.HTTPResponse) -> bytes:
+        """The next line with its end; nothing at the end of the stream."""
+        try:
+            return response.readline(ANSWER_BYTES)
+        except (OSError, http.client.HTTPException) as exc:
+            raise self._unreachable(exc) from exc
+
+    def _unreachable(self, error: Exception) -> CliError:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else type(error).__name__
+        return CliError(
+            f"the server at {self._address} cannot be reached: {reason or type(error).__name__}",
+            hint="see whether its process still runs: agentcore doctor",
+            code=ExitCode.UNREACHABLE,
+        )
+
+
+class OpenStream:
+    """The events of one answer that has begun.
+
+    Args:
+        connection: The connection that it comes over.
+        events: Its events.
+    """
+
+    def __init__(self, connection: http.client.HTTPConnection, events: Iterator[StreamEvent]) -> None:
+        self._connection, self._events = connection, events
+        self._socket: socket.socket | None = connection.sock
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        return self._events
+
+    def interrupt(self) -> None:
+        """End it from another thread than the one that reads."""
+        if self._socket is not None:
+            with suppress(OSError):  # the other side has ended it
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Free the connection; for the thread that reads."""
+        self._connection.close()
+
+
+def path_of(*segments: str) -> str:
+    """A path made of segments, each quoted."""
+    return "/" + "/".join(quote(valid_text(segment), safe="") for segment in segments)
+
+
+def _refuse_held(folder: Path, info: ServerInfo) -> None:
+    """Say why the server would not answer.
+
+    Raises:
+        CliError: Code of a module holds it.
+    """
+    report = read_loop_report(folder)
+    if report is not None and report.pid == info.pid and not report.ended:
+        raise CliError(
+            f"the server, process {info.pid}, does not answer: {report}",
+            hint=f"it is ended after {report.limit_s:g} s (limits.loop_blocked_max), or sooner with: kill {info.pid}",
+            code=ExitCode.UNREACHABLE,
+        )
+
+
+def _error_of(content: bytes) -> dict[str, Any]:
+    try:
+        error = json.loads(content)["error"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return error if isinstance(error, dict) else {}

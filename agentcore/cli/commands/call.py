@@ -1,0 +1,133 @@
+"""`agentcore call`: one tool call, its result for a person or a program."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentcore.cli.commands.completion import complete_argument, complete_tool, remember_tools
+from agentcore.cli.options import config_option, json_option
+from agentcore.cli.terminal.exits import ExitCode
+
+_ADVICE = {
+    "approval_required": "a person has to approve it: run it in a terminal while no server runs,"
+    " or approve it in the terminal of the server",
+    "internal_error": "run it again with agentcore -v call … to see the traceback, or look into the server's log",
+}
+"""What to do about errors, where that depends on the command line."""
+
+_ERRORS_IN_MESSAGE = 3  # wrong arguments that the host's message lists itself
+
+
+@click.command()
+@config_option
+@click.option("--json-arguments", metavar="JSON", help="Arguments as a JSON object, @FILE, or - for stdin.")
+@click.option("--session", "session_id", metavar="ID", help="The session that the call belongs to.")
+@click.option("--timeout", "timeout_s", type=click.FloatRange(min=0.001), metavar="SECONDS", help="Time limit.")
+@json_option
+@click.argument("tool", shell_complete=complete_tool)
+@click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=complete_argument)
+def call(
+    *,
+    config_path: Path,
+    json_arguments: str | None,
+    session_id: str | None,
+    timeout_s: float | None,
+    as_json: bool,
+    tool: str,
+    arguments: tuple[str, ...],
+) -> int:
+    """Call a tool and print its result.
+
+    KEY=VALUE is taken by the type that the tool gives KEY: text stays text, numbers, true/false and JSON are read
+    as such; a KEY given again adds to a list. KEY=@FILE takes a file's content (- is stdin), KEY:=JSON any value.
+
+    With --json the whole answer is printed as one line: {"ok": true, "callId", "content", "data"}, or
+    {"ok": false, "callId", "error": {"type", "message", "context", "retryable"}}. Exit code 1 tells that it failed.
+
+    \b
+    Examples:
+      agentcore call weather_now city=Bonn days=3
+      agentcore call weather_report text=@draft.md
+      agentcore call weather_compare cities:='["Bonn", "Rome"]'
+      agentcore call weather_now city=Bonn --json | jq .data
+    """
+    from agentcore.cli.arguments import parse_arguments
+    from agentcore.cli.backend.backend import CallWish, open_backend
+    from agentcore.cli.terminal.output import print_json_text
+    from agentcore.cli.terminal.progress_line import ProgressLine
+
+    with open_backend(config_path) as backend:
+        known = backend.tools()
+        remember_tools(config_path, known)
+        wish = CallWish(
+            tool,
+            parse_arguments(_schema_of(known, tool), json_arguments, arguments),
+            session_id,
+            None if timeout_s is None else max(round(timeout_s * 1000), 1),
+        )
+        progress = ProgressLine()
+        try:
+            answer = backend.call(wish, progress)
+        finally:
+            progress.clear()
+    envelope = json.loads(answer)
+    if as_json:
+        print_json_text(answer.decode())
+    elif envelope["ok"]:
+        _print_result(envelope)
+    else:
+        _print_error(envelope["error"])
+    return ExitCode.OK if envelope["ok"] else ExitCode.CALL_FAILED
+
+
+def _schema_of(tools: list[dict[str, Any]], name: str) -> Mapping[str, Any]:
+    """The tool's schema; an empty one for an unknown tool, of which the host speaks better."""
+    return next((tool["input_schema"] for tool in tools if tool["name"] == name), {})
+
+
+def _print_result(envelope: Mapping[str, Any]) -> None:
+    from agentcore.cli.terminal.output import note, print_json, print_text
+
+    if _is_only_data(envelope):
+        print_json(envelope["data"])
+    else:
+        for block in envelope["content"]:
+            print_text(block["text"] if block["type"] == "text" else _described(block))
+    if envelope.get("truncated"):
+        note("(the result was cut)")
+
+
+def _is_only_data(envelope: Mapping[str, Any]) -> bool:
+    """Whether the text for a model is nothing but the data as JSON, which people read better with line ends."""
+    content, data = envelope["content"], envelope["data"]
+    if not isinstance(data, dict | list):
+        return False
+    if not content:
+        return True
+    try:
+        return len(content) == 1 and json.loads(content[0].get("text", "")) == data
+    except ValueError:
+        return False
+
+
+def _described(block: Mapping[str, Any]) -> str:
+    from agentcore.cli.terminal.output import size_text
+
+    if block["type"] == "image":
+        return f"[image {block['mime']}, {size_text(len(block['base64']) * 3 // 4)}; --json has it]"
+    return f"[{block['name']}, {block['mime']}, {size_text(block['sizeBytes'])}: artifact {block['artifactId']}]"
+
+
+def _print_error(error: Mapping[str, Any]) -> None:
+    from agentcore.cli.terminal.output import note, painted
+
+    head = painted(f"{error['type']}:", "red", sys.stderr, bold=True)
+    note(error["message"], head)
+    for wrong in error.get("context", {}).get("errors", [])[_ERRORS_IN_MESSAGE:]:
+        note(f"  {wrong.get('path') or 'arguments'}: {wrong.get('message')}")
+    if advice := _ADVICE.get(error["type"]):
+        note(f"  {advice}")

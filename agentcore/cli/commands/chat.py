@@ -1,0 +1,80 @@
+"""`agentcore chat`: one message to a model, or a conversation."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from agentcore.cli.options import config_option
+from agentcore.cli.terminal.exits import CliError
+
+_STDIN_BYTES = 2 * 1024 * 1024
+_MODES = ("ask", "ask_writes", "allow", "deny")
+
+
+@click.command()
+@config_option
+@click.option("--model", default="", metavar="NAME", help="The model: provider:model, or a name of app.json.")
+@click.option("--agent", default="", metavar="ID", help="The agent of app.json whose instructions and tools hold.")
+@click.option("--session", "session_id", default="", metavar="ID", help="Go on with a session.")
+@click.option("-c", "--continue", "goes_on", is_flag=True, help="Go on with the session that was last used.")
+@click.option("--mode", type=click.Choice(_MODES), help="Which calls of the model need approval.")
+@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, for programs.")
+@click.argument("prompt", nargs=-1)
+def chat(
+    *,
+    config_path: Path,
+    model: str,
+    agent: str,
+    session_id: str,
+    goes_on: bool,
+    mode: str | None,
+    as_json: bool,
+    prompt: tuple[str, ...],
+) -> int:
+    """Talk to a model that can call the tools.
+
+    With PROMPT, one message is sent and its answer goes to stdout; `-` in it stands for stdin, which is also read
+    when it is no terminal. Without PROMPT a conversation begins; type /help there.
+
+    Calls of the model are shown with their arguments. In this terminal you approve those of a host in this very
+    process; while a server runs, calls are approved at the server.
+
+    \b
+    Examples:
+      agentcore chat
+      agentcore chat "find every TODO in this folder and list them in TODO.md"
+      git diff | agentcore chat "write a commit message for this:" - > message.txt
+      agentcore chat --continue --mode ask_writes
+    """
+    from agentcore.cli.conversation.client import SessionWish
+    from agentcore.cli.conversation.run import ChatRun
+
+    text = _message(prompt)
+    if text is None and as_json:
+        raise CliError("--json needs a message", hint='agentcore chat --json "…"')
+    wish = SessionWish(session_id, model, agent, mode or "")
+    return ChatRun(config_path, wish, text, goes_on=goes_on, as_json=as_json).run()
+
+
+def _message(prompt: tuple[str, ...]) -> str | None:
+    """The message of the command line and of stdin; None: the person is to be asked."""
+    if not prompt:
+        return None if sys.stdin.isatty() else _checked(_stdin_text())
+    return _checked(" ".join(f"\n{_stdin_text()}\n" if word == "-" else word for word in prompt))
+
+
+def _stdin_text() -> str:
+    content = sys.stdin.buffer.read(_STDIN_BYTES + 1)
+    if len(content) > _STDIN_BYTES:
+        raise CliError(
+            f"stdin has more than {_STDIN_BYTES} bytes",
+            hint="put it into the workspace, and name the file to the model",
+        )
+    return content.decode("utf-8", "replace")
+
+
+def _checked(text: str) -> str:
+    if not text.strip():
+        raise CliError("there is no message: stdin is empty", hint='agentcore chat "…"')
+    return text.strip()

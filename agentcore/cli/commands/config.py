@@ -1,0 +1,109 @@
+"""`agentcore config`: what counts, where it comes from, and what app.json may say."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentcore.cli.options import config_option, json_option
+
+if TYPE_CHECKING:
+    from agentcore.config.app_config import AppConfig
+    from agentcore.config.json_source import JsonPath
+    from agentcore.config.origins import Origin
+
+
+_MAY_HOLD_KEYS = ("models", "agents")
+
+
+@click.group()
+def config() -> None:
+    """The configuration: app.json, modules/NAME.json and the environment."""
+
+
+@config.command()
+@config_option
+@json_option
+def show(config_path: Path, as_json: bool) -> None:
+    """Show each value that counts and where it comes from; secrets are masked.
+
+    Settings of a module that cannot be imported, or that is not on, are hidden, for any of them may be a secret.
+    """
+    import json
+
+    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.config.app_config import load_config
+    from agentcore.config.json_source import dotted
+    from agentcore.config.origins import origin_of
+
+    loaded = load_config(config_path, os.environ)
+    values, origins = _effective(loaded)
+    for notice in loaded.notices:
+        note(notice)
+    if as_json:
+        places = {dotted(path): str(origin_of(origins, path)) for path, _ in _leaves(values)}
+        print_json({"file": str(loaded.file), "values": values, "origins": places})
+        return
+    rows = [
+        (dotted(path), json.dumps(value, ensure_ascii=False), str(origin_of(origins, path)))
+        for path, value in _leaves(values)
+    ]
+    print_table(("key", "value", "from"), rows)
+
+
+@config.command()
+@config_option
+def schema(config_path: Path) -> None:
+    """Print the JSON Schema of app.json, with the settings of every installed module.
+
+    \b
+    For editors:
+      agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
+    """
+    from agentcore.cli.terminal.output import print_json, warn
+    from agentcore.config.app_config import load_config
+    from agentcore.host.modules.source_choice import remembered_sources
+    from agentcore.host.settings.app_schema import installed_schema
+    from agentcore.store.state.state_dir import locate_state_dir
+
+    loaded = load_config(config_path, os.environ)
+    chosen = remembered_sources(loaded, locate_state_dir(config_path, os.environ))
+    found, failures = installed_schema(loaded.modules_folder, chosen)
+    for name, reason in failures.items():
+        warn(f"module {name} could not be imported, its settings are left open: {reason}")
+    print_json(found)
+
+
+def _effective(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "Origin"]]:
+    """The masked document with the settings of modules as they count, and where its values come from."""
+    from agentcore.cli.commands.settings_view import view_settings
+    from agentcore.cli.terminal.output import warn
+
+    values = loaded.model_dump(mode="json", by_alias=True, exclude_none=True)
+    settings = view_settings(loaded)
+    for problem in settings.problems:
+        warn(problem)
+    for part in _MAY_HOLD_KEYS:
+        values[part] = _masked(values[part])
+    values["config"] = settings.values
+    return values, {**loaded.origins, **{("config", *path): origin for path, origin in settings.origins.items()}}
+
+
+def _masked(value: Any) -> Any:
+    import json
+
+    from agentcore.host.masking import mask_secrets
+
+    return json.loads(mask_secrets(json.dumps(value), sys.maxsize)) if isinstance(value, dict) else value
+
+
+def _leaves(value: Any, path: "JsonPath" = ()) -> Iterator[tuple["JsonPath", Any]]:
+    """The values that hold no others; an empty object or a list counts as one value."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from _leaves(part, (*path, key))
+    else:
+        yield path, value

@@ -1,0 +1,229 @@
+"""The checks of `agentcore doctor`, each a function that finds something out and says what to do about it."""
+
+import os
+import platform
+import re
+import shutil
+import socket
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any, Literal
+
+from agentcore.cli.backend.backend import open_backend, running_server
+from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
+from agentcore.config.app_config import AppConfig, load_config
+from agentcore.config.workspace import prepare_roots
+from agentcore.errors import AgentcoreError
+from agentcore.installing import pip_command
+from agentcore.store.state.lock import is_held
+from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.state_dir import find_running_server, locate_state_dir
+
+_DISTRIBUTION = "agentcore-runtime"
+_LEAST_PYTHON = (3, 11)
+_PROGRAMS = {
+    "rg": "fast searching in files; the package is called ripgrep",
+}
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found.
+
+    Args:
+        level: `ok`, `note` (works, and somebody may want to know), or `problem`.
+        subject: What was looked at.
+        said: What was found.
+        advice: What to do about it.
+        details: More about it, of several lines: a traceback.
+    """
+
+    level: Literal["ok", "note", "problem"]
+    subject: str
+    said: str
+    advice: str = ""
+    details: str = ""
+
+
+def diagnose(config_path: Path) -> Iterator[Finding]:
+    """Carry out all checks, and say each thing once; one that depends on what another found broken is left out."""
+    said: set[Finding] = set()
+    for finding in _findings(config_path):
+        if finding not in said:
+            said.add(finding)
+            yield finding
+
+
+def _findings(config_path: Path) -> Iterator[Finding]:
+    yield _python()
+    yield _packages()
+    yield from _programs()
+    try:
+        config = load_config(config_path, os.environ)
+    except AgentcoreError as exc:
+        yield Finding("problem", "app.json", str(exc), "correct it; every other check of the server depends on it")
+        return
+    yield _app_json(config)
+    around = [_roots(config), _state_folder(config_path), *_server(config_path, config)]
+    yield from around
+    yield from _modules(config_path, is_explained=any(finding.level != "ok" for finding in around))
+
+
+def _python() -> Finding:
+    said = f"{platform.python_implementation()} {platform.python_version()} in {sys.prefix}"
+    if sys.version_info < _LEAST_PYTHON:
+        return Finding("problem", "python", said, "agentcore needs Python 3.11 or later")
+    return Finding("ok", "python", said)
+
+
+def _packages() -> Finding:
+    try:
+        needed = [
+            _NAME.match(line).group()  # type: ignore[union-attr]  # a requirement begins with a name
+            for line in requires(_DISTRIBUTION) or []
+            if "extra ==" not in line
+        ]
+        said = f"{_DISTRIBUTION} {version(_DISTRIBUTION)}"
+    except PackageNotFoundError:
+        return Finding("problem", "packages", f"{_DISTRIBUTION} is not installed", pip_command("agentcore-runtime"))
+    missing = [name for name in needed if not _is_installed(name)]
+    if missing:
+        return Finding("problem", "packages", f"missing: {', '.join(missing)}", pip_command(*missing))
+    return Finding("ok", "packages", f"{said} and the {len(needed)} packages that it needs")
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _programs() -> Iterator[Finding]:
+    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    for name, purpose in _PROGRAMS.items():
+        found = shutil.which(name, path=places)
+        if found:
+            yield Finding("ok", name, found)
+        else:
+            yield Finding("note", name, "not found", f"it is for {purpose}")
+
+
+def _app_json(config: AppConfig) -> Finding:
+    if not config.file.exists():
+        return Finding("note", "app.json", f"{config.file} does not exist", "agentcore init writes one")
+    if not config.modules:
+        advice = "agentcore modules list shows what is installed, agentcore modules enable NAME turns it on"
+        return Finding("note", "app.json", f"{config.file} lists no modules", advice)
+    return Finding("ok", "app.json", f"{config.file} lists {', '.join(config.modules)}")
+
+
+def _roots(config: AppConfig) -> Finding:
+    try:
+        roots = prepare_roots(config, locate_state_dir(config.file))
+    except AgentcoreError as exc:
+        return Finding("problem", "workspace", str(exc))
+    closed = [root for root in roots if not os.access(root, os.R_OK | os.W_OK | os.X_OK)]
+    if closed:
+        return Finding("note", "workspace", f"{closed[0]} cannot be written", "tools can only read there")
+    return Finding("ok", "workspace", ", ".join(map(str, roots)))
+
+
+def _state_folder(config_path: Path) -> Finding:
+    folder = locate_state_dir(config_path)
+    if not folder.exists():
+        return Finding("ok", "state", f"{folder} (made at the first start)")
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
+        return Finding("problem", "state", f"{folder} belongs to another user", "choose one with AGENTCORE_STATE_DIR")
+    open_to_others = [
+        path for path in (folder, folder / "token") if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077
+    ]
+    if open_to_others:
+        path = open_to_others[0]
+        return Finding("problem", "state", f"others can read {path}", f"chmod go= {path}; replace the token if need be")
+    if is_held(folder) and find_running_server(folder) is None:
+        return Finding("note", "state", f"{folder} is held by a command that runs", "wait for it, or end it")
+    return Finding("ok", "state", str(folder))
+
+
+def _server(config_path: Path, config: AppConfig) -> Iterator[Finding]:
+    try:
+        server = running_server(config_path)
+    except CliError as exc:
+        yield Finding("problem", "server", exc.message, exc.hint)
+        return
+    if server is not None:
+        folder, info = server
+        report = read_loop_report(folder)
+        if report is not None and report.pid == info.pid and not report.ended:
+            said = f"process {info.pid} does not answer: {report}"
+            advice = f"kill {info.pid} ends it; else it is ended after {report.limit_s:g} s"
+            yield Finding("problem", "server", said, advice)
+            return
+        yield Finding("ok", "server", f"process {info.pid} at {', '.join(info.addresses.values())}")
+        return
+    if (last := read_loop_report(locate_state_dir(config_path))) is not None and last.ended:
+        yield Finding("note", "server", f"the last one was ended: {last}", "correct that module, or disable it")
+    place = f"{config.server.host}:{config.server.port}"
+    if config.server.port and not _is_free(config.server.host, config.server.port):
+        advice = 'choose another with --port, or "server": {"port": …} in app.json'
+        yield Finding("problem", "server", f"not running, and {place} is taken by another program", advice)
+    else:
+        yield Finding("ok", "server", f"not running; {place} is free")
+
+
+def _is_free(host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def _modules(config_path: Path, *, is_explained: bool) -> Iterator[Finding]:
+    """The modules; where they cannot be looked at, nothing is said that another finding explains already."""
+    try:
+        with open_backend(config_path, warns=False) as backend:
+            modules = backend.modules()
+    except (AgentcoreError, CliError) as exc:
+        if not is_explained:
+            yield Finding("problem", "modules", str(exc), getattr(exc, "hint", ""))
+        return
+    for module in modules:
+        subject = f"module {module['name']}"
+        if not module["listed"]:
+            yield Finding("note", subject, "installed, and off", f"agentcore modules enable {module['name']}")
+        elif module["state"] == "loading":
+            yield Finding("note", subject, "it is starting", "look again in a moment")
+        elif module["state"] != "ready":
+            said = f"{state_of(module)}: {module['reason']}"
+            yield Finding("problem", subject, said, details=module["traceback"])
+        elif module["problems"]:
+            yield Finding("problem", subject, "; ".join(module["problems"]), details=module["traceback"])
+        else:
+            yield Finding("ok", subject, f"{len(module['tools'])} tools")
+        yield from _beside(subject, module)
+        for note in module["notes"]:
+            level: Literal["ok", "note"] = "note" if note["advice"] else "ok"
+            yield Finding(level, note["subject"], note["said"], note["advice"])
+
+
+def _beside(subject: str, module: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is on the disk beside a module that runs: another version of it, or something else of its name."""
+    if module["state"] != "ready":
+        return
+    if said := on_disk(module):
+        yield Finding("note", subject, said, f"agentcore modules reload {module['name']}")
+    for other in others_of(module):
+        yield Finding("note", subject, other)

@@ -1,0 +1,40 @@
+"""`agentcore doctor`: what is missing or wrong, and what to do."""
+
+from pathlib import Path
+
+import click
+
+from agentcore.cli.options import config_option, json_option
+from agentcore.cli.terminal.exits import ExitCode
+
+_SIGNS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "problem": ("problem", "red")}
+
+
+@click.command()
+@config_option
+@json_option
+def doctor(config_path: Path, as_json: bool) -> int:
+    """Look for what is missing or wrong: Python, packages, app.json, state folder, modules, address, programs.
+
+    Without a running server, the modules are started for this look and stopped again. Exit code 1: there is a
+    problem.
+    """
+    from dataclasses import asdict
+
+    from agentcore.cli.commands.diagnosis import diagnose
+    from agentcore.cli.terminal.output import painted, print_json, print_text
+
+    findings = list(diagnose(config_path))
+    if as_json:
+        print_json({"findings": [asdict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            sign, colour = _SIGNS[finding.level]
+            click.echo(f"{painted(f'{sign:<8}', colour)} ", nl=False)
+            print_text(f"{finding.subject}: {finding.said}")
+            if finding.advice:
+                print_text(f"{'':<9}{finding.advice}")
+            if finding.details:
+                print_text("".join(f"{'':<9}{line}\n" for line in finding.details.splitlines()))
+    is_well = all(finding.level != "problem" for finding in findings)
+    return ExitCode.OK if is_well else ExitCode.CALL_FAILED

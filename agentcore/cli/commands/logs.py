@@ -1,0 +1,135 @@
+"""`agentcore logs`: what the server has logged, while it runs and afterwards."""
+
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentcore.cli.commands.completion import complete_module
+from agentcore.cli.options import config_option
+
+_LEVELS = ("debug", "info", "warning", "error", "critical")
+_LOOK_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which lines are shown.
+
+    Args:
+        module: Those of one module, its calls among them; None: of all.
+        call_id: Those of one call; None: of all.
+        level: Those of this level and above.
+    """
+
+    module: str | None
+    call_id: str | None
+    level: str
+
+    def of(self, lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+        """Those of these lines that are shown."""
+        for text in lines:
+            line = _parsed(text)
+            if line is not None and self._passes(line):
+                yield line
+
+    def _passes(self, line: Mapping[str, Any]) -> bool:
+        level = line.get("level")
+        return (
+            (self.module is None or line.get("module") == self.module)
+            and (self.call_id is None or self.call_id in (line.get("call_id"), line.get("parent_call_id")))
+            and (level not in _LEVELS or _LEVELS.index(level) >= _LEVELS.index(self.level))
+        )
+
+
+@click.command()
+@config_option
+@click.option("-f", "--follow", is_flag=True, help="Go on with lines as they come, until Ctrl-C.")
+@click.option("-n", "--lines", type=click.IntRange(0, 1_000_000), default=100, show_default=True, help="How many.")
+@click.option("--module", metavar="NAME", shell_complete=complete_module, help="Those of one module.")
+@click.option("--call", "call_id", metavar="ID", help="Those of one call; an error names its id.")
+@click.option("--level", type=click.Choice(_LEVELS), default="debug", help="Those of this level and above.")
+@click.option("--json", "as_json", is_flag=True, help="Print each as a line of JSON.")
+def logs(
+    *, config_path: Path, follow: bool, lines: int, module: str | None, call_id: str | None, level: str, as_json: bool
+) -> None:
+    """Show the log of the server, the last lines first of all: with the tracebacks of modules that failed.
+
+    The server keeps it in its state folder, bounded, and for you alone; it is there after the server ended, too.
+
+    \b
+    Examples:
+      agentcore logs -f
+      agentcore logs --module weather --level warning
+      agentcore logs --call call_1a2b
+    """
+    from agentcore.cli.terminal.log_text import print_line
+    from agentcore.cli.terminal.output import note
+    from agentcore.store.state.log_file import log_files
+    from agentcore.store.state.state_dir import locate_state_dir
+
+    wanted = Filter(module, call_id, level)
+    reader = _Reader(log_files(locate_state_dir(config_path, os.environ)))
+    for line in deque(wanted.of(reader.lines()), maxlen=lines):
+        print_line(line, as_json=as_json)
+    if not reader.has_read and not follow:
+        note("No server has written a log for this app.json yet.")
+    try:
+        while follow:
+            time.sleep(_LOOK_SECONDS)
+            for line in wanted.of(reader.lines()):
+                print_line(line, as_json=as_json)
+    except KeyboardInterrupt:
+        pass  # this is how it ends
+
+
+class _Reader:
+    """Reads what has come since the last time, over files that are put beside and begun anew."""
+
+    def __init__(self, files: tuple[Path, ...]) -> None:
+        self._files = files
+        self._inode: int | None = None
+        self._offset = 0
+        self.has_read = False
+
+    def lines(self) -> Iterator[bytes]:
+        """Whole lines that were not read yet, oldest first."""
+        for path in self._unread():
+            try:
+                with path.open("rb") as file:
+                    inode = os.fstat(file.fileno()).st_ino
+                    if inode != self._inode:
+                        self._inode, self._offset = inode, 0
+                    file.seek(self._offset)
+                    for line in file:
+                        if not line.endswith(b"\n"):
+                            break  # it is being written
+                        self._offset += len(line)
+                        self.has_read = True
+                        yield line
+            except FileNotFoundError:  # not begun yet, or put beside just now
+                continue
+
+    def _unread(self) -> tuple[Path, ...]:
+        """The file that was read last, wherever it lies now, and those after it; all of them where it is gone."""
+        for number, path in enumerate(self._files):
+            try:
+                if path.stat().st_ino == self._inode:
+                    return self._files[number:]
+            except FileNotFoundError:
+                continue
+        return self._files
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except ValueError:  # cut by a power failure
+        return None
+    return found if isinstance(found, dict) else None

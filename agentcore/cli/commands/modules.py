@@ -1,0 +1,175 @@
+"""`agentcore modules`: what is installed, what is on, and why something does not run."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentcore.cli.commands.completion import complete_module
+from agentcore.cli.options import config_option, json_option
+from agentcore.cli.terminal.exits import CliError, ExitCode
+
+if TYPE_CHECKING:
+    from agentcore.config.app_config import AppConfig
+
+name_argument = click.argument("name", shell_complete=complete_module)
+
+
+@click.group()
+def modules() -> None:
+    """Modules bring the tools; app.json says which are on.
+
+    With a running server, a change takes effect at once; else at the next start.
+    """
+
+
+@modules.command("list")
+@config_option
+@json_option
+def list_modules(config_path: Path, as_json: bool) -> None:
+    """List modules that are on or installed, with their state.
+
+    Without a running server, the modules are started for this look and stopped again.
+    """
+    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.terminal.module_text import COLOURS, module_row
+    from agentcore.cli.terminal.output import note, print_json, print_table
+
+    with open_backend(config_path, warns=False) as backend:
+        found = backend.modules()
+    if as_json:
+        print_json({"modules": found})
+    elif not found:
+        from agentcore.installing import pip_command
+
+        note(f"No module is installed or on. Modules are Python packages: {pip_command('NAME')}")
+    else:
+        rows = [module_row(module) for module in found]
+        print_table(("module", "state", "tools", "from", "remark"), rows, [COLOURS.get(row[1]) for row in rows])
+
+
+@modules.command()
+@config_option
+@json_option
+@name_argument
+def info(config_path: Path, as_json: bool, name: str) -> None:
+    """Show one module: where it comes from, its state, its tools, what is wrong with it, with the traceback."""
+    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.terminal.module_text import print_module
+    from agentcore.cli.terminal.output import print_json
+
+    with open_backend(config_path, warns=False) as backend:
+        module = backend.module(name)
+    if as_json:
+        print_json(module)
+    else:
+        print_module(module)
+
+
+@modules.command()
+@config_option
+@name_argument
+def enable(config_path: Path, name: str) -> int:
+    """Turn a module on: list it in app.json, and start it if a server runs."""
+    from agentcore.cli.backend.backend import running_server
+    from agentcore.cli.backend.server_backend import ServerBackend
+    from agentcore.cli.terminal.output import note, print_text
+
+    server = running_server(config_path)
+    if server is not None:
+        return _report(ServerBackend.of(*server).change_module(name, "enable"))
+    from agentcore.config.app_config import load_config, set_modules
+    from agentcore.host.modules.discovery.finding import ModuleNotChosen, find_module
+    from agentcore.host.modules.page_additions import page_additions
+
+    loaded = load_config(config_path, os.environ)
+    _refuse_fixed(loaded)
+    additions: list[str] = []
+    try:
+        additions = page_additions(find_module(name, loaded.modules_folder).source_paths)
+    except ModuleNotChosen as exc:
+        note(str(exc))
+    if name in loaded.modules:
+        click.echo(f"{name} is on already.")
+    else:
+        set_modules(config_path, (*loaded.modules, name))
+        click.echo(f"{name} is on from the next start.")
+        if additions:
+            print_text(f"It adds to the page: {'; '.join(additions)}")
+    return ExitCode.OK
+
+
+@modules.command()
+@config_option
+@name_argument
+def disable(config_path: Path, name: str) -> int:
+    """Turn a module off: take it out of app.json, and stop it if a server runs."""
+    from agentcore.cli.backend.backend import running_server
+    from agentcore.cli.backend.server_backend import ServerBackend
+
+    server = running_server(config_path)
+    if server is not None:
+        return _report(ServerBackend.of(*server).change_module(name, "disable"))
+    from agentcore.config.app_config import load_config, set_modules
+
+    loaded = load_config(config_path, os.environ)
+    _refuse_fixed(loaded)
+    listed = loaded.modules
+    if name not in listed:
+        raise CliError(f"module {name!r} is not on", hint=f"on are: {', '.join(listed) or 'none'}")
+    set_modules(config_path, tuple(other for other in listed if other != name))
+    click.echo(f"{name} is off from the next start.")
+    return ExitCode.OK
+
+
+@modules.command()
+@config_option
+@name_argument
+def reload(config_path: Path, name: str) -> int:
+    """Run the code of a module that is on the disk now, in the running server.
+
+    All modules of its distribution go with it, and those that need it. The new code is loaded beside what runs: where
+    that fails, what runs goes on, and the exit code is 1.
+    """
+    from agentcore.cli.backend.backend import required_server
+    from agentcore.cli.backend.server_backend import ServerBackend
+
+    return _report(ServerBackend.of(*required_server(config_path)).change_module(name, "reload"))
+
+
+@modules.command()
+@config_option
+@name_argument
+@click.argument("source", required=False)
+def choose(config_path: Path, name: str, source: str | None) -> int:
+    """Choose what stands behind a module's name: a distribution, or the folder of local modules.
+
+    It takes a person's word: here, at a terminal, while no server runs; with a server in the approval view, or at the
+    server's own terminal. Without SOURCE, what there is to choose from is listed.
+    """
+    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.commands.choosing import choose_source, print_sources
+
+    with open_backend(config_path, warns=False) as backend:
+        if source is None:
+            print_sources(backend.module(name))
+            return ExitCode.OK
+        return _report(choose_source(backend, name, source))
+
+
+def _refuse_fixed(loaded: "AppConfig") -> None:
+    """Refuse to change a list that the environment fixes: app.json would not count."""
+    origin = loaded.origin_of(("modules",))
+    if origin.is_read_only:
+        raise CliError(f"the list of modules comes from the {origin}", hint="change it there, or unset it")
+
+
+def _report(module: Mapping[str, Any]) -> int:
+    """Tell what became of a module; one that did not get ready, or kept its old code, is a failure."""
+    from agentcore.cli.terminal.module_text import print_outcome
+
+    print_outcome(module)
+    is_well = module["state"] not in ("failed", "missing") and not module["reloadError"]
+    return ExitCode.OK if is_well else ExitCode.CALL_FAILED

@@ -1,0 +1,135 @@
+"""`agentcore serve`: the server."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentcore.cli.lazy import quick_imports
+from agentcore.cli.options import config_option, is_verbose
+
+if TYPE_CHECKING:
+    from agentcore.server.serve import Console
+
+
+@click.command()
+@config_option
+@click.option("--host", metavar="ADDRESS", help="Address to bind.  [default: server.host of app.json, 127.0.0.1]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    help="Port to bind, 0 for any that is free.  [default: server.port of app.json, 8765]",
+)
+@click.option(
+    "--approval-port",
+    type=click.IntRange(0, 65_535),
+    help="Port of the approval view.  [default: server.approval_port of app.json, else the same as last time]",
+)
+@click.option(
+    "--open",
+    "opens_page",
+    is_flag=True,
+    help="Open the page in a browser when the modules have started, logged in to the approval view as well.",
+)
+@click.option(
+    "--approver-code-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    help="Write a code for the approval view into this file (0600), valid once and for ten minutes.",
+)
+@click.option(
+    "--allow-remote",
+    is_flag=True,
+    help="Allow an address other than loopback; it needs TLS in front of it, and its name in server.hosts.",
+)
+def serve(
+    *,
+    config_path: Path,
+    host: str | None,
+    port: int | None,
+    approval_port: int | None,
+    opens_page: bool,
+    approver_code_file: Path | None,
+    allow_remote: bool,
+) -> None:
+    """Start the modules and serve the page, the API and its events, until Ctrl-C.
+
+    On a terminal, it prints addresses with codes that log in once: for the page, and for the approval view on an
+    origin of its own, where calls that need a person are decided on. They are asked about at the terminal too; type
+    `help` for what else can be typed. Elsewhere it logs JSON lines, and `server_ready` has the addresses.
+
+    \b
+    Examples:
+      agentcore serve --open
+      agentcore serve --config ~/assistant/app.json --port 0
+    """
+    from agentcore.late_certificates import certificates_later
+
+    with quick_imports(), certificates_later() as load_certificates:
+        from agentcore.config.app_config import load_config
+        from agentcore.config.workspace import prepare_roots
+        from agentcore.host.containment.ending import bounded_runner
+        from agentcore.host.secrecy import keep_secrets
+        from agentcore.server.logging.setup import configure_logging, keep_log
+        from agentcore.server.serve import log
+        from agentcore.server.serve import serve as run_server
+        from agentcore.store.state.state_dir import StateDir
+
+    keep_secrets()
+    configure_logging(level="debug" if is_verbose() else "info")
+    config = load_config(config_path, os.environ)
+    for notice in config.notices:
+        log.warning("config_notice", notice=notice)
+    roots = prepare_roots(config)
+    if approver_code_file is not None:
+        _refuse_readable(approver_code_file, roots)
+    with StateDir.open(config.file, roots) as state, keep_log(state.path), bounded_runner() as runner:
+        runner.run(
+            run_server(
+                config,
+                state,
+                host=host,
+                port=port,
+                approval_port=approval_port,
+                allow_remote=allow_remote,
+                terminal=sys.stdout if sys.stdout.isatty() else None,
+                approver_code_file=approver_code_file,
+                on_ready=(lambda address: _open_browser(state.path, address)) if opens_page else None,
+                console=_console(),
+                before_modules=load_certificates,
+            )
+        )
+
+
+def _console() -> "Console | None":
+    """What a person at this terminal types, if there is one."""
+    from agentcore.cli.terminal.terminal import has_person
+
+    if not has_person():
+        return None
+    from agentcore.cli.terminal.server_console import ServerConsole
+
+    return ServerConsole.run
+
+
+def _refuse_readable(file: Path, roots: Sequence[Path]) -> None:
+    """A code for the approval view must not lie where tools can read it."""
+    from agentcore.cli.terminal.exits import CliError
+
+    for root in roots:
+        if file.resolve().is_relative_to(root.resolve()):
+            raise CliError(
+                f"--approver-code-file {file} lies in the workspace root {root}, where tools can read it",
+                hint="name a file elsewhere",
+            )
+
+
+def _open_browser(state: Path, address: str) -> None:
+    from agentcore.cli.terminal.browser import open_browser
+    from agentcore.cli.terminal.output import warn
+
+    if not open_browser(state, address):
+        warn("no browser could be started; type `code` here for addresses to open")

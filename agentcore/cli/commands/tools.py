@@ -1,0 +1,93 @@
+"""`agentcore tools`: what can be called."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentcore.cli.commands.completion import complete_tool, remember_tools
+from agentcore.cli.options import config_option, json_option
+from agentcore.cli.terminal.exits import CliError, ExitCode
+
+
+@click.command()
+@config_option
+@json_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["openai", "anthropic", "mcp"]),
+    help="Print the definitions as JSON in the form of a model's API, or of MCP.",
+)
+@click.argument("name", required=False, shell_complete=complete_tool)
+def tools(config_path: Path, as_json: bool, form: str | None, name: str | None) -> None:
+    """List the tools, or show one with its arguments.
+
+    \b
+    Examples:
+      agentcore tools
+      agentcore tools weather_now
+      agentcore tools --format openai > tools.json
+    """
+    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.terminal.output import print_json
+
+    with open_backend(config_path) as backend:
+        found = backend.tools(form or "agentcore")
+    if form is None:
+        remember_tools(config_path, found)
+    if name is not None:
+        found = [_named(found, name)]
+    if as_json or form:
+        print_json({"tools": found} if name is None else found[0])
+    elif name is not None:
+        _print_tool(found[0])
+    else:
+        _print_tools(found)
+
+
+def _named(tools: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    import difflib
+
+    by_name = {str(tool.get("name") or tool.get("function", {}).get("name")): tool for tool in tools}
+    if name not in by_name:
+        near = difflib.get_close_matches(name, by_name, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "agentcore tools lists them"
+        raise CliError(f"there is no tool {name!r}", hint=hint, code=ExitCode.CALL_FAILED)
+    return by_name[name]
+
+
+def _print_tools(tools: list[dict[str, Any]]) -> None:
+    from agentcore.cli.terminal.output import note, print_table
+
+    if not tools:
+        note("There are no tools: no module is running. See: agentcore modules list")
+        return
+    rows = [(tool["name"], tool["module"], " ".join(tool["effects"]), tool["description"]) for tool in tools]
+    print_table(("tool", "module", "effects", "description"), rows, ["cyan"] * len(rows))
+
+
+def _print_tool(tool: Mapping[str, Any]) -> None:
+    from agentcore.cli.terminal.output import painted, print_text
+
+    schema = tool["input_schema"]
+    click.echo(f"{painted(tool['name'], 'cyan', bold=True)}  (module {tool['module']}, {', '.join(tool['effects'])})")
+    print_text(f"\n{tool['description'].strip()}\n")
+    properties = schema.get("properties", {})
+    if properties:
+        click.echo("\nArguments:")
+    for name, part in properties.items():
+        print_text(f"  {_signature(name, part, schema)}")
+        if description := part.get("description"):
+            print_text(f"      {description.strip()}")
+    click.echo(f"\nTime limit: {tool['timeout_ms'] / 1000:g} s")
+
+
+def _signature(name: str, part: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    from agentcore.cli.arguments import described_type
+
+    if name in schema.get("required", []):
+        return f"{name}: {described_type(schema, part)}, required"
+    default = part.get("default")
+    return f"{name}: {described_type(schema, part)}" + ("" if default is None else f" = {default!r}")

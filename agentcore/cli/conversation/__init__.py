@@ -1,0 +1,1 @@
+"""`agentcore chat`: a conversation at the terminal."""

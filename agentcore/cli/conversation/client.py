@@ -1,0 +1,109 @@
+"""Chat sessions over the routes of a server: made, listed, followed, written to."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from agentcore.cli.backend.server_client import ServerClient, ServerError, path_of
+from agentcore.cli.conversation.event_feed import EventFeed
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWish:
+    """How a session is to be.
+
+    Args:
+        session_id: Which one to go on with; empty: a new one.
+        model: Empty: the agent's.
+        agent: Empty: `default`, or the session's own.
+        mode: Which calls need approval; empty: as the agent or app.json says.
+    """
+
+    session_id: str = ""
+    model: str = ""
+    agent: str = ""
+    mode: str = ""
+
+
+class ChatClient:
+    """What a terminal needs of chat sessions; no method holds the event loop.
+
+    Args:
+        server: The way to the server.
+        is_own: Whether the server's host is in this process, and this terminal approves its calls.
+    """
+
+    def __init__(self, server: ServerClient, *, is_own: bool) -> None:
+        self._server = server
+        self.is_own = is_own
+
+    async def tools(self) -> list[dict[str, Any]]:
+        """All tools.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses. So with every method.
+        """
+        tools: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/tools"))["tools"]
+        return tools
+
+    async def sessions(self, limit: int = 20) -> list[dict[str, Any]]:
+        """Sessions, the last used first."""
+        path = f"/api/sessions?{urlencode({'limit': limit})}"
+        sessions: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, path))["sessions"]
+        return sessions
+
+    async def overview(self) -> dict[str, Any]:
+        """Models, agents and modes, and whether there is a model at all."""
+        overview: dict[str, Any] = await asyncio.to_thread(self._server.get, "/api/chat")
+        return overview
+
+    async def create(self, agent: str) -> str:
+        """Make a session; gives its id."""
+        made = await asyncio.to_thread(self._server.post, "/api/sessions", {"agentId": agent or "default"})
+        return str(made["sessionId"])
+
+    async def session(self, session_id: str) -> dict[str, Any]:
+        """One session."""
+        session: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id))
+        return session
+
+    async def change(self, session_id: str, values: Mapping[str, str]) -> dict[str, Any]:
+        """Change `model`, `agentId` or `mode` of a session; gives the session as it is then."""
+        session: dict[str, Any] = await asyncio.to_thread(self._server.patch, _path_of(session_id), values)
+        return session
+
+    async def follow(self, session_id: str) -> EventFeed:
+        """Begin to read what happens in a session."""
+        query = urlencode({"session_id": session_id, "types": "session.*,approval.*,call.progress"})
+        return await EventFeed.open(self._server, f"/api/events?{query}")
+
+    async def send(self, session_id: str, text: str) -> None:
+        """Send a message; what becomes of it is told by events."""
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), {"text": text})
+
+    async def stop(self, session_id: str) -> None:
+        """End the turn of a session."""
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "stop"))
+
+    async def answer(self, session_id: str, question_id: str, text: str) -> None:
+        """Answer what a tool asks."""
+        body = {"questionId": question_id, "text": text}
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "answer"), body)
+
+    async def command(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Make a call of the person's own, which stays in the session; gives its id there."""
+        body = {"tool": tool, "arguments": arguments}
+        taken = await asyncio.to_thread(self._server.post, _path_of(session_id, "command"), body)
+        return str(taken["toolId"])
+
+    async def cancel(self, call_id: str) -> None:
+        """Cancel a call; one that has ended by itself is none."""
+        with suppress(ServerError):
+            await asyncio.to_thread(self._server.post, path_of("api", "calls", call_id, "cancel"))
+
+
+def _path_of(session_id: str, *more: str) -> str:
+    return path_of("api", "sessions", session_id, *more)

@@ -1,0 +1,179 @@
+"""A conversation in the terminal: a line is a message to the model, or a command."""
+
+import difflib
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, get_args
+
+import click
+
+from agentcore.cli.arguments import parse_arguments
+from agentcore.cli.conversation.client import ChatClient
+from agentcore.cli.conversation.prompt_line import PromptLine
+from agentcore.cli.conversation.session import ChatSession
+from agentcore.cli.conversation.view import TerminalView, print_result
+from agentcore.cli.terminal.exits import CliError
+from agentcore.cli.terminal.output import note, painted, print_table
+from agentcore.cli.terminal.terminal import confirmed
+from agentcore.host.policy.authority import is_looser
+from agentcore.host.policy.call_facts import ApprovalMode
+
+_HELP = """\
+  /help                  show this
+  /new                   begin a new session
+  /sessions              list sessions; /sessions ID goes on with one
+  /model [NAME]          list models, or change the model
+  /agent [ID]            list agents, or change the agent
+  /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
+  /tools [PATTERN]       list tools
+  /tool NAME key=value   call a tool yourself, by the rules of `agentcore call`
+  /result                show the whole of the last result
+  /quit                  end; so does Ctrl-D
+
+  A line that ends with \\ goes on in the next one; what is pasted may have several lines.
+  Ctrl-C stops the turn that goes on."""
+
+
+class Conversation:
+    """Reads lines until the person ends.
+
+    Args:
+        client: The way to the server.
+        session: The session that is talked to.
+        view: Shows what happens.
+        line: Reads what is typed.
+    """
+
+    def __init__(self, client: ChatClient, session: ChatSession, view: TerminalView, line: PromptLine) -> None:
+        self._client, self._session, self._view, self._line = client, session, view, line
+        self._tools: list[dict[str, Any]] = []
+        self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
+            "help": self._help,
+            "new": self._new,
+            "sessions": self._sessions,
+            "model": self._model,
+            "agent": self._agent,
+            "mode": self._mode,
+            "tools": self._list_tools,
+            "tool": self._call_tool,
+            "result": self._result,
+        }
+
+    async def run(self) -> None:
+        """Talk until Ctrl-D.
+
+        Raises:
+            CliError: The server is gone.
+        """
+        self._tools = await self._client.tools()
+        self._line.offer(self._commands, self._tools)
+        overview = await self._client.overview()
+        if not overview["isSetUp"]:
+            self._view.tell(f"{overview['hint']}. Until then, /tool NAME … calls tools.")
+        self._view.tell(f"{self._session.describe()} · /help, Ctrl-D ends")
+        while (text := await self._line.read()) is not None:
+            if text.startswith("/"):
+                if text.split()[0] in ("/quit", "/exit"):
+                    return
+                await self._guarded(self._command(text[1:]))
+            elif text.strip():
+                await self._guarded(self._session.say(text))
+
+    async def _guarded(self, work: Awaitable[object]) -> None:
+        """Do what a line wants; a mistake ends the line and not the conversation."""
+        try:
+            await work
+        except CliError as exc:
+            self._view.tell("")
+            exc.show()
+
+    async def _command(self, text: str) -> None:
+        word, _, rest = text.partition(" ")
+        command = self._commands.get(word)
+        if command is None:
+            near = difflib.get_close_matches(word, self._commands, n=1)
+            raise CliError(f"there is no command /{word}", hint=f"did you mean /{near[0]}?" if near else "/help")
+        await command(rest.strip())
+
+    async def _help(self, _: str) -> None:
+        click.echo(_HELP, err=True)
+
+    async def _new(self, _: str) -> None:
+        await self._session.begin_alike()
+        self._describe()
+
+    async def _sessions(self, wanted: str) -> None:
+        if wanted:
+            await self._session.go_on_with(wanted)
+            self._describe()
+            return
+        rows = [
+            (each["sessionId"], "running" if each["isRunning"] else "waiting" if each["waiting"] else "", each["title"])
+            for each in await self._client.sessions()
+        ]
+        print_table(("session", "state", "title"), rows, ["cyan"] * len(rows))
+
+    async def _model(self, name: str) -> None:
+        if name:
+            await self._session.change({"model": name})
+        else:
+            await self._list("models", "name", "model")
+        self._describe()
+
+    async def _agent(self, agent_id: str) -> None:
+        if agent_id:
+            await self._session.change({"agentId": agent_id})
+        else:
+            await self._list("agents", "id", "instructions")
+        self._describe()
+
+    async def _mode(self, mode: str) -> None:
+        if mode and await self._is_meant(mode):
+            await self._session.change({"mode": mode})
+        self._describe()
+
+    async def _is_meant(self, mode: str) -> bool:
+        """Whether the person wants this mode: a looser one counts here without anybody else being asked."""
+        before = self._session.mode
+        wanted: ApprovalMode | None = next((known for known in get_args(ApprovalMode) if known == mode), None)
+        if not self._client.is_own or wanted is None or not is_looser(wanted, before):
+            return True
+        return await confirmed(f"Calls of this session will be decided by {mode}, and not by {before}.")
+
+    async def _list(self, kind: str, *columns: str) -> None:
+        found = (await self._client.overview())[kind]
+        rows = [[str(each.get(column) or "") for column in columns] for each in found]
+        print_table(columns, rows, ["cyan"] * len(rows))
+
+    def _describe(self) -> None:
+        self._view.tell(self._session.describe())
+
+    async def _list_tools(self, pattern: str) -> None:
+        self._tools = await self._client.tools()
+        self._line.offer(self._commands, self._tools)
+        rows = [
+            (tool["name"], " ".join(tool["effects"]), tool["description"])
+            for tool in self._tools
+            if pattern.strip("*") in tool["name"]
+        ]
+        print_table(("tool", "effects", "description"), rows, ["cyan"] * len(rows))
+
+    async def _call_tool(self, text: str) -> None:
+        hint = "/tool NAME key=value, with quotes around a value that has blanks"
+        try:
+            name, *words = shlex.split(text) or [""]
+        except ValueError as exc:
+            raise CliError(f"{text!r} cannot be read: {exc}", hint=hint) from None
+        if not name:
+            raise CliError("which tool?", hint=hint)
+        await self._session.call_tool(self._view, name, parse_arguments(self._schema_of(name), None, words))
+
+    def _schema_of(self, name: str) -> Mapping[str, Any]:
+        """The tool's schema; an empty one for an unknown tool, of which the host speaks better."""
+        return next((tool["input_schema"] for tool in self._tools if tool["name"] == name), {})
+
+    async def _result(self, _: str) -> None:
+        if self._view.last_result is None:
+            note("There is no result yet.", painted("→", "cyan"))
+        else:
+            print_result(self._view.last_result)

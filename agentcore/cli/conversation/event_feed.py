@@ -1,0 +1,86 @@
+"""Events of a server, read by a thread of its own and taken in the event loop."""
+
+import asyncio
+import json
+import threading
+from collections import defaultdict
+from contextlib import suppress
+from typing import Any, Self
+
+from agentcore.cli.backend.server_client import OpenStream, ServerClient
+from agentcore.cli.terminal.exits import CliError, ExitCode
+
+_REQUEST_SECONDS = 5.0
+
+
+class EventFeed:
+    """What happens from the moment on at which it was opened.
+
+    Args:
+        stream: The stream of events, which has begun.
+        address: Where it comes from, for errors.
+    """
+
+    def __init__(self, stream: OpenStream, address: str) -> None:
+        self._stream, self._address = stream, address
+        self._loop = asyncio.get_running_loop()
+        self._taken: asyncio.Queue[dict[str, Any] | CliError] = asyncio.Queue()
+        self._requested: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._reader = threading.Thread(target=self._read, name="agentcore-events", daemon=True)
+        self._reader.start()
+
+    @classmethod
+    async def open(cls, client: ServerClient, path: str) -> Self:
+        """Begin to read the events at a path.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return cls(await asyncio.to_thread(client.open_stream, "GET", path), client.address)
+
+    async def next(self) -> dict[str, Any]:
+        """The next event.
+
+        Raises:
+            CliError: The stream has ended.
+        """
+        taken = await self._taken.get()
+        if isinstance(taken, CliError):
+            raise taken
+        if taken["type"] == "approval.requested":
+            self._requested[taken["callId"]].set()
+        return taken
+
+    async def until_requested(self, call_id: str) -> None:
+        """Wait until the request to approve a call was taken, and so all that came before it; not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REQUEST_SECONDS):
+                await self._requested[call_id].wait()
+        self._requested.pop(call_id, None)
+
+    def forget(self) -> None:
+        """Drop what has come and was not taken."""
+        while not self._taken.empty():
+            if isinstance(taken := self._taken.get_nowait(), CliError):
+                raise taken
+
+    async def close(self) -> None:
+        """End reading."""
+        self._stream.interrupt()
+        await asyncio.to_thread(self._reader.join)
+
+    def _read(self) -> None:
+        end = CliError(f"the server at {self._address} has ended its stream of events", code=ExitCode.UNREACHABLE)
+        try:
+            for event in self._stream:
+                self._loop.call_soon_threadsafe(self._taken.put_nowait, json.loads(event.data))
+        except CliError as exc:
+            end = exc
+        except RuntimeError:
+            return  # the event loop has ended, and nobody waits
+        finally:
+            self._stream.close()
+        try:
+            self._loop.call_soon_threadsafe(self._taken.put_nowait, end)
+        except RuntimeError:
+            return  # as above

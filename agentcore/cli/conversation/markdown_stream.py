@@ -1,0 +1,115 @@
+"""Markdown on a terminal while it streams: headings, emphasis, code, lists and quotes; nothing is laid out anew."""
+
+import re
+from collections.abc import Callable
+
+import click
+
+from agentcore.cli.terminal.visible_text import terminal_safe
+
+_SPAN_CHARS = 240
+"""How much is held back for the end of a span; what goes on for longer was none."""
+
+_LINE_HEAD = re.compile(r"( *)(#{1,6} +|[-*+] +|> ?|```[^`\n]*|~~~[^\n]*)?")
+_UNDECIDED = re.compile(r" *(#{0,6}|[-*+>]|`{0,2}|~{0,2})\Z")
+_MARKER = re.compile(r"\*\*|\*\Z|`")
+_SPAN = re.compile(r"`([^`\n]+)`|\*\*(\S|\S[^\n]*?\S)\*\*")
+_FENCE = re.compile(r" *(```|~~~)")
+
+
+class MarkdownStream:
+    """Takes a text in pieces and writes it in styles.
+
+    Args:
+        write: Takes what is to be shown.
+    """
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._held = ""
+        self._is_line_start = True
+        self._is_heading = self._is_code = False
+
+    def feed(self, piece: str) -> None:
+        """Show a piece, as far as it can be told what it is."""
+        self._held += terminal_safe(piece)
+        self._show(is_end=False)
+
+    def end(self) -> None:
+        """Show what was held back: nothing more comes."""
+        self._show(is_end=True)
+        self._is_line_start = True
+        self._is_heading = self._is_code = False
+
+    def _show(self, *, is_end: bool) -> None:
+        shown = []
+        while self._held:
+            line, feed, rest = self._held.partition("\n")
+            is_whole = bool(feed) or is_end
+            if self._is_line_start:
+                if not is_whole and self._is_undecided(line):
+                    break
+                line, head = self._begin(line)
+                shown.append(head)
+            text, left = self._styled(line, is_whole=is_whole)
+            shown.append(text)
+            self._held = left + feed + rest if left else rest
+            if left:
+                break
+            if feed:
+                shown.append("\n")
+                self._is_line_start, self._is_heading = True, False
+        if text := "".join(shown):
+            self._write(text)
+
+    def _is_undecided(self, line: str) -> bool:
+        if self._is_code:
+            # the end of the code, once it is there
+            return _FENCE.match(line) is not None or not line.strip(" `~")
+        return _UNDECIDED.fullmatch(line) is not None or _FENCE.match(line) is not None
+
+    def _begin(self, line: str) -> tuple[str, str]:
+        """The rest of a line, and what it begins with as it is shown."""
+        if _FENCE.match(line):
+            self._is_code = not self._is_code
+            self._is_line_start = False
+            return "", click.style(line, dim=True)
+        self._is_line_start = False
+        if self._is_code:
+            return line, ""
+        match = _LINE_HEAD.match(line)
+        assert match is not None  # noqa: S101 - it matches the empty text
+        indent, mark = match[1], match[2] or ""
+        rest = line[match.end() :]
+        if mark.startswith("#"):
+            self._is_heading = True
+            return rest, indent
+        if mark.startswith(">"):
+            return rest, f"{indent}{click.style('│', dim=True)} "
+        return (rest, f"{indent}• ") if mark else (line, "")
+
+    def _styled(self, line: str, *, is_whole: bool) -> tuple[str, str]:
+        """The text as far as it is decided, and what is held back."""
+        if self._is_code:
+            return (click.style(line, fg="cyan") if line else ""), ""
+        shown, at = [], 0
+        while marker := _MARKER.search(line, at):
+            shown.append(self._plain(line[at : marker.start()]))
+            at = marker.start()
+            span = _SPAN.match(line, at)
+            if span is None and not is_whole and len(line) - at < _SPAN_CHARS:
+                return "".join(shown), line[at:]
+            if span is None:
+                shown.append(self._plain(marker[0]))
+                at = marker.end()
+            else:
+                shown.append(self._emphasised(span))
+                at = span.end()
+        shown.append(self._plain(line[at:]))
+        return "".join(shown), ""
+
+    def _emphasised(self, span: re.Match[str]) -> str:
+        return click.style(span[1], fg="cyan") if span[1] is not None else click.style(span[2], bold=True)
+
+    def _plain(self, text: str) -> str:
+        return click.style(text, bold=True) if text and self._is_heading else text

@@ -1,0 +1,66 @@
+"""A person's own call of a tool from a conversation; it stays in the session."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from agentcore.cli.conversation.client import ChatClient
+from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.conversation.interrupts import interrupts
+from agentcore.cli.conversation.view import TerminalView
+from agentcore.cli.terminal.exits import CliError
+
+
+class OwnCall:
+    """Carries out one call and shows how it ends.
+
+    Args:
+        client: The way to the session.
+        feed: The session's events.
+        view: Shows them.
+    """
+
+    def __init__(self, client: ChatClient, feed: EventFeed, view: TerminalView) -> None:
+        self._client, self._feed, self._view = client, feed, view
+        self._call_id: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def run(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Call a tool; Ctrl-C cancels the call.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        self._feed.forget()
+        try:
+            with interrupts() as pressed:
+                async with asyncio.TaskGroup() as group:
+                    cancelling = group.create_task(self._cancel_when(pressed))
+                    await self._show(await self._client.command(session_id, tool, arguments))
+                    cancelling.cancel()
+        except* CliError as exc:
+            raise exc.exceptions[0] from None
+
+    async def _show(self, tool_id: str) -> None:
+        """Show what is told of the call on its way, and its result."""
+        while True:
+            event = await self._feed.next()
+            match event["type"]:
+                case "session.toolState" if event["toolId"] == tool_id:
+                    self._take_state(event)
+                case "call.progress":
+                    self._view.progress(event)
+                case "session.toolResult" if event["tool_result"]["toolId"] == tool_id:
+                    self._view.show(event)
+                    return
+
+    def _take_state(self, event: Mapping[str, Any]) -> None:
+        if "callId" in event and not self._call_id.done():
+            self._call_id.set_result(str(event["callId"]))
+        if event["state"] == "waiting" and not self._client.is_own:
+            self._view.tell("  it waits for approval at the server: in its approval view, or at its terminal")
+
+    async def _cancel_when(self, pressed: "asyncio.Queue[None]") -> None:
+        """Cancel the call whenever Ctrl-C was pressed; what has no name yet is cancelled when it has one."""
+        while True:
+            await pressed.get()
+            await self._client.cancel(await self._call_id)

@@ -1,0 +1,70 @@
+"""The server's application over a host in this process, for commands that need its routes and no listener.
+
+A client reaches it over a pair of sockets that only this process holds: nothing listens, and nobody else can connect.
+"""
+
+import asyncio
+import http.client
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from aiohttp import web
+
+from agentcore.api.context import Principal
+from agentcore.cli.backend.server_client import ServerClient
+from agentcore.host.host import Host
+from agentcore.server.addresses import Addresses
+from agentcore.server.app import create_app
+from agentcore.server.gate import Gate
+
+_PERSON = Principal("cli")
+_PORT = 1  # stands in the Host header alone
+_CONNECT_SECONDS = 10.0
+_ANSWER_SECONDS = 2.0
+
+
+@asynccontextmanager
+async def open_own_server(host: Host) -> AsyncIterator[ServerClient]:
+    """Serve a host to this process alone; gives the client, whose methods block and belong into threads."""
+    app = create_app(host, addresses=Addresses(_PORT))
+    parts = app.dispatcher.parts
+    app.dispatcher.parts = replace(parts, gate=_OwnGate(parts.addresses, parts.gate.credentials, parts.hits))
+    runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
+    await runner.setup()
+    try:
+        connector = _Connector(runner, asyncio.get_running_loop())
+        yield ServerClient(f"http://127.0.0.1:{_PORT}", "", connect=connector.connect)
+    finally:
+        await runner.shutdown()
+        await runner.cleanup()
+
+
+class _OwnGate(Gate):
+    """Nobody but this process can connect: who asks is the person whose process it is."""
+
+    async def identify(self, request: web.BaseRequest) -> Principal:
+        """The person; no credential is needed."""
+        return _PERSON
+
+
+class _Connector:
+    """Makes connections from threads to the event loop of the same process."""
+
+    def __init__(self, runner: web.AppRunner, loop: asyncio.AbstractEventLoop) -> None:
+        self._runner, self._loop = runner, loop
+
+    def connect(self, timeout_s: float) -> http.client.HTTPConnection:
+        """A connection that is open; called in a thread other than the event loop's."""
+        ours, theirs = socket.socketpair()
+        asyncio.run_coroutine_threadsafe(self._accept(theirs), self._loop).result(_CONNECT_SECONDS)
+        ours.settimeout(timeout_s)
+        connection = http.client.HTTPConnection("127.0.0.1", _PORT)
+        connection.sock = ours
+        return connection
+
+    async def _accept(self, theirs: socket.socket) -> None:
+        factory = self._runner.server
+        assert factory is not None  # noqa: S101 - made by setup()
+        await self._loop.connect_accepted_socket(factory, theirs)

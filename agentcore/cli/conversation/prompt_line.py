@@ -1,0 +1,106 @@
+"""What a person types in a conversation: edited, remembered, completed; several lines where they are wanted."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import create_output
+
+from agentcore.cli.terminal.output import note
+from agentcore.store.state.private_file import create_private_file
+
+_MODES = ("ask", "ask_writes", "allow", "deny")
+
+
+class PromptLine:
+    """Reads from the terminal of this process.
+
+    Args:
+        history: The file in which lines are kept; only its owner may read it.
+    """
+
+    def __init__(self, history: Path) -> None:
+        create_private_file(history, b"")
+        self._completer = _Completer()
+        self._session: PromptSession[str] = PromptSession(
+            history=FileHistory(str(history)),
+            completer=self._completer,
+            complete_while_typing=False,
+            key_bindings=_keys(),
+            enable_open_in_editor=True,
+            output=create_output(),
+            prompt_continuation="  ",
+        )
+
+    def offer(self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]]) -> None:
+        """Say what is completed."""
+        self._completer.commands = [*commands, "quit"]
+        self._completer.tools = {
+            str(tool["name"]): list(tool.get("input_schema", {}).get("properties", {})) for tool in tools
+        }
+
+    async def read(self) -> str | None:
+        """The next message or command; None: the person has ended. Ctrl-C throws away what is being typed."""
+        while True:
+            try:
+                return await self._session.prompt_async(ANSI("\x1b[1m>\x1b[0m "))
+            except EOFError:
+                return None
+            except KeyboardInterrupt:
+                note("(Ctrl-D ends)")
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        """A line that ends with a backslash goes on; any other is done."""
+        buffer = event.current_buffer
+        if buffer.document.text_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return keys
+
+
+class _Completer(Completer):
+    """Completes commands, names of tools, and names of their arguments."""
+
+    def __init__(self) -> None:
+        self.commands: list[str] = []
+        self.tools: dict[str, list[str]] = {}
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """What can stand where the cursor is."""
+        text = document.text_before_cursor
+        if not text.startswith("/"):
+            return
+        words = text.split(" ")
+        for candidate in self._candidates(words):
+            if candidate.startswith(words[-1]):
+                yield Completion(candidate, start_position=-len(words[-1]))
+
+    def _candidates(self, words: list[str]) -> Iterable[str]:
+        if len(words) == 1:
+            return [f"/{command}" for command in self.commands]
+        if words[0] == "/mode":
+            return _MODES
+        if words[0] == "/tool" and len(words) == 2:  # noqa: PLR2004 - the command and the tool
+            return self.tools
+        if words[0] == "/tool":
+            given = {word.partition("=")[0] for word in words[2:-1]}
+            return [f"{name}=" for name in self.tools.get(words[1], []) if name not in given]
+        return ()

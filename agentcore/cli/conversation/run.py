@@ -1,0 +1,115 @@
+"""One run of `agentcore chat`: with the running server, or with a host in this process."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from agentcore.cli.backend.backend import running_server
+from agentcore.cli.backend.server_client import ServerClient, ServerError
+from agentcore.cli.conversation.client import ChatClient, SessionWish
+from agentcore.cli.conversation.session import ChatSession
+from agentcore.cli.conversation.turn import exit_code_of
+from agentcore.cli.conversation.view import ChatView, JsonView, TerminalView
+from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.terminal import has_person
+from agentcore.store.state.state_dir import locate_state_dir
+
+_HISTORY_NAME = "chat_history"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRun:
+    """What the command line asks for.
+
+    Args:
+        config_path: The app.json.
+        wish: How the session is to be.
+        message: The one message to send; None: a conversation.
+        goes_on: Whether the session that was last used is meant.
+        as_json: Whether events are printed as JSON.
+    """
+
+    config_path: Path
+    wish: SessionWish
+    message: str | None
+    goes_on: bool
+    as_json: bool
+
+    def run(self) -> int:
+        """Talk, and give the exit code.
+
+        Raises:
+            CliError: A server is there and cannot be used; there is no such session, agent or model.
+            AgentcoreError: A host cannot be started here.
+        """
+        server = running_server(self.config_path)
+        if server is not None:
+            return asyncio.run(self._talk(ChatClient(ServerClient.of(*server), is_own=False)))
+        return self._run_here()
+
+    def _run_here(self) -> int:
+        from agentcore.cli.backend.local_host import open_local_host
+        from agentcore.cli.conversation.own_server import open_own_server
+        from agentcore.cli.terminal.terminal_approval import TerminalApprover
+        from agentcore.host.host import Host
+
+        def ask_in_order(approver: object, session: ChatSession) -> None:
+            if isinstance(approver, TerminalApprover):
+                approver.before = lambda request: session.until_shown(request.call_id)
+
+        async def talk(host: Host) -> int:
+            async with open_own_server(host) as server:
+                return await self._talk(ChatClient(server, is_own=True), partial(ask_in_order, host.approvals.approver))
+
+        with open_local_host(self.config_path) as local:
+            local.warn_of_modules()
+            return local.run(talk)
+
+    async def _talk(self, client: ChatClient, on_session: Callable[[ChatSession], None] | None = None) -> int:
+        view: ChatView = JsonView() if self.as_json else TerminalView()
+        session = ChatSession(client, view, has_person=has_person())
+        if on_session is not None:
+            on_session(session)
+        try:
+            await self._open(session, client)
+            if self.message is not None:
+                return (await session.say(self.message)).exit_code
+            assert isinstance(view, TerminalView)  # noqa: S101 - JSON comes with a message
+            await self._converse(client, session, view)
+        finally:
+            await session.close()
+        return ExitCode.OK
+
+    async def _open(self, session: ChatSession, client: ChatClient) -> None:
+        try:
+            await session.open(await self._wished(client))
+        except ServerError as exc:
+            raise CliError(exc.message, code=exit_code_of(exc.error)) from exc
+
+    async def _wished(self, client: ChatClient) -> SessionWish:
+        """The wish with the session that was last used, if that is what was meant."""
+        if not self.goes_on or self.wish.session_id:
+            return self.wish
+        sessions = await client.sessions(limit=1)
+        if not sessions:
+            raise CliError("there is no session to go on with", hint="agentcore chat begins one")
+        return replace(self.wish, session_id=sessions[0]["sessionId"])
+
+    async def _converse(self, client: ChatClient, session: ChatSession, view: TerminalView) -> None:
+        try:
+            from agentcore.cli.conversation.prompt_line import PromptLine
+        except ModuleNotFoundError as exc:
+            from agentcore.installing import pip_command
+
+            raise CliError(
+                f"a conversation needs {exc.name}", hint=pip_command("agentcore-runtime[chat]"), code=ExitCode.USAGE
+            ) from exc
+        from agentcore.cli.conversation.dialogue import Conversation
+
+        if not sys.stdout.isatty():
+            raise CliError("a conversation needs a terminal", hint='agentcore chat "…" sends one message')
+        line = PromptLine(locate_state_dir(self.config_path) / _HISTORY_NAME)
+        await Conversation(client, session, view, line).run()

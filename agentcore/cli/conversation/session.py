@@ -1,0 +1,129 @@
+"""The session that a terminal talks to: which one it is, and with which model, agent and mode."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentcore.cli.conversation.client import ChatClient, SessionWish
+from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.conversation.own_call import OwnCall
+from agentcore.cli.conversation.turn import ChatTurn, TurnEnd
+from agentcore.cli.conversation.view import ChatView, TerminalView
+from agentcore.cli.terminal.exits import CliError
+from agentcore.host.policy.call_facts import ApprovalMode
+
+
+class ChatSession:
+    """Writes to a session and shows what comes of it. `begin` or `go_on_with` comes first, `close` last.
+
+    Args:
+        client: The way to the server.
+        view: Shows what happens.
+        has_person: Whether somebody at this terminal can approve calls.
+    """
+
+    def __init__(self, client: ChatClient, view: ChatView, *, has_person: bool) -> None:
+        self._client, self._view, self._has_person = client, view, has_person
+        self._feed: EventFeed | None = None
+        self._session: Mapping[str, Any] = {}
+
+    @property
+    def mode(self) -> ApprovalMode:
+        """What becomes of the session's calls that no rule says anything about."""
+        mode: ApprovalMode = self._session["mode"]
+        return mode
+
+    def describe(self) -> str:
+        """Session, model, agent and mode, for a person."""
+        session = self._session
+        parts = (
+            ("session", session["title"] or session["sessionId"]),
+            ("model", session["model"] or "the agent's"),
+            ("agent", session["agentId"]),
+            ("mode", session["mode"]),
+        )
+        return " · ".join(f"{name} {value}" for name, value in parts)
+
+    async def open(self, wish: SessionWish) -> None:
+        """Go on with the session that is wished for, or begin one.
+
+        Raises:
+            CliError: There is no such session, agent or model, or the mode needs a person's word.
+        """
+        if wish.session_id:
+            await self.go_on_with(wish.session_id)
+        else:
+            await self.begin(wish.agent)
+        wanted = {"model": wish.model, "agentId": wish.agent, "mode": wish.mode}
+        await self.change({name: value for name, value in wanted.items() if value})
+
+    async def begin(self, agent: str) -> None:
+        """Begin a new session.
+
+        Raises:
+            CliError: There is no such agent.
+        """
+        await self.go_on_with(await self._client.create(agent))
+
+    async def begin_alike(self) -> None:
+        """Begin a new session with the agent and the model of this one.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        model = self._session["model"]
+        await self.begin(self._session["agentId"])
+        await self.change({"model": model} if model else {})
+
+    async def go_on_with(self, session_id: str) -> None:
+        """Go on with a session.
+
+        Raises:
+            CliError: There is no such session.
+        """
+        session = await self._client.session(session_id)
+        await self.close()
+        self._feed = await self._client.follow(session_id)
+        self._session = session
+
+    async def change(self, values: Mapping[str, str]) -> None:
+        """Change `model`, `agentId` or `mode`, from the next message on.
+
+        Raises:
+            CliError: There is no such model, agent or mode, or a person has to confirm the mode.
+        """
+        if values:
+            self._session = await self._client.change(self._session["sessionId"], values)
+
+    async def say(self, text: str) -> TurnEnd:
+        """Send a message and show the turn.
+
+        Raises:
+            CliError: The server cannot be reached.
+        """
+        turn = ChatTurn(self._client, self._opened(), self._view, has_person=self._has_person)
+        session_id = self._session["sessionId"]
+        return await turn.run(session_id, lambda: self._client.send(session_id, text))
+
+    async def call_tool(self, view: TerminalView, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Call a tool as the person's own call, and show how it ends.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        await OwnCall(self._client, self._opened(), view).run(self._session["sessionId"], tool, arguments)
+
+    async def until_shown(self, call_id: str) -> None:
+        """Wait until all is shown that came before a call's request for approval."""
+        if self._feed is not None:
+            await self._feed.until_requested(call_id)
+
+    async def close(self) -> None:
+        """Follow the session no longer; it stays. May be called twice."""
+        if self._feed is not None:
+            feed, self._feed = self._feed, None
+            await feed.close()
+
+    def _opened(self) -> EventFeed:
+        if self._feed is None:
+            raise CliError("no session is open", hint="/new begins one")
+        return self._feed

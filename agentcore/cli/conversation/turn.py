@@ -1,0 +1,188 @@
+"""One turn of a session as a terminal sees it: sent, shown, stopped, and how it ended."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentcore.cli.backend.server_client import ServerError
+from agentcore.cli.conversation.client import ChatClient
+from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.conversation.interrupts import interrupts
+from agentcore.cli.conversation.view import ChatView
+from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.cli.terminal.terminal import forget_typed, read_line
+
+Send = Callable[[], Awaitable[None]]
+"""Sends what begins a turn."""
+
+_USAGE_ERRORS = frozenset(
+    ("agent_not_found", "model_not_found", "model_not_configured", "session_not_found", "invalid_settings")
+)
+
+_THINKING = "the model is thinking …"
+
+
+@dataclass
+class TurnEnd:
+    """How a turn ended.
+
+    Args:
+        error: The last error that it told.
+        waiting: Ids of calls that nobody has decided.
+        is_interrupted: Whether the person stopped it.
+    """
+
+    error: Mapping[str, Any] | None = None
+    waiting: list[str] = field(default_factory=list)
+    is_interrupted: bool = False
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What a command that was this turn exits with."""
+        if self.is_interrupted:
+            return ExitCode.INTERRUPTED
+        if self.error is not None:
+            return exit_code_of(self.error)
+        return ExitCode.CALL_FAILED if self.waiting else ExitCode.OK
+
+
+def exit_code_of(error: Mapping[str, Any]) -> ExitCode:
+    """What a command exits with that an error of the chat ended."""
+    return ExitCode.USAGE if error["type"] in _USAGE_ERRORS else ExitCode.CALL_FAILED
+
+
+class ChatTurn:
+    """Carries out one turn.
+
+    Args:
+        client: The way to the session.
+        feed: The session's events.
+        view: Shows them.
+        has_person: Whether somebody at this terminal can approve calls.
+    """
+
+    def __init__(self, client: ChatClient, feed: EventFeed, view: ChatView, *, has_person: bool) -> None:
+        self._client, self._feed, self._view = client, feed, view
+        # a server has other places to approve at; a host in this process has this terminal and no other
+        self._can_be_approved = has_person or not client.is_own
+        self._has_person = has_person
+        self._end = TurnEnd()
+        self._group: asyncio.TaskGroup | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._expires_at_ms = 0
+
+    async def run(self, session_id: str, send: Send) -> TurnEnd:
+        """Send something and show what comes of it, until nothing more is to come.
+
+        Ctrl-C stops the turn; pressed again, it leaves the turn to itself.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        self._feed.forget()
+        try:
+            with interrupts() as pressed:
+                async with asyncio.TaskGroup() as group:
+                    self._group = group
+                    showing = group.create_task(self._show(session_id, send))
+                    stopping = group.create_task(self._stop_when(pressed, session_id, showing))
+                    await asyncio.wait((showing,))
+                    stopping.cancel()
+                    self._take_question(None, session_id)
+        except* CliError as exc:
+            raise exc.exceptions[0] from None
+        return self._end
+
+    async def _show(self, session_id: str, send: Send) -> None:
+        try:
+            await send()
+        except ServerError as exc:
+            self._end.error = exc.error
+            self._view.show({"type": "session.error", "error": exc.error})
+            return
+        self._view.wait(_THINKING)
+        while (event := await self._next()) is not None:
+            self._view.show(event)
+            match event["type"]:
+                case "session.error":
+                    self._end.error = event["error"]
+                case "session.question":
+                    self._take_question(event["question"], session_id)
+                case "session.toolResult":
+                    self._view.wait(_THINKING)
+                case "approval.requested":
+                    self._expires_at_ms = event["expiresAt"]
+                case "session.finished":
+                    self._end.waiting = event["waiting"]
+                    if not self._goes_on():
+                        return
+
+    def _take_question(self, question: Mapping[str, Any] | None, session_id: str) -> None:
+        """Put what a tool asks to the person; None: it asks nothing any more."""
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+        if question is None:
+            return
+        if self._has_person:
+            forget_typed(sys.stdin.fileno())  # what was typed before the question stood there is no answer to it
+        options = question.get("options") or ()
+        self._view.tell(f"? {question['text']}" + (f" ({' / '.join(options)})" if options else ""))
+        if self._has_person and self._group is not None:
+            self._asking = self._group.create_task(self._answer(question, session_id))
+        else:
+            self._view.tell("  nobody can answer here; Ctrl-C stops the turn")
+
+    async def _answer(self, question: Mapping[str, Any], session_id: str) -> None:
+        while (line := await read_line(sys.stdin.fileno())) is not None:
+            if line.strip():
+                with suppress(ServerError):  # somebody was faster, or it has expired
+                    await self._client.answer(session_id, question["questionId"], line.strip())
+                return
+
+    def _goes_on(self) -> bool:
+        """Whether a turn that has come to a rest is waited for."""
+        if not self._end.waiting or self._end.is_interrupted:
+            return False
+        if not self._can_be_approved:
+            self._view.tell(_nobody_to_ask(len(self._end.waiting)))
+        elif not self._client.is_own:
+            self._view.tell(_waits_elsewhere(len(self._end.waiting)))
+        return self._can_be_approved
+
+    async def _next(self) -> dict[str, Any] | None:
+        """The next event; None when what is waited for has expired."""
+        left_s = max(self._expires_at_ms / 1000 - time.time(), 0) if self._end.waiting else None
+        try:
+            async with asyncio.timeout(left_s):
+                return await self._feed.next()
+        except TimeoutError:
+            self._view.tell("  nobody decided in time; the call did not run")
+            return None
+
+    async def _stop_when(self, pressed: asyncio.Queue[None], session_id: str, showing: asyncio.Task[None]) -> None:
+        await pressed.get()
+        self._end.is_interrupted = True
+        is_resting = bool(self._end.waiting)
+        await self._client.stop(session_id)
+        if is_resting:
+            showing.cancel()  # no event tells that a turn was stopped that does not go on
+        await pressed.get()
+        showing.cancel()
+
+
+def _nobody_to_ask(count: int) -> str:
+    calls = "a call waits" if count == 1 else f"{count} calls wait"
+    return (
+        f"{calls} for a person's approval, and nobody can be asked here: run it in a terminal, or let calls pass "
+        "that need nobody (--mode ask_writes, or approvals in app.json)"
+    )
+
+
+def _waits_elsewhere(count: int) -> str:
+    calls = "This call waits" if count == 1 else f"These {count} calls wait"
+    return f"  {calls} for approval at the server: in its approval view, or at its terminal. Ctrl-C gives up."

@@ -1,0 +1,195 @@
+"""What happens in a session, shown: text to stdout, everything else to stderr; or all of it as lines of JSON."""
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import click
+
+from agentcore.cli.conversation.markdown_stream import MarkdownStream
+from agentcore.cli.terminal.output import note, painted, print_json_text, print_text, size_text, uses_colour
+from agentcore.cli.terminal.progress_line import ProgressLine
+from agentcore.cli.terminal.terminal import TERMINAL
+from agentcore.cli.terminal.visible_text import shortened, terminal_safe
+from agentcore.valid_text import valid_text
+
+_RESULT_LINES = 3
+_ARGUMENT_CHARS = 400
+_WIDTH = 110
+
+_ADVICE = {
+    "model_not_configured": "agentcore doctor shows what is set; /tool NAME … calls tools without a model",
+    "session_busy": "Ctrl-C stops the turn that goes on",
+    "budget_exceeded": "write `go on` to let it continue",
+    "internal_error": "run it again with agentcore -v chat … to see the traceback, or look into the server's log",
+}
+"""What to do about errors, where that depends on the command line."""
+
+
+class ChatView(Protocol):
+    """Shows a session."""
+
+    def show(self, event: Mapping[str, Any]) -> None:
+        """Show one event."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Tell a person something beside the events."""
+        ...
+
+    def wait(self, what: str) -> None:
+        """Say what is waited for, until something happens."""
+        ...
+
+
+class JsonView:
+    """Each event as one line of JSON on stdout, and nothing else there."""
+
+    def show(self, event: Mapping[str, Any]) -> None:
+        """See `ChatView.show`."""
+        print_json_text(json.dumps(event, ensure_ascii=False))
+        sys.stdout.flush()
+
+    def tell(self, text: str) -> None:
+        """See `ChatView.tell`."""
+        note(text)
+
+    def wait(self, what: str) -> None:
+        """See `ChatView.wait`: programs are not told."""
+
+
+class TerminalView:
+    """Text as it streams, calls with their arguments, results by their first lines.
+
+    Attributes:
+        last_result: The last result as it came, for whoever wants all of it.
+    """
+
+    def __init__(self) -> None:
+        self.last_result: Mapping[str, Any] | None = None
+        self._status = ProgressLine()
+        self._styled = MarkdownStream(self._write) if uses_colour(sys.stdout) else None
+        self._is_in_line = False
+
+    def show(self, event: Mapping[str, Any]) -> None:
+        """See `ChatView.show`."""
+        self._status.clear()
+        match event["type"]:
+            case "session.content":
+                self._text(str(event["content"]))
+            case "session.toolCall":
+                self._call(event["tool_call"])
+            case "session.toolResult":
+                self._result(event["tool_result"])
+            case "session.error":
+                self._error(event["error"])
+            case "session.finished":
+                self._end_line()
+            case "approval.decided":
+                self._decision(bool(event["approved"]), str(event["by"]))
+
+    def wait(self, what: str) -> None:
+        """See `ChatView.wait`."""
+        if not self._is_in_line:
+            self._status("progress", {"message": what})
+
+    def progress(self, told: Mapping[str, Any]) -> None:
+        """Say how far a call is, until something else happens."""
+        self._status("progress", told)
+
+    def tell(self, text: str) -> None:
+        """See `ChatView.tell`."""
+        self._status.clear()
+        self._end_line()
+        note(text)
+
+    def _text(self, piece: str) -> None:
+        if self._styled is not None:
+            self._styled.feed(piece)
+        else:
+            self._write(terminal_safe(piece) if sys.stdout.isatty() else valid_text(piece))
+        self._is_in_line = not piece.endswith("\n")
+
+    def _call(self, call: Mapping[str, Any]) -> None:
+        self._end_line()
+        where = "" if call["kind"] == "server" else " (runs in the client)"
+        head = painted(f"→ {terminal_safe(call['tool_name'])}", "cyan", sys.stderr, bold=True)
+        arguments = _arguments_text(call["arguments"])
+        click.echo(f"{head}{where} {arguments}".rstrip(), err=True)
+
+    def _result(self, result: Mapping[str, Any]) -> None:
+        self.last_result = result
+        self._end_line()
+        if not result["ok"]:
+            error = result["error"]
+            note(f"{error['type']}: {error['message']}", painted("  ✗", "red", sys.stderr, bold=True))
+            return
+        lines, left = _head_of(result)
+        mark = painted("  ✓", "green", sys.stderr, bold=True)
+        for number, line in enumerate(lines or ["done"]):
+            click.echo(f"{mark if number == 0 else '   '} {shortened(line, _WIDTH)}", err=True)
+        if left:
+            note(f"    … {left}; /result shows all of it" if sys.stdin.isatty() else f"    … {left}")
+
+    def _decision(self, is_approved: bool, by: str) -> None:
+        if by != TERMINAL:  # who just typed the answer knows it
+            self.tell(f"  {'approved' if is_approved else 'rejected'} by {by}")
+
+    def _error(self, error: Mapping[str, Any]) -> None:
+        self._end_line()
+        if error["type"] == "cancelled":
+            note("  stopped")
+            return
+        note(str(error["message"]), painted(f"{error['type']}:", "red", sys.stderr, bold=True))
+        if advice := _ADVICE.get(str(error["type"])):
+            note(f"  {advice}")
+
+    def _end_line(self) -> None:
+        if self._styled is not None:
+            self._styled.end()
+        if self._is_in_line:
+            self._write("\n")
+            self._is_in_line = False
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def print_result(envelope: Mapping[str, Any]) -> None:
+    """Print all of a result."""
+    for block in envelope.get("content") or ():
+        print_text(block["text"] if block["type"] == "text" else _block_text(block))
+    if not envelope.get("content"):
+        print_text(json.dumps(envelope.get("data") or envelope.get("error"), ensure_ascii=False, indent=2))
+
+
+def _arguments_text(arguments: str) -> str:
+    """Arguments as `key=value`, on one line."""
+    values = json.loads(arguments)
+    shown = " ".join(
+        f"{key}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for key, value in values.items()
+    )
+    one_line = terminal_safe(shown).replace("\n", "⏎").replace("\t", " ")
+    return shortened(one_line, _ARGUMENT_CHARS)
+
+
+def _head_of(envelope: Mapping[str, Any]) -> tuple[list[str], str]:
+    """The first lines of a result, and how much more there is."""
+    blocks = envelope.get("content") or ()
+    text = "\n".join(block["text"] if block["type"] == "text" else _block_text(block) for block in blocks)
+    if not blocks and envelope.get("data") is not None:
+        text = json.dumps(envelope["data"], ensure_ascii=False)
+    lines = [terminal_safe(line) for line in text.strip("\n").split("\n")] if text.strip() else []
+    more = len(lines) - _RESULT_LINES
+    if more > 0:
+        return lines[:_RESULT_LINES], f"{more:,} more lines, {size_text(len(text.encode('utf-8', 'replace')))}"
+    return lines, ""
+
+
+def _block_text(block: Mapping[str, Any]) -> str:
+    if block["type"] == "image":
+        return f"[image {block['mime']}, {size_text(len(block['base64']) * 3 // 4)}]"
+    return f"[{block['name']}, {block['mime']}, {size_text(block['sizeBytes'])}: artifact {block['artifactId']}]"

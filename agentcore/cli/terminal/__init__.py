@@ -1,0 +1,1 @@
+"""What people see and type at a terminal."""

@@ -1,0 +1,83 @@
+"""A call as a person has to see it before deciding: whole, and with nothing in it that cannot be seen."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from agentcore.cli.terminal.output import painted
+from agentcore.cli.terminal.visible_text import all_visible
+from agentcore.host.approvals.queue import ApprovalRequest
+from agentcore.host.policy.grants import GrantOffer
+
+_INDENT = "    "
+
+
+def approval_text(request: ApprovalRequest, stream: Any = None) -> str:
+    """Everything that a decision on a call rests on, for a terminal.
+
+    Args:
+        request: The call that waits.
+        stream: Where it will be shown, for the colours.
+    """
+    return "\n".join(_lines(request, stream))
+
+
+def _lines(request: ApprovalRequest, stream: Any) -> Iterator[str]:
+    definition, preview = request.definition, request.preview
+    effects = sorted(definition.effects if preview is None or preview.effects is None else preview.effects)
+    yield f"A call needs your approval: {request.reason}."
+    yield f"  tool       {painted(all_visible(definition.name), 'cyan', stream, bold=True)}"
+    yield f"  asked by   {_who(request)}"
+    yield f"  effects    {', '.join(effects)}"
+    if preview is not None:
+        for path in preview.paths:
+            yield f"  path       {_one_line(path)}"
+        if preview.cwd is not None:
+            yield f"  runs in    {_one_line(preview.cwd)}"
+        for url in preview.urls:
+            yield f"  address    {_one_line(url)}"
+    yield "  arguments"
+    yield from _arguments(request.arguments)
+    if preview is not None and preview.diff:
+        yield "  changes"
+        yield from (diff_line(line, stream) for line in preview.diff.rstrip("\n").split("\n"))
+    if request.offers:
+        yield "  for later calls like this one you may, by number"
+        yield from (f"{_INDENT}{number}  {_offer(offer)}" for number, offer in enumerate(request.offers, start=1))
+
+
+def _who(request: ApprovalRequest) -> str:
+    principal = request.principal
+    name = f"{principal.kind} {principal.id}".strip()
+    return f"{all_visible(name)}, session {all_visible(request.session_id)}"
+
+
+def _offer(offer: GrantOffer) -> str:
+    scope = {"session": "in this session, allow", "always": "always allow"}[offer.scope]
+    patterns = " and ".join(f"{all_visible(name)} = {_one_line(value)}" for name, value in offer.arguments.items())
+    return f"{scope} {all_visible(offer.tool)} with {patterns or 'any arguments'}"
+
+
+def _arguments(arguments: dict[str, Any]) -> Iterator[str]:
+    """One argument a line; a text of several lines stands below its name, line by line."""
+    if not arguments:
+        yield f"{_INDENT}(none)"
+    for key, value in arguments.items():
+        name = all_visible(key)
+        if isinstance(value, str) and "\n" in value:
+            yield f"{_INDENT}{name}:"
+            yield from (f"{_INDENT}  | {all_visible(line)}" for line in value.split("\n"))
+        else:
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield f"{_INDENT}{name} = {_one_line(shown)}"
+
+
+def diff_line(line: str, stream: Any) -> str:
+    """One line of a unified diff, indented and in its colour."""
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    shown = f"{_INDENT}{all_visible(line)}"
+    return painted(shown, colour, stream) if colour else shown
+
+
+def _one_line(text: str) -> str:
+    return all_visible(text).replace("\n", "<U+000A>").replace("\t", "<U+0009>")

@@ -1,0 +1,61 @@
+"""How a command ends: the exit codes, and the error that says what happened and what to do."""
+
+import sys
+from enum import IntEnum
+from typing import IO, Any
+
+import click
+
+
+class ExitCode(IntEnum):
+    """The exit codes, part of the command line's contract."""
+
+    OK = 0
+    CALL_FAILED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    LOOP_BLOCKED = 24  # the number of the signal by which the server's guard ends it
+    INTERRUPTED = 130
+
+
+class CliError(click.ClickException):
+    """Ends a command with a message, a hint, and an exit code.
+
+    Args:
+        message: What happened.
+        hint: What to do about it, if the message does not say it.
+        code: The exit code.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", code: ExitCode = ExitCode.USAGE) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.exit_code = int(code)  # type: ignore[misc]  # click declares it for the class; ours differs by error
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write message and hint to stderr."""
+        from agentcore.cli.terminal.output import note, painted
+
+        note(self.message, painted("error:", "red", sys.stderr, bold=True))
+        if self.hint:
+            note(f"  {self.hint}")
+
+
+def explained(error: Exception) -> CliError | None:
+    """The error of ours behind an exception that a command let through; None: it is a defect."""
+    # importing it would load pydantic; whatever raised one of ours has done so already
+    if "agentcore.errors" not in sys.modules:
+        return None
+    from agentcore.errors import AgentcoreError, ToolError
+
+    if isinstance(error, ToolError):
+        return CliError(f"{error.type}: {error.message}", code=ExitCode.CALL_FAILED)
+    if isinstance(error, AgentcoreError):
+        return CliError(str(error), code=_code_of(error))
+    return None
+
+
+def _code_of(error: Exception) -> ExitCode:
+    from agentcore.store.state.errors import StateLockedError
+
+    return ExitCode.UNREACHABLE if isinstance(error, StateLockedError) else ExitCode.USAGE

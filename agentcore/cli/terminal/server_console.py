@@ -1,0 +1,193 @@
+"""What a person can do at the terminal of a running server: decide on what waits, stop, resume, pair."""
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+from agentcore.api.context import Principal
+from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, open_dialogue, waiting_things
+from agentcore.cli.terminal.terminal import confirmed, forget_typed, read_line, say
+from agentcore.cli.terminal.visible_text import all_visible
+from agentcore.errors import ToolError
+from agentcore.host.approvals.request import ApprovalRequest
+from agentcore.host.events import Event
+from agentcore.host.host import Host
+from agentcore.store.state.state_dir import read_server_info
+
+_PERSON = Principal("cli")
+_HELP = """\
+  waiting         show again what waits for you
+  stop            emergency stop: end all calls, take no more
+  resume          take calls again
+  code            show new addresses that log a browser in, once
+  pair            show a code that a client is paired with; you confirm it here or in the approval view
+  help            show this
+  Ctrl-C          end the server"""
+_NOTICED = ("approval.*", "policy.*", "pairing.*", "call.finished")
+
+
+class ServerConsole:
+    """Reads lines at the server's terminal, and shows what needs a decision, one thing at a time.
+
+    Args:
+        host: The host that the server serves.
+        keyboard: Descriptor of the terminal that is read.
+    """
+
+    def __init__(self, host: Host, keyboard: int) -> None:
+        self._host, self._keyboard = host, keyboard
+        self._dialogue: Dialogue | None = None
+        self._changed = asyncio.Event()
+        self._screen = asyncio.Lock()
+        self._commands: dict[str, Callable[[], Awaitable[None]]] = {
+            "waiting": self._show_again,
+            "stop": self._stop,
+            "resume": self._resume,
+            "code": self._code,
+            "pair": self._pair,
+            "help": self._help,
+            "?": self._help,
+        }
+
+    @classmethod
+    async def run(cls, host: Host) -> None:
+        """Serve the terminal of this process until it is closed."""
+        console = cls(host, sys.stdin.fileno())
+        ends = [host.events.subscribe(pattern, console._notice) for pattern in _NOTICED]
+        try:
+            with _reading_in_background_fails():
+                async with asyncio.TaskGroup() as group:
+                    showing = group.create_task(console._show_waiting())
+                    await console._read_commands()
+                    showing.cancel()
+        finally:
+            for end in ends:
+                end()
+
+    def _notice(self, event: Event) -> None:
+        # a call that was cancelled leaves the desk without a decision
+        shown = self._dialogue and self._dialogue.asked
+        if event.type != "call.finished" or (
+            isinstance(shown, ApprovalRequest) and event.data["callId"] == shown.call_id
+        ):
+            self._changed.set()
+
+    async def _show_waiting(self) -> None:
+        """Show the oldest thing that waits whenever the one before is done with."""
+        while True:
+            self._changed.clear()
+            async with self._screen:
+                self._show_next()
+            await self._until_change_or_expiry()
+
+    def _show_next(self) -> None:
+        waiting = waiting_things(self._host)
+        if self._dialogue is not None and self._dialogue.asked not in waiting:
+            say("That does not wait any more.")
+            self._dialogue = None
+        if waiting and (self._dialogue is None or _can_wait(self._dialogue, waiting[0])):
+            self._dialogue = open_dialogue(self._host, waiting[0])
+            self._ask(self._dialogue, shows=True)
+
+    async def _until_change_or_expiry(self) -> None:
+        left_s = None
+        if self._dialogue is not None and self._dialogue.asked.expires_at_ms is not None:
+            left_s = max(self._dialogue.asked.expires_at_ms / 1000 - time.time(), 0) + 0.01
+        try:
+            async with asyncio.timeout(left_s):
+                await self._changed.wait()
+        except TimeoutError:
+            pass  # it has expired: the next look at what waits tells
+
+    async def _read_commands(self) -> None:
+        while (line := await read_line(self._keyboard)) is not None:
+            command = self._commands.get(line.strip().lower())
+            if command is not None:
+                await command()
+            elif line.strip():
+                async with self._screen:  # nothing else is shown while the person edits
+                    await self._answer(line)
+
+    async def _answer(self, line: str) -> None:
+        """Take a line about what is shown."""
+        dialogue = self._dialogue
+        if dialogue is None:
+            word = all_visible(line.strip())[:40]
+            say(f"Nothing waits for a decision, and {word!r} means nothing else; ? shows what can be typed")
+            return
+        try:
+            said = await dialogue.answer(line)
+        except ToolError as exc:
+            said = all_visible(exc.message)
+        if said is None:
+            self._ask(dialogue, shows=False)
+            return
+        self._dialogue = None
+        say(said)
+        self._changed.set()
+
+    async def _show_again(self) -> None:
+        if self._dialogue is None:
+            say("Nothing waits for a decision.")
+        else:
+            self._ask(self._dialogue, shows=True)
+
+    async def _stop(self) -> None:
+        ended = await self._host.emergency_stop(_PERSON)
+        say(
+            f"Stopped: {ended['calls']} calls and {ended['resources']} resources ended,"
+            f" {ended['rejected']} rejected. `resume` takes calls again."
+        )
+
+    async def _resume(self) -> None:
+        async with self._screen:  # the next line is the answer to this
+            if not await confirmed("Take calls again?"):
+                say("Everything stays stopped.")
+                return
+        self._host.resume(_PERSON)
+        say("Calls are taken.")
+
+    async def _code(self) -> None:
+        info = read_server_info(self._host.state.path)
+        if info is None or "approval" not in info.addresses:
+            say("There is no address yet.")
+            return
+        store = self._host.store
+        say(
+            "Open one of these in a browser, once, within ten minutes:\n"
+            f"  approval view  {info.addresses['approval']}/#code={store.approval_sessions.create_code()}\n"
+            f"  page           {info.addresses['page']}/#code={store.page_sessions.create_code()}"
+        )
+
+    async def _pair(self) -> None:
+        code = self._host.pairings.create_code()
+        say(f"Type this into the client, once, within ten minutes: {code}")
+
+    async def _help(self) -> None:
+        say(_HELP if self._dialogue is None else f"{self._dialogue.help()}\n{_HELP}")
+
+    def _ask(self, dialogue: Dialogue, *, shows: bool) -> None:
+        if shows:
+            dialogue.show()
+        dialogue.proof.renew()
+        forget_typed(self._keyboard)  # an answer counts only after the question stood there
+        say(dialogue.question())
+
+
+def _can_wait(dialogue: Dialogue, other: Waiting) -> bool:
+    """Whether what is shown lasts, and something else that does not is to be shown in its place."""
+    return dialogue.asked.expires_at_ms is None and other.expires_at_ms is not None
+
+
+@contextmanager
+def _reading_in_background_fails() -> Iterator[None]:
+    """Let reading from the terminal fail, and not stop the process, while another job has the foreground."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTTIN, signal.SIGTTOU)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

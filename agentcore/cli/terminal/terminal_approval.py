@@ -1,0 +1,50 @@
+"""Approving at the terminal of the host's own process."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Self
+
+from agentcore.cli.terminal.call_dialogue import CallDialogue
+from agentcore.cli.terminal.terminal import TERMINAL, ask_line, has_person
+from agentcore.host.approvals.queue import ApprovalRequest, Verdict
+from agentcore.host.host import Host
+
+
+class TerminalApprover:
+    """Shows a call and asks; one at a time, in the order in which they come.
+
+    Args:
+        host: Whose calls they are.
+    Attributes:
+        before: Awaited before a call is shown, for whoever has something to show first.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._turn = asyncio.Lock()
+        self.before: Callable[[ApprovalRequest], Awaitable[None]] | None = None
+
+    @classmethod
+    def if_there_is_a_terminal(cls, host: Host) -> Self | None:
+        """An approver where somebody can be asked; without one, calls end with `approval_required`."""
+        return cls(host) if has_person() else None
+
+    async def __call__(self, request: ApprovalRequest) -> Verdict:
+        """Ask about one call; an empty line, and no answer before it expires, is a no."""
+        if self.before is not None:
+            await self.before(request)
+        async with self._turn:
+            dialogue = CallDialogue(self._host, request)
+            dialogue.show()
+            while line := await self._line(dialogue):
+                verdict = await dialogue.answer(line)
+                if verdict is not None:
+                    return verdict
+        return Verdict(False, TERMINAL)
+
+    async def _line(self, dialogue: CallDialogue) -> str | None:
+        dialogue.proof.renew()
+        left_s = max(dialogue.asked.expires_at_ms / 1000 - time.time(), 0)
+        line = await ask_line(f"Run it? [{dialogue.proof.typed('y')}/N/?]", left_s)
+        return None if line is None else line.strip()

@@ -1,0 +1,53 @@
+"""Changes of what is allowed, and clients that want to be paired, as a person has to see them before deciding."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from agentcore.cli.terminal.approval_text import diff_line
+from agentcore.cli.terminal.visible_text import all_visible
+from agentcore.host.approvals.pairings import Pairing
+from agentcore.host.approvals.policy_changes import PolicyChange
+
+SCOPES = {
+    "approve": "see and decide every call that waits; stop everything, and resume",
+    "chat": "make chat sessions, talk in them, and decide the calls of these sessions",
+    "tab": "offer the tabs of your browser that you share with it",
+}
+"""What the key of a paired client can be for."""
+
+
+def change_text(change: PolicyChange, stream: Any = None) -> str:
+    """Everything that a decision on a change rests on, for a terminal.
+
+    Args:
+        change: The change that waits.
+        stream: Where it will be shown, for the colours.
+    """
+    return "\n".join(_change_lines(change, stream))
+
+
+def _change_lines(change: PolicyChange, stream: Any) -> Iterator[str]:
+    proposal, principal = change.proposal, change.principal
+    yield "A change of what is allowed, or of what runs, needs your confirmation. Apply it only if you asked for it."
+    yield f"  changes    {all_visible(proposal.kind)} {all_visible(proposal.subject)}"
+    yield f"  asked by   {all_visible(principal.name)}"
+    for path in proposal.paths:
+        yield f"  part       {all_visible(path)}"
+    for file, text in proposal.diff:
+        yield f"  {all_visible(file)}"
+        yield from (diff_line(line, stream) for line in text.rstrip("\n").split("\n"))
+
+
+def pairing_text(pairing: Pairing) -> str:
+    """Everything that a decision on a client rests on, for a terminal."""
+    wish = pairing.wish
+    lines = [
+        "A client has shown a code and wants a key of its own. Pair it only if you have just typed that code into it.",
+        f"  name       {all_visible(wish.name)}",
+        f"  says it is {all_visible(wish.kind)}",
+        f"  comes from {all_visible(wish.origin) or 'a program: no web page or extension'}",
+        f"  asks for   {', '.join(sorted(wish.scopes)) or 'nothing in particular'}",
+        "  it could",
+        *(f"    {scope:<8} {what}" for scope, what in SCOPES.items()),
+    ]
+    return "\n".join(lines)

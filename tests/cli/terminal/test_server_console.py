@@ -1,0 +1,46 @@
+"""What the terminal of a server shows first, where several things wait."""
+
+import os
+
+import pytest
+
+from agentcore.api.context import Principal
+from agentcore.cli.terminal.server_console import ServerConsole
+from agentcore.host.approvals.pairings import PairingWish
+from agentcore.host.approvals.policy_changes import Proposal
+from agentcore.testing.hosting import HostPlan, running_host
+
+pytestmark = pytest.mark.spec("S2")
+
+
+@pytest.fixture
+def keyboard():
+    master, slave = os.openpty()
+    yield slave
+    os.close(slave)
+    os.close(master)
+
+
+async def test_what_expires_is_shown_before_what_lasts(tmp_path, keyboard, capsys):
+    """A change that waits as long as the server runs does not keep a client, or a call, from being decided."""
+
+    async def nothing():
+        pass
+
+    async with running_host(HostPlan(()), tmp_path) as running:
+        host = running.host
+        console = ServerConsole(host, keyboard)
+        lasting = Proposal("module_source", "notes", lasts=True)
+        host.policy_changes.propose(lasting, Principal("token"), nothing)
+        console._show_next()
+        assert "module_source notes" in capsys.readouterr().err
+        wish = PairingWish("panel", "program", "", frozenset(("chat",)))
+        pairing, _ = host.pairings.request(host.pairings.create_code(), wish)
+        console._show_next()
+        assert "asks for   chat" in capsys.readouterr().err
+        console._show_next()
+        assert capsys.readouterr().err == ""
+        host.pairings.decide(pairing.pairing_id, (), "test")
+        console._show_next()
+        shown = capsys.readouterr().err
+    assert shown.index("does not wait any more") < shown.index("module_source notes")
