@@ -49,6 +49,7 @@ def test_module_api_imports_nothing_heavy():
 
 
 def test_chat_imports_the_library_of_the_provider_that_is_asked_and_no_other():
-    code = "import sys, agentcore.chat.turn.turn, agentcore.chat.model.openai_model; print(*{'anthropic'} & set(sys.modules))"
+    imports = "import sys, agentcore.chat.turn.turn, agentcore.chat.model.openai_model"
+    code = f"{imports}; print(*{{'anthropic'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

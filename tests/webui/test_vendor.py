@@ -4,7 +4,6 @@ import json
 from hashlib import sha256
 
 import pytest
-
 from agentcore.server.page_document import page_folder
 
 VENDOR = page_folder() / "vendor"

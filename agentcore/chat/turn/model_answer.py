@@ -10,8 +10,8 @@ from agentcore.chat.model.offer import OfferedTool
 from agentcore.chat.model.prompted import Holder, parse_written
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
+from agentcore.chat.turn import history
 from agentcore.chat.turn.prompts import instructions
-from agentcore.chat.turn.turn import history
 from agentcore.chat.wire import PageInfo
 
 

@@ -19,12 +19,12 @@ from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.texts import text
+from agentcore.chat.turn import history
 from agentcore.chat.turn.budget import Budget
 from agentcore.chat.turn.model_answer import Asked, ask_model
 from agentcore.chat.turn.told import Told, tell_error, tell_outcome
 from agentcore.chat.turn.told_call import ToldCall
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
-from agentcore.chat.turn.turn import history
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.calls.call import Call

@@ -16,11 +16,11 @@ from agentcore.chat.model.offer import OfferedTool, offer, valid_name
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.texts import text
+from agentcore.chat.turn import history
 from agentcore.chat.turn.model_answer import Answer, Asked, ask_model
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.turn.told import tell_error
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
-from agentcore.chat.turn.turn import history
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
