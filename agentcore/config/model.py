@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, field_validator
 from pydantic.config import JsonDict
 
-from agentcore.host.limits import (
+from agentcore.limits import (
     CALL_SECONDS,
     CALLS_IN_FLIGHT,
     LOOP_BLOCKED_END_SECONDS,

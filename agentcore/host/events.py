@@ -10,7 +10,7 @@ import structlog
 
 from agentcore.encoding import to_json
 from agentcore.host.containment.foreign_error import log_failure
-from agentcore.host.limits import EVENTS_KEPT
+from agentcore.limits import EVENTS_KEPT
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,8 @@ import json
 from hashlib import sha256
 
 import pytest
-from agentcore.server.page_document import page_folder
+
+from agentcore.server.page.document import page_folder
 
 VENDOR = page_folder() / "vendor"
 LIBRARIES = json.loads((VENDOR / "manifest.json").read_text())["libraries"]

@@ -11,7 +11,7 @@ import structlog
 from agentcore.api.context import KeyScope
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
-from agentcore.host.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
+from agentcore.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
 from agentcore.store import CallRow, ClientKeys, Record
 from agentcore.store.credentials.client_keys import ClientKind
 from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code

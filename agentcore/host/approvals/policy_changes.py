@@ -10,7 +10,7 @@ import structlog
 from agentcore.api.context import Principal
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
-from agentcore.host.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
+from agentcore.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.store import Record
 from agentcore.store.record.call_row import notice
 

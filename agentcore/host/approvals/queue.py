@@ -15,10 +15,10 @@ from agentcore.host.approvals.request import ApprovalRequest, Approver, Reviewer
 from agentcore.host.approvals.stored import read_request, read_verdict, request_text, tool_of, verdict_text
 from agentcore.host.calls.errors import unrecorded
 from agentcore.host.events import EventBus
-from agentcore.host.limits import APPROVAL_SECONDS, APPROVALS_WAITING, EDITS_KEPT
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.grants import grant_row
 from agentcore.host.policy.offers import host_offers
+from agentcore.limits import APPROVAL_SECONDS, APPROVALS_WAITING, EDITS_KEPT
 from agentcore.store import CallRow, Store
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
 from agentcore.store.state.errors import RecordWriteError

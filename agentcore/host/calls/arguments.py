@@ -4,9 +4,9 @@ import hashlib
 
 from agentcore.encoding import to_json
 from agentcore.host.calls.call import Call
-from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS
 from agentcore.host.masking import mask_secrets
 from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.limits import ARGUMENTS_RECORDED_CHARS
 
 
 def read_arguments(call: Call, tool: RegisteredTool) -> None:

@@ -19,8 +19,8 @@ from agentcore.host.calls.resource_events import tell_progress
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.ownership import OWNER
 from agentcore.host.containment.plain import plain_text
-from agentcore.host.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.host.parts import Parts
+from agentcore.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 

@@ -15,10 +15,10 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.errors import read_error
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, type_name
-from agentcore.host.limits import PREVIEW_SECONDS
 from agentcore.host.modules.tool_registry import RegisteredTool
 from agentcore.host.parts import Parts
 from agentcore.host.policy.call_facts import CallFacts
+from agentcore.limits import PREVIEW_SECONDS
 
 log = structlog.get_logger(__name__)
 

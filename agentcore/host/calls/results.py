@@ -12,7 +12,7 @@ from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolRe
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import text_of, type_name
 from agentcore.host.containment.plain import plain_text
-from agentcore.host.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
+from agentcore.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
 from agentcore.valid_text import with_valid_text
 
 _BLOCKS = (Text, Image, ArtifactLink)

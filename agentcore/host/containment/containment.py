@@ -8,7 +8,7 @@ import structlog
 
 from agentcore.host.containment.foreign_error import reason_of, traceback_of
 from agentcore.host.containment.ownership import OWNER
-from agentcore.host.limits import CANCEL_GRACE_SECONDS
+from agentcore.limits import CANCEL_GRACE_SECONDS
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)

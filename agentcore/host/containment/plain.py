@@ -13,7 +13,7 @@ from typing import Any
 
 from agentcore.errors import AgentcoreError
 from agentcore.host.containment.foreign_error import reason_of, type_name
-from agentcore.host.limits import PLAIN_CHARS, PLAIN_DEPTH, PLAIN_PARTS
+from agentcore.limits import PLAIN_CHARS, PLAIN_DEPTH, PLAIN_PARTS
 from agentcore.valid_text import valid_text
 
 _INT_BITS = 1024

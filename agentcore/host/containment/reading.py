@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.plain import NotPlainError, plain
-from agentcore.host.limits import TEXT_READ_CHARS
+from agentcore.limits import TEXT_READ_CHARS
 
 _SHOWN_CHARS = 80
 _SHOWN_BITS = 256

@@ -14,7 +14,7 @@ from agentcore.host.containment.ownership import owner_of_task
 from agentcore.host.containment.threads import WorkerThread
 from agentcore.host.event_loop.clock import LoopClock
 from agentcore.host.event_loop.guard import LoopGuard
-from agentcore.host.limits import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
+from agentcore.limits import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
 from agentcore.supervision.holder import Frame, Holder, holder_of
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from agentcore.host.containment.reading import (
     read_text,
     read_texts,
 )
-from agentcore.host.limits import DEFINITION_BYTES, TOOL_SECONDS_MAX
 from agentcore.host.modules.tool_registry import RESERVED_NAMES
+from agentcore.limits import DEFINITION_BYTES, TOOL_SECONDS_MAX
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")

@@ -24,7 +24,7 @@ from agentcore.host.containment.ownership import (
     owner_of_thread,
 )
 from agentcore.host.containment.threads import WorkerThread
-from agentcore.host.limits import CANCEL_GRACE_SECONDS, LEFTOVERS_NAMED
+from agentcore.limits import CANCEL_GRACE_SECONDS, LEFTOVERS_NAMED
 from agentcore.store import StateDir
 from agentcore.supervision.descendants import below, birth_of, send_to
 

@@ -15,7 +15,6 @@ from agentcore.errors import ToolError
 from agentcore.host.calls.calls import Calls
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
-from agentcore.host.limits import HOOK_SECONDS
 from agentcore.host.modules import loader
 from agentcore.host.modules.discovery.finding import (
     ModuleNotChosen,
@@ -34,6 +33,7 @@ from agentcore.host.modules.reloading import Reload
 from agentcore.host.modules.runtime import ModuleRuntime
 from agentcore.host.modules.traceback import end_of_traceback, failure_text
 from agentcore.host.parts import Parts
+from agentcore.limits import HOOK_SECONDS
 
 log = structlog.get_logger(__name__)
 

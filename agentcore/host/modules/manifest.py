@@ -17,8 +17,8 @@ from agentcore.host.containment.reading import (
     read_texts,
     read_title,
 )
-from agentcore.host.limits import INIT_SECONDS_MAX
 from agentcore.host.modules.hooks import implementations
+from agentcore.limits import INIT_SECONDS_MAX
 
 _NAME = re.compile(MODULE_NAME)
 _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")

@@ -12,11 +12,11 @@ from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.reading import WrongValueError, read_event, read_mapping, read_text
 from agentcore.host.events import OWN_TOPICS, Event
-from agentcore.host.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.host.masking import mask_secrets
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.parts import Parts
 from agentcore.host.resources.module_resources import ModuleResources
+from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.store.record.call_row import notice
 

@@ -8,8 +8,8 @@ from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceS
 from agentcore.api.result import Image
 from agentcore.host.containment.plain import plain_text
 from agentcore.host.containment.reading import WrongValueError, read_event, read_flag, read_mapping, read_text
-from agentcore.host.limits import TEXT_READ_CHARS
 from agentcore.host.resources.registry import OnRelease, ResourceRegistry
+from agentcore.limits import TEXT_READ_CHARS
 
 _TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 

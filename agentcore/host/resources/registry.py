@@ -19,7 +19,7 @@ from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.events import EventBus
-from agentcore.host.limits import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
+from agentcore.limits import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)

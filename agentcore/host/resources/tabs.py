@@ -18,9 +18,9 @@ from agentcore.api.resource import Resource
 from agentcore.api.result import Image
 from agentcore.errors import ToolError
 from agentcore.host.events import Event, EventBus
-from agentcore.host.limits import CLOSED_TABS
 from agentcore.host.resources.last_seen import LastSeen
 from agentcore.host.resources.registry import ResourceRegistry
+from agentcore.limits import CLOSED_TABS
 from agentcore.store.tab_store import IconRow, TabRow, TabStore
 
 log = structlog.get_logger(__name__)

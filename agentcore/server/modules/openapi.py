@@ -14,8 +14,8 @@ from pydantic.json_schema import JsonSchemaMode
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, reason_of
 from agentcore.host.containment.plain import plain, plain_text
-from agentcore.host.limits import HOOK_SECONDS
 from agentcore.host.modules.routes import ModuleRoute
+from agentcore.limits import HOOK_SECONDS
 from agentcore.server.http.response import JSON
 
 log = structlog.get_logger(__name__)

@@ -11,7 +11,7 @@ from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import ApprovalDesk
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.events import EventBus
-from agentcore.host.limits import APPROVALS_WAITING
+from agentcore.limits import APPROVALS_WAITING
 
 
 def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:

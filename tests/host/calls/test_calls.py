@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agentcore.api import ArtifactLink, Field, Image, Module, Text, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
-from agentcore.host.limits import CALL_NESTING, CALLS_IN_FLIGHT, IMAGE_BYTES, RESULT_BYTES
+from agentcore.limits import CALL_NESTING, CALLS_IN_FLIGHT, IMAGE_BYTES, RESULT_BYTES
 
 
 class Sum(BaseModel):

@@ -9,7 +9,7 @@ from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError,
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import Verdict
-from agentcore.host.limits import RESOURCE_QUEUE, RESOURCES_PER_SESSION
+from agentcore.limits import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 
 PAGE = ResourceUse("page", create=True)
 

@@ -9,7 +9,7 @@ from agentcore.api import Image, Module, ResourceUse, ToolContext, ToolResult, t
 from agentcore.errors import ToolError
 from agentcore.host import Host, load_config
 from agentcore.host.calls.call import CallRequest
-from agentcore.host.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
+from agentcore.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.store import StateDir
 from agentcore.testing.hosting import PERSON
 
