@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {MASK, argumentsText} from './words.js';
+import {MASK, argumentsText} from './labels.js';
 import {Localized, t} from '../base/i18n.js';
 import {base, buttons, code} from '../ui/styles.js';
 import '../ui/ac-copy.js';

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {allowedText, callerText} from './words.js';
+import {allowedText, callerText} from './labels.js';
 import {Localized, formatDuration, t} from '../base/i18n.js';
 import {href} from '../base/router.js';
 import {base} from '../ui/styles.js';

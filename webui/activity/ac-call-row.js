@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {callerText, rowSign, rowText} from './words.js';
+import {callerText, rowSign, rowText} from './labels.js';
 import {Localized, formatDuration, formatTime} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 import '../ui/ac-icon.js';

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {outcomeText} from './words.js';
+import {outcomeText} from './labels.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
@@ -80,7 +80,7 @@ export class AcFilterBar extends Localized(LitElement) {
           ${this._chosen('module', moduleList.modules.map(({name}) => name), (name) => name, t('activity.anyModule'))}
           ${this._typed('session_id', this.sessions, t('activity.anySession'))}
           ${this._chosen('outcome', OUTCOMES, outcomeText, t('activity.anyOutcome'))}
-          ${set || q ? html`<button class="quiet clear" @click=${() => this._tell({})}><ac-icon name="x"></ac-icon>${t('activity.clearFilters')}</button>` : nothing}
+          ${set || q ? html`<button class="quiet clear" @click=${() => this._fire({})}><ac-icon name="x"></ac-icon>${t('activity.clearFilters')}</button>` : nothing}
         </div>
       </div>`;
   }
@@ -118,16 +118,16 @@ export class AcFilterBar extends Localized(LitElement) {
   _onSearch(event) {
     const {value} = /** @type {HTMLInputElement} */ (event.target);
     clearTimeout(this._timer);
-    this._timer = setTimeout(() => this._tell({...this.filter, q: value.trim()}), TYPING_MS);
+    this._timer = setTimeout(() => this._fire({...this.filter, q: value.trim()}), TYPING_MS);
   }
 
   /** @param {keyof CallFilter} key @param {Event} event */
   _set(key, event) {
-    this._tell({...this.filter, [key]: /** @type {HTMLInputElement | HTMLSelectElement} */ (event.target).value.trim()});
+    this._fire({...this.filter, [key]: /** @type {HTMLInputElement | HTMLSelectElement} */ (event.target).value.trim()});
   }
 
   /** @param {CallFilter} filter */
-  _tell(filter) {
+  _fire(filter) {
     clearTimeout(this._timer);
     const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
     this.dispatchEvent(new CustomEvent('ac-filter', {detail: {filter: given}}));

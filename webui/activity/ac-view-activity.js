@@ -5,7 +5,7 @@ import {Listening} from '../base/listening.js';
 import {href, navigate} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
 import {columns} from './ac-call-row.js';
-import './ac-calls-on-the-way.js';
+import './ac-running-calls.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import './ac-filter-bar.js';
@@ -87,7 +87,7 @@ export class AcViewActivity extends Localized(LitElement) {
       void this._log.show(filter);
       this._list?.toTop();
     }
-    this._log.hold(this._isPaused || !this._isAtTop);
+    this._log.pause(this._isPaused || !this._isAtTop);
   }
 
   firstUpdated() {
@@ -114,7 +114,7 @@ export class AcViewActivity extends Localized(LitElement) {
             </div>
             <ac-filter-bar .filter=${this._filter} .sessions=${this._sessions()} @ac-filter=${this._onFilter}></ac-filter-bar>
           </header>
-          <ac-calls-on-the-way></ac-calls-on-the-way>
+          <ac-running-calls></ac-running-calls>
           ${this._body()}
         </section>
         ${isOpen ? html`<ac-view-call .callId=${this.path[0]} .back=${this._address([])}></ac-view-call>` : nothing}
@@ -129,7 +129,7 @@ export class AcViewActivity extends Localized(LitElement) {
   _body() {
     const log = this._log;
     if (log.error) return this._failed(log.error);
-    if (log.isLoaded && log.count + log.held === 0) return Object.keys(log.filter).length ? this._noMatch() : this._empty();
+    if (log.isLoaded && log.count + log.heldBack === 0) return Object.keys(log.filter).length ? this._noMatch() : this._empty();
     return html`
       <div class="list">
         <div class="heads columns" aria-hidden="true">
@@ -138,9 +138,9 @@ export class AcViewActivity extends Localized(LitElement) {
           <span class="by">${t('activity.columnBy')}</span><span class="duration end">${t('activity.columnDuration')}</span>
           <span class="time end">${t('activity.columnTime')}</span>
         </div>
-        ${log.held || log.hasMore ? html`
+        ${log.heldBack || log.hasMore ? html`
           <button class="new small primary" @click=${this._showNew}>
-            <ac-icon name="arrow-up"></ac-icon>${log.hasMore ? t('activity.newRowsMany') : t('activity.newRows', {n: log.held})}
+            <ac-icon name="arrow-up"></ac-icon>${log.hasMore ? t('activity.newRowsMany') : t('activity.newRows', {n: log.heldBack})}
           </button>` : nothing}
         <ac-virtual-list .count=${log.count} .rowHeight=${remPx() * (this._isNarrow ? TALL_ROW_REM : ROW_REM)} label=${t('activity.list')}
           .keyOf=${this._keyOf} .renderRow=${this._renderRow} .selected=${this._selected()}

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {callsOnTheWay} from './calls-on-the-way.js';
-import {explanation, outcomeText, recordedArguments, rowSign, rowText} from './words.js';
+import {runningCalls} from './running-calls.js';
+import {explanation, outcomeText, recordedArguments, rowSign, rowText} from './labels.js';
 import {client} from '../client/client.js';
 import {keepDraft} from '../tools/drafts.js';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
@@ -15,7 +15,7 @@ import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';
 
 /** @typedef {import('./call-log.js').CallRow} CallRow */
-/** @typedef {import('./calls-on-the-way.js').CallOnTheWay} CallOnTheWay */
+/** @typedef {import('./running-calls.js').RunningCall} RunningCall */
 
 /** One row of the record: what was asked, by whom, who allowed it, how it ended, what belongs to it. */
 export class AcViewCall extends Localized(LitElement) {
@@ -60,7 +60,7 @@ export class AcViewCall extends Localized(LitElement) {
     this._error = null;
     this._loadedId = '';
     new Listening(this, () => [
-      callsOnTheWay.subscribe(() => this.requestUpdate()),
+      runningCalls.subscribe(() => this.requestUpdate()),
       client.on('call.finished', ({callId}) => { if (callId === this.callId) void this._load(); }),
       client.on('approval.decided', ({callId}) => { if (callId === this.callId) void this._load(); }),
     ]);
@@ -70,7 +70,7 @@ export class AcViewCall extends Localized(LitElement) {
   willUpdate(changed) {
     if (!changed.has('callId')) return;
     void this._load();
-    void callsOnTheWay.load();
+    void runningCalls.load();
   }
 
   async _load() {
@@ -104,14 +104,14 @@ export class AcViewCall extends Localized(LitElement) {
   _content() {
     if (this._error) return html`<ac-error-card .error=${this._error}></ac-error-card>`;
     const row = this._loadedId === this.callId ? this._rows.find(({kind}) => kind === 'call') ?? this._rows[0] : undefined;
-    const running = callsOnTheWay.find(this.callId);
+    const running = runningCalls.find(this.callId);
     if (running && row?.kind !== 'call') return this._call(asRow(running), running);
     if (row) return this._call(row, null);
     if (this._loadedId !== this.callId) return nothing;
     return html`<ac-empty icon="search" heading=${t('activity.notFound')}>${t('activity.notFoundText', {id: this.callId})}</ac-empty>`;
   }
 
-  /** @param {CallRow} row @param {CallOnTheWay | null} running */
+  /** @param {CallRow} row @param {RunningCall | null} running */
   _call(row, running) {
     const {icon, tone} = rowSign(row);
     const why = row.kind === 'call' ? explanation(row.outcome) : '';
@@ -136,7 +136,7 @@ export class AcViewCall extends Localized(LitElement) {
       </article>`;
   }
 
-  /** @param {CallOnTheWay} running */
+  /** @param {RunningCall} running */
   _progress({fraction, message}) {
     return html`
       <div class="explain" role="status">
@@ -145,7 +145,7 @@ export class AcViewCall extends Localized(LitElement) {
       </div>`;
   }
 
-  /** @param {CallRow} row @param {CallOnTheWay | null} running */
+  /** @param {CallRow} row @param {RunningCall | null} running */
   _actions(row, running) {
     return html`
       <div class="actions">
@@ -218,7 +218,7 @@ function leadToConsole(row) {
   if (args) keepDraft(row.tool, {args, sessionId: row.session_id});
 }
 
-/** @param {CallOnTheWay} call @returns {CallRow} */
+/** @param {RunningCall} call @returns {CallRow} */
 function asRow(call) {
   return {
     seq: 0, kind: 'call', outcome: call.state, decision: '', decided_by: '', duration_ms: null, arguments_digest: '', resource_id: null,

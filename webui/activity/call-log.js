@@ -4,6 +4,7 @@
  * Rows are counted from a fixed one downwards, in pages that are loaded when they come into view; what is newer stands
  * above, and is loaded a few times a second at most, however many calls end.
  */
+import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 
 /**
@@ -37,7 +38,7 @@ const CATCH_UP_MS = 300;
 /** Fast scrolling passes pages that nobody looks at. */
 const SETTLE_MS = 60;
 
-export class CallLog extends EventTarget {
+export class CallLog extends Store {
   constructor() {
     super();
     /** @type {CallFilter} */
@@ -48,7 +49,7 @@ export class CallLog extends EventTarget {
     /** @type {unknown} */
     this.error = null;
     /** Whether rows that come are kept back, so that what is looked at stays where it is. */
-    this.isHeld = false;
+    this.isPaused = false;
     /** @type {CallRow[]} newest last */
     this._newer = [];
     this._shownNewer = 0;
@@ -96,7 +97,7 @@ export class CallLog extends EventTarget {
   }
 
   /** How many rows came since rows are kept back. */
-  get held() {
+  get heldBack() {
     return this._newer.length - this._shownNewer;
   }
 
@@ -144,16 +145,16 @@ export class CallLog extends EventTarget {
       if (this._isBehind) this._catchUpSoon();
     }
     this.isLoaded = true;
-    this._tell();
+    this.notify();
   }
 
-  /** Keep back what comes, or show what was kept back. @param {boolean} isHeld */
-  hold(isHeld) {
-    if (isHeld === this.isHeld) return;
-    this.isHeld = isHeld;
-    if (!isHeld && this._hasGap) return void this.reload();
-    if (!isHeld) this._release();
-    this._tell();
+  /** Keep back what comes, or show what was kept back. @param {boolean} isPaused */
+  pause(isPaused) {
+    if (isPaused === this.isPaused) return;
+    this.isPaused = isPaused;
+    if (!isPaused && this._hasGap) return void this.reload();
+    if (!isPaused) this._release();
+    this.notify();
   }
 
   /** The row at a place, the newest first; null while it is not here yet. @param {number} index @returns {CallRow | null} */
@@ -164,12 +165,6 @@ export class CallLog extends EventTarget {
     if (Array.isArray(page)) return page[place % PAGE_ROWS] ?? null;
     if (place < this._below) this._want(Math.floor(place / PAGE_ROWS));
     return null;
-  }
-
-  /** Call `handler` on every change. @param {() => void} handler @returns {() => void} */
-  subscribe(handler) {
-    this.addEventListener('change', handler);
-    return () => this.removeEventListener('change', handler);
   }
 
   /** @param {CallRow[]} calls @param {number} total */
@@ -201,7 +196,7 @@ export class CallLog extends EventTarget {
   _want(page) {
     const state = this._pages.get(page);
     if (state === 'loading') return;
-    // what was wanted before and is not any more is out of view: the last wish counts
+    // what was wanted before and is not any more is out of view: the last request counts
     this._pages.delete(page);
     this._pages.set(page, 'wanted');
     clearTimeout(this._settleTimer);
@@ -230,7 +225,7 @@ export class CallLog extends EventTarget {
       if (generation !== this._generation) return;
       this.error = error;
     }
-    this._tell();
+    this.notify();
   }
 
   /** @param {number} near */
@@ -258,9 +253,9 @@ export class CallLog extends EventTarget {
     try {
       const {calls} = await this._get({after: this._newest, limit: NEWER_ROWS});
       if (generation !== this._generation) return;
-      const isTooMuch = calls.length === NEWER_ROWS || (this.isHeld && this._newer.length > NEWER_KEPT);
+      const isTooMuch = calls.length === NEWER_ROWS || (this.isPaused && this._newer.length > NEWER_KEPT);
       if (!isTooMuch) this._add(calls);
-      else if (this.isHeld) this._hasGap = true; // somebody reads in the middle: begin anew after that
+      else if (this.isPaused) this._hasGap = true; // somebody reads in the middle: begin anew after that
       else void this.reload();
     } catch {
       // the connection's own state tells that the server is away, and its return tries this again
@@ -277,8 +272,8 @@ export class CallLog extends EventTarget {
   _add(calls) {
     if (calls.length === 0) return;
     this._newer.push(...calls.toReversed());
-    if (!this.isHeld) this._release();
-    this._tell();
+    if (!this.isPaused) this._release();
+    this.notify();
   }
 
   /** @param {Record<string, unknown>} page @returns {Promise<{calls: CallRow[], total: number}>} */
@@ -287,9 +282,9 @@ export class CallLog extends EventTarget {
     return client.get(`/api/calls?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`);
   }
 
-  _tell() {
+  notify() {
     this.version += 1;
-    this.dispatchEvent(new Event('change'));
+    super.notify();
   }
 }
 

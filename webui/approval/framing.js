@@ -11,12 +11,12 @@ export const pageOrigin = document.querySelector('meta[name="agentcore-page-orig
 /** Tell the page how high an element is, whenever that changes, and take its look on. @param {HTMLElement} element */
 export function beFramed(element) {
   if (!isFramed) return;
-  const tell = () => window.parent.postMessage({type: 'agentcore.approvals', height: Math.ceil(element.getBoundingClientRect().height)}, pageOrigin);
-  new ResizeObserver(tell).observe(element);
+  const report = () => window.parent.postMessage({type: 'agentcore.approvals', height: Math.ceil(element.getBoundingClientRect().height)}, pageOrigin);
+  new ResizeObserver(report).observe(element);
   window.addEventListener('message', ({origin, source, data}) => {
     if (origin !== pageOrigin || source !== window.parent || data?.type !== 'agentcore.look') return;
     if (['system', 'light', 'dark'].includes(data.theme)) showTheme(data.theme);
     if (LOCALES.includes(data.locale) && !hasChosenLocale()) showLocale(data.locale);
   });
-  tell();
+  report();
 }

@@ -4,14 +4,14 @@ import {Store} from '../base/store.js';
 import {startOver} from './attention.js';
 
 /**
- * @typedef {{kind: string, id: string}} Asker
+ * @typedef {{kind: string, id: string}} Requester
  * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
  * @typedef {{paths: string[], cwd: string | null, urls: string[], diff: string | null, isProtected: boolean}} Preview
  *
  * @typedef {object} WaitingCall
  * @property {string} callId
  * @property {string} sessionId
- * @property {Asker} askedBy
+ * @property {Requester} askedBy
  * @property {string} tool
  * @property {string} description
  * @property {string} module
@@ -35,7 +35,7 @@ import {startOver} from './attention.js';
  * @property {string} subject
  * @property {string[]} paths
  * @property {{file: string, text: string}[]} diff
- * @property {Asker} askedBy
+ * @property {Requester} askedBy
  * @property {number} requestedAt
  * @property {number | null} expiresAt  null: it waits as long as the server runs
  *
@@ -76,7 +76,7 @@ class WaitingList extends Store {
       this._aheadMs = now - Date.now();
       [this.calls, this.changes, this.pairings] = [calls, changes, pairings];
       startOver();
-      this.tell();
+      this.notify();
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
     }

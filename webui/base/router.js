@@ -32,7 +32,7 @@ export function navigate(path, {replace = false} = {}) {
   const hash = path.startsWith('#') ? path : `#${path}`;
   if (hash === location.hash) return;
   history[replace ? 'replaceState' : 'pushState'](null, '', hash);
-  tell();
+  notify();
 }
 
 /** Call `handler` when the address changes. @param {(route: Route) => void} handler @returns {() => void} */
@@ -42,7 +42,7 @@ export function onRoute(handler) {
   return () => window.removeEventListener('ac-route', listener);
 }
 
-function tell() {
+function notify() {
   window.dispatchEvent(new CustomEvent('ac-route', {detail: route()}));
 }
 
@@ -55,4 +55,4 @@ function decode(segment) {
   }
 }
 
-window.addEventListener('popstate', tell);
+window.addEventListener('popstate', notify);

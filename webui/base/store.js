@@ -1,4 +1,4 @@
-/** What several views show and the server changes: kept once, told to all. */
+/** What several views show and the server changes: kept once, shared by all. */
 export class Store extends EventTarget {
   /** Call `handler` on every change. @param {() => void} handler @returns {() => void} the way to end it */
   subscribe(handler) {
@@ -7,7 +7,7 @@ export class Store extends EventTarget {
   }
 
   /** Something changed. */
-  tell() {
+  notify() {
     this.dispatchEvent(new Event('change'));
   }
 }

@@ -67,7 +67,7 @@ export class AcViewChats extends Localized(LitElement) {
       ];
     });
     for (const name of ['ac-open-providers', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
-      this.addEventListener(name, (event) => this._onWish(/** @type {CustomEvent} */ (event)));
+      this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
 
@@ -259,7 +259,7 @@ export class AcViewChats extends Localized(LitElement) {
   }
 
   /** What messages and cards ask for. @param {CustomEvent} event */
-  _onWish({type, detail}) {
+  _onAction({type, detail}) {
     const chat = this._chat;
     switch (type) {
       case 'ac-open-providers': this._showsProviders = true; break;

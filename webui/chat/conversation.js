@@ -37,7 +37,7 @@ export class Conversation extends Store {
     /** @type {(() => void)[]} */
     this._ends = [];
     /** @type {any[]} Told while the stored state was on its way. */
-    this._told = [];
+    this._unread = [];
     this._isLoading = false;
     /** @type {Promise<void>} */
     this._loading = Promise.resolve();
@@ -87,15 +87,15 @@ export class Conversation extends Store {
       if (page.streaming && this.isRunning) this.items = [...this.items, newItem({role: 'assistant', ...page.streaming, isLive: true})];
       this.isLoaded = true;
       this.error = null;
-      this._told = this._told.filter((event) => isNewer(event.id, page.eventId));
+      this._unread = this._unread.filter((event) => isNewer(event.id, page.eventId));
     } catch (error) {
       this.error = /** @type {ApiError} */ (error);
     }
     this._isLoading = false;
-    const told = this._told;
-    this._told = [];
-    for (const event of told) this._fold(event);
-    this.tell();
+    const unread = this._unread;
+    this._unread = [];
+    for (const event of unread) this._fold(event);
+    this.notify();
   }
 
   /** Load the messages before those that are there. */
@@ -109,7 +109,7 @@ export class Conversation extends Store {
       this.hasEarlier = hasMore && items.length > 0;
     } finally {
       this.isLoadingEarlier = false;
-      this.tell();
+      this.notify();
     }
   }
 
@@ -139,12 +139,12 @@ export class Conversation extends Store {
   /** End the answer that is on its way. */
   async stop() {
     this.isStopping = true;
-    this.tell();
+    this.notify();
     try {
       await client.post(this._path('/stop'), {});
     } finally {
       this.isStopping = false;
-      this.tell();
+      this.notify();
     }
   }
 
@@ -157,14 +157,14 @@ export class Conversation extends Store {
   async reject(toolId) {
     await client.post(this._path('/reject'), {toolId});
     this._changeCall(toolId, (call) => (isOver(call) ? call : {...call, state: 'rejected'}));
-    this.tell();
+    this.notify();
   }
 
   /** Answer a tool's question. @param {string} questionId @param {string} text */
   async answer(questionId, text) {
     await client.post(this._path('/answer'), {questionId, text});
     if (this.question?.questionId === questionId) this.question = null;
-    this.tell();
+    this.notify();
   }
 
   /** @param {string} text @param {() => Promise<unknown>} send @param {ChatItem[]} [before]  what stands there again if it cannot be sent */
@@ -176,7 +176,7 @@ export class Conversation extends Store {
 
   _start() {
     this.isRunning = true;
-    this.tell();
+    this.notify();
   }
 
   /** @param {() => Promise<unknown>} send @param {ChatItem[]} before */
@@ -186,7 +186,7 @@ export class Conversation extends Store {
     } catch (error) {
       this.items = before;
       this.isRunning = false;
-      this.tell();
+      this.notify();
       throw error;
     }
   }
@@ -196,8 +196,8 @@ export class Conversation extends Store {
   /** @param {any} event */
   _take(event) {
     if (event.sessionId !== this.id) return;
-    if (this._isLoading) this._told.push(event);
-    else if (this._fold(event)) this.tell();
+    if (this._isLoading) this._unread.push(event);
+    else if (this._fold(event)) this.notify();
   }
 
   /** @param {any} event @returns {boolean} whether it changes anything */
@@ -208,14 +208,14 @@ export class Conversation extends Store {
       case 'session.content': this._inThread(parent, (items) => withContent(items, event.content, event.time)); break;
       case 'session.thinking': this._inThread(parent, (items) => withContent(items, event.content, event.time, 'thinking')); break;
       case 'session.toolState': this._changeCall(event.toolId, (call) => (isOver(call) ? call : {...call, state: stateOf(event), callId: event.callId ?? call.callId})); break;
-      case 'session.toolCall': this._inThread(parent, (items) => withCall(items, toldCall(event), event.time)); break;
+      case 'session.toolCall': this._inThread(parent, (items) => withCall(items, callOf(event), event.time)); break;
       case 'session.toolResult': this._onResult(event.tool_result ?? event); break;
       case 'session.rewound': this.items = this.items.filter(({number, isSending}) => isSending || (number !== null && number < event.number)); break;
       case 'session.error': this._onError(event.error, event.time, parent); break;
       case 'session.finished': if (!parent) this._onFinished(event); break;
       case 'session.todos': this.todos = event.todos ?? []; break;
       case 'session.question': this.question = questionOf(event); break;
-      case 'session.changed': Object.assign(this.session, told(event)); break;
+      case 'session.changed': Object.assign(this.session, changesOf(event)); break;
       case 'approval.requested': this._onHostCall(event, {state: 'waiting'}); break;
       case 'approval.decided': this._onHostCall(event, {state: event.approved ? 'running' : 'rejected', answeredBy: event.by}); break;
       case 'call.started': this._onHostCall(event, {state: 'running'}); break;
@@ -284,7 +284,7 @@ export class Conversation extends Store {
     try {
       const {items} = await client.get(this._path(`/messages?limit=${Math.max(PAGE, unnumbered + 10)}`));
       if (!this.isRunning) this.items = withStored(this.items, storedItems(items));
-      this.tell();
+      this.notify();
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
     }
@@ -294,7 +294,7 @@ export class Conversation extends Store {
   async _refresh() {
     try {
       this._takeSession(await client.get(this._path('')));
-      this.tell();
+      this.notify();
     } catch {
       // as above
     }
@@ -316,7 +316,7 @@ export class Conversation extends Store {
 }
 
 /** @param {any} event @returns {import('./items.js').ChatCall} */
-function toldCall(event) {
+function callOf(event) {
   const {tool_name, toolName = tool_name, arguments: given, toolId, kind} = event.tool_call ?? event;
   return {toolId, toolName, arguments: argumentsOf(given), kind, state: 'pending'};
 }
@@ -328,7 +328,7 @@ function questionOf(event) {
 }
 
 /** @param {any} event */
-function told({title, model, mode, agentId}) {
+function changesOf({title, model, mode, agentId}) {
   return Object.fromEntries(Object.entries({title, model, mode, agentId}).filter(([, value]) => value !== undefined && value !== null));
 }
 

@@ -105,12 +105,12 @@ export class Client {
     let envelope;
     try {
       await readMessages(response, ({event, data}) => {
-        const told = JSON.parse(data);
-        if (event === 'result') envelope = told;
-        else if (event === 'progress') options.onProgress?.(told);
-        else if (event === 'approval') options.onApproval?.(told);
-        else if (event === 'accepted') options.onAccepted?.(told.callId);
-        ending.learn(told.callId);
+        const parsed = JSON.parse(data);
+        if (event === 'result') envelope = parsed;
+        else if (event === 'progress') options.onProgress?.(parsed);
+        else if (event === 'approval') options.onApproval?.(parsed);
+        else if (event === 'accepted') options.onAccepted?.(parsed.callId);
+        ending.learn(parsed.callId);
       });
     } catch (error) {
       throw unreachable(error);

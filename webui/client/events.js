@@ -111,7 +111,7 @@ export class Events {
   _set(connection) {
     if (connection === this.connection) return;
     this.connection = connection;
-    this._tell('connection', connection);
+    this._emit('connection', connection);
   }
 
   /** @param {string} data */
@@ -130,11 +130,11 @@ export class Events {
     this._isScheduled = false;
     const events = this._pending;
     this._pending = [];
-    for (const event of events) this._tell(event.type, event);
+    for (const event of events) this._emit(event.type, event);
   }
 
   /** @param {string} type @param {unknown} event */
-  _tell(type, event) {
+  _emit(type, event) {
     for (const {pattern, handler} of [...this._listeners]) {
       if (!matches(pattern, type)) continue;
       try {

@@ -74,7 +74,7 @@ class ModuleList extends Store {
     return this.modules.filter(({state}) => state === 'failed' || state === 'missing');
   }
 
-  /** Load the list; while it loads, further wishes are one more load. */
+  /** Load the list; while it loads, further requests are one more load. */
   load() {
     this._isStale = true;
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
@@ -86,7 +86,7 @@ class ModuleList extends Store {
     const place = this.modules.findIndex((known) => known.name === module.name);
     if (place < 0) this.modules = [...this.modules, module];
     else this.modules = this.modules.with(place, module);
-    this.tell();
+    this.notify();
   }
 
   /** The state at once, the rest when it is loaded. @param {{module: string, state: Module['state'], reason: string}} event */
@@ -110,7 +110,7 @@ class ModuleList extends Store {
       } catch (error) {
         this.error = error;
       }
-      this.tell();
+      this.notify();
     }
   }
 }
@@ -139,7 +139,7 @@ export const moduleList = new ModuleList();
 
 /** The title of a module's page, in the person's language. @param {Module} module */
 export function componentTitle({component, title}) {
-  const said = component?.title;
-  if (typeof said === 'string') return said || title;
-  return said?.[locale()] ?? said?.en ?? Object.values(said ?? {})[0] ?? title;
+  const given = component?.title;
+  if (typeof given === 'string') return given || title;
+  return given?.[locale()] ?? given?.en ?? Object.values(given ?? {})[0] ?? title;
 }

@@ -6,8 +6,8 @@
  * Read messages until the stream ends.
  * @param {Response} response
  * @param {(message: Message) => void} onMessage
- * @param {(id: string) => void} [onId]  told of each id, also of ids without a message
- * @param {() => void} [onBytes]  told of every sign of life
+ * @param {(id: string) => void} [onId]  gets each id, also of ids without a message
+ * @param {() => void} [onBytes]  called at every sign of life
  */
 export async function readMessages(response, onMessage, onId = () => {}, onBytes = () => {}) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();

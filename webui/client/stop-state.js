@@ -30,7 +30,7 @@ class StopState extends Store {
   _set(isStopped) {
     if (isStopped === this.isStopped) return;
     this.isStopped = isStopped;
-    this.tell();
+    this.notify();
   }
 }
 

@@ -1,4 +1,5 @@
 /** The tools of the server, kept up to date for whoever shows them. */
+import {Store} from '../base/store.js';
 import {client} from './client.js';
 
 /** @typedef {'read' | 'write' | 'egress' | 'execute' | 'dangerous'} Effect */
@@ -15,7 +16,7 @@ import {client} from './client.js';
  * @property {{type: string, argument: string}} [resource]
  */
 
-class ToolList extends EventTarget {
+class ToolList extends Store {
   constructor() {
     super();
     /** @type {Tool[]} */
@@ -35,17 +36,11 @@ class ToolList extends EventTarget {
     return this.tools.find((tool) => tool.name === name);
   }
 
-  /** Load the list; while it loads, further wishes are one more load. */
+  /** Load the list; while it loads, further requests are one more load. */
   load() {
     this._isStale = true;
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
     return this._loading;
-  }
-
-  /** Call `handler` on every change. @param {() => void} handler @returns {() => void} */
-  subscribe(handler) {
-    this.addEventListener('change', handler);
-    return () => this.removeEventListener('change', handler);
   }
 
   async _loadAll() {
@@ -59,7 +54,7 @@ class ToolList extends EventTarget {
       } catch (error) {
         this.error = error;
       }
-      this.dispatchEvent(new Event('change'));
+      this.notify();
     }
   }
 

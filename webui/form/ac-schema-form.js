@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
-import {placedErrors} from '../schema/error-place.js';
+import {placedErrors} from '../schema/error-path.js';
 import {FieldElement, errorText} from './fields/field-element.js';
 import {fieldTemplate} from './fields/field-template.js';
 import {pathText, valueAt, withValueAt} from '../schema/paths.js';
@@ -77,13 +77,13 @@ export class AcSchemaForm extends Localized(LitElement) {
     /** @type {Record<string, any>} The value that the server's errors are about. */
     this._refused = {};
     /** @type {unknown} */
-    this._told = undefined;
+    this._reported = undefined;
   }
 
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
     if (changed.has('errors')) this._refused = this.value;
-    if (changed.has('value') && this.value !== this._told) {
+    if (changed.has('value') && this.value !== this._reported) {
       this._text = null;
       this._textError = '';
     }
@@ -159,9 +159,9 @@ export class AcSchemaForm extends Localized(LitElement) {
       <div class="raw">
         <textarea .value=${this._text ?? JSON.stringify(this.value, null, 2)} aria-label=${t('form.json')} spellcheck="false"
           autocomplete="off" ?disabled=${this.disabled} aria-invalid=${this._textError || errors.length ? 'true' : nothing}
-          aria-describedby="said" @input=${this._onText}></textarea>
+          aria-describedby="text-error" @input=${this._onText}></textarea>
         <div class="tools">
-          <div id="said" class="field-error" role="status">${this._textError}</div>
+          <div id="text-error" class="field-error" role="status">${this._textError}</div>
           <button type="button" class="small quiet" ?disabled=${Boolean(this._textError)} @click=${() => { this._text = null; }}>${t('form.format')}</button>
         </div>
         ${errors.length ? html`<ul class="errors">${errors.map(this._renderError)}</ul>` : nothing}
@@ -179,7 +179,7 @@ export class AcSchemaForm extends Localized(LitElement) {
     const {path, value} = event.detail;
     this._text = null;
     this._textError = '';
-    this._tell(withValueAt(this.value, path, value) ?? {});
+    this._report(withValueAt(this.value, path, value) ?? {});
   }
 
   /** @param {Event} event */
@@ -189,15 +189,15 @@ export class AcSchemaForm extends Localized(LitElement) {
       const value = this._text.trim() === '' ? {} : JSON.parse(this._text);
       if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Error();
       this._textError = '';
-      this._tell(value);
+      this._report(value);
     } catch (error) {
       this._textError = error instanceof SyntaxError ? t('form.jsonInvalid', {message: error.message}) : t('form.jsonNoObject');
     }
   }
 
   /** @param {unknown} value */
-  _tell(value) {
-    this.value = this._told = /** @type {Record<string, any>} */ (value);
+  _report(value) {
+    this.value = this._reported = /** @type {Record<string, any>} */ (value);
     this.dispatchEvent(new CustomEvent('ac-change', {detail: {value}, bubbles: true, composed: true}));
   }
 

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {componentTitle, moduleList} from '../client/module-list.js';
-import {openAgain} from '../tabs/open-again.js';
+import {reopenTab} from '../tabs/reopen-tab.js';
 import {nameOf, resourceTabs} from '../tabs/resource-tabs.js';
 import {href} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
@@ -58,7 +58,7 @@ export class AcViewPage extends Localized(LitElement) {
       <ac-empty icon="circle-stop" heading=${nameOf(shown)}>
         <p role="status">${t(opening === 'waiting' ? 'tabs.endedWaiting' : opening ? 'tabs.opening.working' : 'tabs.endedWithServer')}</p>
         ${resource.lastUrl ? html`<p class="url mono">${resource.lastUrl}</p>` : html`<p>${t('tabs.endedWithServerText')}</p>`}
-        <button slot="actions" class="primary" ?disabled=${Boolean(opening)} @click=${() => openAgain(shown)}>${t('tabs.openAgain')}</button>
+        <button slot="actions" class="primary" ?disabled=${Boolean(opening)} @click=${() => reopenTab(shown)}>${t('tabs.openAgain')}</button>
         <button slot="actions" @click=${() => resourceTabs.close(tab.tabId)}>${t('tabs.close')}</button>
       </ac-empty>`;
   }

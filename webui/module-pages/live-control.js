@@ -55,15 +55,15 @@ export class LiveControl extends Store {
     }
   }
 
-  /** @param {{state: ControlState, changeId?: string, expiresAt?: number}} told @param {boolean} isAsked */
-  _take({state, changeId = '', expiresAt = 0}, isAsked) {
+  /** @param {{state: ControlState, changeId?: string, expiresAt?: number}} answer @param {boolean} isRequested */
+  _take({state, changeId = '', expiresAt = 0}, isRequested) {
     clearTimeout(this._timer);
     if (state === 'waiting') {
       this._changeId = changeId;
       this._timer = setTimeout(() => void this._look(), Math.max(0, expiresAt - Date.now()) + LATE_MS);
     }
     if (changeId && changeId === this._heard.changeId) this._become(outcomeState(this._heard.outcome));
-    else if (state !== 'needed' || isAsked) this._become(state);
+    else if (state !== 'needed' || isRequested) this._become(state);
     else if (this.state === 'waiting') this._become('expired'); // what became of it was not heard
     else if (this.state === 'unknown' || this.isGranted) this._become(state);
   }
@@ -82,7 +82,7 @@ export class LiveControl extends Store {
       clearTimeout(this._timer);
       this._answer(this.isGranted);
     }
-    this.tell();
+    this.notify();
   }
 
   /** @param {boolean} isGranted */

@@ -9,12 +9,12 @@ import '../ui/ac-icon.js';
 
 /** What stands behind a module's name and was not chosen: each with its file, and a button that has a person asked. */
 export class AcModuleSources extends Localized(LitElement) {
-  static properties = {module: {attribute: false}, _asked: {state: true}};
+  static properties = {module: {attribute: false}, _requested: {state: true}};
 
   static styles = [base, badges, buttons, cards, css`
     .card { overflow: hidden; border-color: color-mix(in srgb, var(--ac-warn) 35%, transparent); }
-    .said { display: flex; gap: var(--ac-space-3); padding: var(--ac-space-4); background: var(--ac-warn-soft); }
-    .said ac-icon { color: var(--ac-warn); margin-top: 0.125rem; }
+    .notice { display: flex; gap: var(--ac-space-3); padding: var(--ac-space-4); background: var(--ac-warn-soft); }
+    .notice ac-icon { color: var(--ac-warn); margin-top: 0.125rem; }
     li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-1) var(--ac-space-4); align-items: center; padding: var(--ac-space-3) var(--ac-space-4); border-top: 1px solid var(--ac-border); }
     .name { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-3); }
     .file { grid-column: 1; color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
@@ -26,7 +26,7 @@ export class AcModuleSources extends Localized(LitElement) {
     super();
     /** @type {import('../client/module-list.js').Module | null} */
     this.module = null;
-    this._asked = '';
+    this._requested = '';
   }
 
   render() {
@@ -35,27 +35,27 @@ export class AcModuleSources extends Localized(LitElement) {
     const isRunning = module.state === 'ready';
     return html`
       <div class="card">
-        <div class="said"><ac-icon name="shield-alert"></ac-icon><span>${t(isRunning ? 'modules.othersBeside' : 'modules.othersWait', {name: module.title})}</span></div>
+        <div class="notice"><ac-icon name="shield-alert"></ac-icon><span>${t(isRunning ? 'modules.othersBeside' : 'modules.othersWait', {name: module.title})}</span></div>
         <ul>${module.others.map((source) => this._source(source))}</ul>
       </div>`;
   }
 
   /** @param {Source} source */
   _source(source) {
-    const isAsked = this._asked === source.source;
+    const isRequested = this._requested === source.source;
     return html`
       <li>
         <span class="name"><code>${source.source}</code>${source.version ? html`<span class="muted">${source.version}</span>` : nothing}
           ${source.isRefused ? html`<span class="badge">${t('modules.refused')}</span>` : nothing}</span>
         <code class="file">${source.file}</code>
-        <button ?disabled=${isAsked} aria-label=${t('modules.chooseNamed', {name: source.source})} @click=${() => this._choose(source.source)}>${t('modules.choose')}</button>
+        <button ?disabled=${isRequested} aria-label=${t('modules.chooseNamed', {name: source.source})} @click=${() => this._choose(source.source)}>${t('modules.choose')}</button>
       </li>`;
   }
 
   /** @param {string} source */
   async _choose(source) {
     const {name, title} = /** @type {import('../client/module-list.js').Module} */ (this.module);
-    this._asked = source;
+    this._requested = source;
     try {
       await client.post(`/api/modules/${encodeURIComponent(name)}/choose`, {source});
     } catch (error) {
@@ -63,7 +63,7 @@ export class AcModuleSources extends Localized(LitElement) {
       if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
       else toastError(t('modules.chooseFailed', {name: title}), error);
     } finally {
-      this._asked = '';
+      this._requested = '';
     }
   }
 }

@@ -82,7 +82,7 @@ function makeShape(schema, root) {
     const choices = schema.enum.filter((/** @type {any} */ value) => value !== null);
     return {...shape, kind: 'choice', choices, isNullable: choices.length < schema.enum.length};
   }
-  const kind = KINDS[schema.type ?? typeSaidByKeywords(schema)]?.(schema, root) ?? 'json';
+  const kind = KINDS[schema.type ?? typeImpliedByKeywords(schema)]?.(schema, root) ?? 'json';
   return kind === 'many' ? {...shape, kind, choices: shapeOf(schema.items, root).choices} : {...shape, kind};
 }
 
@@ -140,7 +140,7 @@ function isFile(schema) {
 }
 
 /** The type that a schema without one means. @param {Schema} schema */
-function typeSaidByKeywords(schema) {
+function typeImpliedByKeywords(schema) {
   if (schema.properties || schema.additionalProperties || schema.patternProperties) return 'object';
   if (schema.items || schema.prefixItems) return 'array';
   if (schema.pattern || schema.minLength !== undefined || schema.maxLength !== undefined) return 'string';

@@ -128,13 +128,13 @@ export class AcSettingsForm extends Localized(LitElement) {
 
   /** @param {SettingsEdit} edit */
   _bar(edit) {
-    const {changes, isBusy, said} = edit;
+    const {changes, isBusy, message} = edit;
     return html`
       <div class="bar" role="region" aria-label=${t('settings.unsaved')}>
         <span role="status">${t('settings.changeCount', {n: changes.size})}${this._waits(edit) ? html` <small class="muted">${t('settings.toConfirm')}</small>` : nothing}</span>
         <button class="quiet" ?disabled=${isBusy} @click=${() => this._edit?.discard()}>${t('settings.discard')}</button>
         <button class="primary" aria-disabled=${isBusy} @click=${this._preview}>${t('settings.review')}</button>
-        ${said ? html`<p class="field-error" role="alert">${said}</p>` : nothing}
+        ${message ? html`<p class="field-error" role="alert">${message}</p>` : nothing}
       </div>`;
   }
 

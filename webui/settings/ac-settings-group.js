@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
 import {withCode} from '../form/fields/field-element.js';
-import {settingHint, settingLabel} from './settings-words.js';
+import {settingHint, settingLabel} from './settings-labels.js';
 import {base, cards} from '../ui/styles.js';
 import './ac-settings-row.js';
 

@@ -37,14 +37,14 @@ export class AcSettingsReview extends Localized(LitElement) {
     const reloads = this.canReload;
     const saving = needsConfirmation ? reloads ? 'askToReload' : 'askToConfirm' : reloads ? 'saveAndReload' : 'save';
     return html`
-      <ac-dialog open heading=${t('settings.reviewHeading')} @ac-close=${() => this._tell('ac-close')}>
+      <ac-dialog open heading=${t('settings.reviewHeading')} @ac-close=${() => this._fire('ac-close')}>
         <div class="content">
           ${isChanged ? note(t('settings.filesChanged')) : nothing}
           ${needsConfirmation ? note(t('settings.needsConfirmation')) : nothing}
           ${problems.length ? note(t('settings.stillWrong', {n: problems.length}), problems.map(({message, path}) => `${path.slice(1).replaceAll('/', '.')}: ${message}`)) : nothing}
           ${diff.length ? diff.map(({text}) => html`<ac-diff .text=${text}></ac-diff>`) : html`<p>${t('settings.noDifference')}</p>`}
         </div>
-        <button slot="actions" ?disabled=${this.isBusy} @click=${() => this._tell('ac-close')}>${t('settings.goBack')}</button>
+        <button slot="actions" ?disabled=${this.isBusy} @click=${() => this._fire('ac-close')}>${t('settings.goBack')}</button>
         ${reloads ? html`<button slot="actions" ?disabled=${this.isBusy} @click=${() => this._save(false)}>${t('settings.saveOnly')}</button>` : nothing}
         <button slot="actions" class="primary" autofocus ?disabled=${this.isBusy} aria-busy=${this.isBusy} @click=${() => this._save(reloads)}>
           ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${t(`settings.${saving}`)}
@@ -54,11 +54,11 @@ export class AcSettingsReview extends Localized(LitElement) {
 
   /** @param {boolean} reload */
   _save(reload) {
-    this._tell('ac-save', {reload});
+    this._fire('ac-save', {reload});
   }
 
   /** @param {string} name @param {object} [detail] */
-  _tell(name, detail) {
+  _fire(name, detail) {
     this.dispatchEvent(new CustomEvent(name, {detail}));
   }
 }

@@ -5,7 +5,7 @@ import {fieldTemplate, isWide} from '../form/fields/field-template.js';
 import {pathText} from '../schema/paths.js';
 import {shapeOf} from '../schema/shape.js';
 import {isInside, isSecret, lockOf, pathOf, problemsOf, shownValue, variableOf, waitsForPerson} from './settings-model.js';
-import {settingHint, settingLabel} from './settings-words.js';
+import {settingHint, settingLabel} from './settings-labels.js';
 import {badges, base, buttons, code} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import '../form/ac-schema-form.js';
@@ -137,7 +137,7 @@ export class AcSettingsRow extends Localized(LitElement) {
     const origin = document.origins[row.pointer];
     const change = this.changes.get(row.pointer);
     const button = (/** @type {string} */ name, /** @type {string} */ key) => html`
-      <button class="link" aria-label=${t(`${key}Named`, {name: row.path.join('.')})} @click=${() => this._tell(name)}>${t(key)}</button>`;
+      <button class="link" aria-label=${t(`${key}Named`, {name: row.path.join('.')})} @click=${() => this._fire(name)}>${t(key)}</button>`;
     return html`
       <div class="foot">
         <ac-settings-origin .origin=${origin}></ac-settings-origin>
@@ -163,11 +163,11 @@ export class AcSettingsRow extends Localized(LitElement) {
   /** @param {CustomEvent<{path: (string | number)[], value: unknown}>} event */
   _onChange(event) {
     event.stopPropagation();
-    this._tell('ac-setting-change', event.detail);
+    this._fire('ac-setting-change', event.detail);
   }
 
   /** @param {string} name @param {object} [detail] */
-  _tell(name, detail = {}) {
+  _fire(name, detail = {}) {
     this.dispatchEvent(new CustomEvent(name, {detail: {row: this.row, ...detail}, bubbles: true, composed: true}));
   }
 }

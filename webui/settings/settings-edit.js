@@ -1,4 +1,5 @@
 /** The settings of one subject while a person changes them: loaded, changed, tried out, saved. Knows nothing of elements. */
+import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 import {t} from '../base/i18n.js';
 import {errorsOf} from '../schema/validate.js';
@@ -17,7 +18,7 @@ import {bodyOf, changed, groupsOf, isInside, pathOf, rowsOf, stillWanted, undone
  * @typedef {'' | 'saved' | 'waits'} Outcome  `waits`: for a confirmation in the approval view.
  */
 
-export class SettingsEdit extends EventTarget {
+export class SettingsEdit extends Store {
   /** @param {string} module  empty: the server's own settings */
   constructor(module) {
     super();
@@ -31,12 +32,12 @@ export class SettingsEdit extends EventTarget {
     /** What is wrong with changes, at their places. @type {import('../schema/validate.js').FieldError[]} */
     this.errors = [];
     /** What else keeps the changes from being saved. */
-    this.said = '';
+    this.message = '';
     /** @type {Review | null} */
     this.review = null;
     this.isBusy = false;
     /** What waits for the person, and comes back if it is not applied. @type {{changeId: string, changes: import('./settings-model.js').Changes} | null} */
-    this._asked = null;
+    this._proposed = null;
   }
 
   /** Load the settings; what the person changed stays. */
@@ -46,7 +47,7 @@ export class SettingsEdit extends EventTarget {
     } catch (error) {
       this.error = error;
     }
-    this._tell();
+    this.notify();
   }
 
   get rows() {
@@ -80,23 +81,23 @@ export class SettingsEdit extends EventTarget {
 
   /** Try the changes out, and keep what they would do in `review`. */
   async preview(isChanged = false) {
-    if (this._isWrong()) return this._tell();
+    if (this._isWrong()) return this.notify();
     await this._busily(async () => {
       const {diff, problems, needsConfirmation} = await this._put('?preview=diff', {});
       this.review = {diff, problems, isChanged, needsConfirmation};
     });
   }
 
-  /** What became of the changes that were laid before the person. @param {string} changeId @param {string} outcome @returns {boolean} whether it was about these */
+  /** What became of the changes that were shown to the person. @param {string} changeId @param {string} outcome @returns {boolean} whether it was about these */
   decided(changeId, outcome) {
-    if (this._asked?.changeId !== changeId) return false;
-    const {changes} = this._asked;
-    this._asked = null;
+    if (this._proposed?.changeId !== changeId) return false;
+    const {changes} = this._proposed;
+    this._proposed = null;
     if (outcome !== 'applied' && this.document) this._use(stillWanted(this.document, new Map([...changes, ...this.changes])));
     return true;
   }
 
-  /** Write the changes, or have them laid before the person. @param {boolean} reloads  whether the module begins anew with them @returns {Promise<Outcome>} what became of them */
+  /** Write the changes, or have them shown to the person. @param {boolean} reloads  whether the module begins anew with them @returns {Promise<Outcome>} what became of them */
   async save(reloads) {
     /** @type {Outcome} */
     let outcome = '';
@@ -109,7 +110,7 @@ export class SettingsEdit extends EventTarget {
       } catch (error) {
         const {type, context} = /** @type {import('../client/client.js').ApiError} */ (error);
         if (type !== 'confirmation_required') throw error;
-        this._asked = {changeId: context.changeId, changes: this.changes};
+        this._proposed = {changeId: context.changeId, changes: this.changes};
         this.changes = new Map();
         await this.load();
         outcome = 'waits';
@@ -120,21 +121,21 @@ export class SettingsEdit extends EventTarget {
 
   closeReview() {
     this.review = null;
-    this._tell();
+    this.notify();
   }
 
   /** @param {() => Promise<void>} work */
   async _busily(work) {
     this.isBusy = true;
-    this.said = '';
-    this._tell();
+    this.message = '';
+    this.notify();
     try {
       await work();
     } catch (error) {
       await this._refused(/** @type {import('../client/client.js').ApiError} */ (error));
     } finally {
       this.isBusy = false;
-      this._tell();
+      this.notify();
     }
   }
 
@@ -149,8 +150,8 @@ export class SettingsEdit extends EventTarget {
   _use(changes, row) {
     if (row) this.errors = this.errors.filter((error) => !isOf(error, row));
     this.changes = changes;
-    this.said = '';
-    this._tell();
+    this.message = '';
+    this.notify();
   }
 
   /** @param {string} query @param {{reload?: true}} more */
@@ -165,7 +166,7 @@ export class SettingsEdit extends EventTarget {
       const change = this.changes.get(row.pointer);
       return change && 'value' in change ? errorsOf(change.value, row.part, root, row.path) : [];
     });
-    this.said = this.errors.length ? t('settings.mendFirst') : '';
+    this.message = this.errors.length ? t('settings.mendFirst') : '';
     return this.errors.length > 0;
   }
 
@@ -177,14 +178,10 @@ export class SettingsEdit extends EventTarget {
       if (this.changes.size) await this.preview(true);
       return;
     }
-    const told = /** @type {{path: string, message: string}[]} */ (error.context?.errors ?? []);
-    const placed = told.filter(({path}) => this.rows.some(({pointer}) => isInside(path, pointer)));
+    const reported = /** @type {{path: string, message: string}[]} */ (error.context?.errors ?? []);
+    const placed = reported.filter(({path}) => this.rows.some(({pointer}) => isInside(path, pointer)));
     this.errors = placed.map(({path, message}) => ({path: stepsOf(path), message}));
-    this.said = told.length && placed.length === told.length ? t('settings.mendFirst') : error.message;
-  }
-
-  _tell() {
-    this.dispatchEvent(new Event('change'));
+    this.message = reported.length && placed.length === reported.length ? t('settings.mendFirst') : error.message;
   }
 }
 

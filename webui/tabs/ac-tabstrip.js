@@ -4,7 +4,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
-import {openAgain} from './open-again.js';
+import {reopenTab} from './reopen-tab.js';
 import {nameOf, resourceTabs} from './resource-tabs.js';
 import {href, navigate, onRoute, route} from '../base/router.js';
 import {base, buttons, fields} from '../ui/styles.js';
@@ -19,7 +19,7 @@ import './ac-resource-icon.js';
 /** Tabs of living resources, in the order that the person gave them; not there while there are none. */
 export class AcTabstrip extends Localized(LitElement) {
   static properties = {
-    _focused: {state: true}, _renamed: {state: true}, _said: {state: true}, _isFull: {state: true},
+    _focused: {state: true}, _renamed: {state: true}, _announcement: {state: true}, _isFull: {state: true},
   };
 
   static styles = [base, buttons, fields, css`
@@ -69,7 +69,7 @@ export class AcTabstrip extends Localized(LitElement) {
     /** The tab that the Tab key comes to; the others are reached with arrow keys. */
     this._focused = '';
     this._renamed = '';
-    this._said = '';
+    this._announcement = '';
     this._isFull = false;
     this._seen = '';
     this._drag = new TabDrag(this, (shown, before) => void this._change(shown, {before}));
@@ -108,7 +108,7 @@ export class AcTabstrip extends Localized(LitElement) {
           </button>` : nothing}
         <ac-menu></ac-menu>
         <p class="visually-hidden" id="help">${t('tabs.help')}</p>
-        <p class="visually-hidden" role="status">${this._said}</p>
+        <p class="visually-hidden" role="status">${this._announcement}</p>
       </nav>`;
   }
 
@@ -125,7 +125,7 @@ export class AcTabstrip extends Localized(LitElement) {
         @dragover=${(/** @type {DragEvent} */ event) => this._drag.over(event, shown)}>
         ${this._renamed === tabId ? this._form(shown, name) : html`
           <a href=${pathOf(shown)} draggable="false" aria-current=${isCurrent(shown) ? 'page' : nothing} aria-describedby="help" tabindex=${isReached ? 0 : -1}
-            title=${[name, resource.lastUrl, resource.status === 'closed' ? t('tabs.openAgainTitle') : ''].filter(Boolean).join('\n')} @click=${() => { if (tab.closed) void openAgain(shown); }} @focus=${() => { this._focused = tabId; }}
+            title=${[name, resource.lastUrl, resource.status === 'closed' ? t('tabs.openAgainTitle') : ''].filter(Boolean).join('\n')} @click=${() => { if (tab.closed) void reopenTab(shown); }} @focus=${() => { this._focused = tabId; }}
             @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, shown)} @dblclick=${() => this._rename(shown)}
             @contextmenu=${(/** @type {Event} */ event) => this._onContextMenu(event, shown)} @auxclick=${(/** @type {MouseEvent} */ event) => this._onAuxClick(event, shown)}>
             <span class="sign">${resource.status === 'starting' || opening ? html`<ac-icon name="loader-circle"></ac-icon>` : html`<ac-resource-icon .resource=${resource} .module=${module} .from=${tab.closed ? `/api/tabs/${tabId}` : ''}></ac-resource-icon>`}</span>
@@ -169,7 +169,7 @@ export class AcTabstrip extends Localized(LitElement) {
       {label: t('tabs.rename'), icon: 'pencil', run: () => this._rename(shown)},
       {label: t('tabs.moveLeft'), icon: 'arrow-left', isOff: at === 0, run: () => this._step(shown, -1)},
       {label: t('tabs.moveRight'), icon: 'arrow-right', isOff: at === kin.length - 1, run: () => this._step(shown, 1)},
-      ...(tab.closed ? [{label: t('tabs.openAgain'), icon: 'refresh-cw', isApart: true, run: () => openAgain(shown)}] : []),
+      ...(tab.closed ? [{label: t('tabs.openAgain'), icon: 'refresh-cw', isApart: true, run: () => reopenTab(shown)}] : []),
       ...(tab.closed ? [] : [{label: t('tabs.keepRunning'), isChecked: keeps, isApart: true, run: () => this._try(() => resourceTabs.keepRunning(resource.resourceId, !keeps))}]),
       {label: t('tabs.close'), icon: 'x', run: () => this._close(shown)},
     ], this._link(tab.tabId), t('tabs.menu', {name: nameOf(shown)}));
@@ -198,7 +198,7 @@ export class AcTabstrip extends Localized(LitElement) {
     const next = by < 0 ? kin[place] : kin[place + 1];
     await this._change(shown, {before: next ? next.tab.tabId : ''});
     const order = resourceTabs.tabs.map((other) => other.tab.tabId);
-    this._said = t('tabs.moved', {name: nameOf(shown), place: order.indexOf(tab.tabId) + 1, n: order.length});
+    this._announcement = t('tabs.moved', {name: nameOf(shown), place: order.indexOf(tab.tabId) + 1, n: order.length});
   }
 
   /** @param {ShownTab} shown */

@@ -41,7 +41,7 @@ class ResourceTabs extends Store {
     client.on('tabs.changed', () => void this.load());
     client.on('events.reset', () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
-    moduleList.subscribe(() => this.tell());
+    moduleList.subscribe(() => this.notify());
   }
 
   /** Tabs whose resources can be shown, from left to right. @returns {ShownTab[]} */
@@ -59,7 +59,7 @@ class ResourceTabs extends Store {
     return resource && viewerOf(resource)?.component?.resourceViews[resource.resourceType];
   }
 
-  /** Load what there is; while it loads, further wishes are one more load. */
+  /** Load what there is; while it loads, further requests are one more load. */
   load() {
     this._isStale = true;
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
@@ -132,7 +132,7 @@ class ResourceTabs extends Store {
   _setOpening(tabId, state) {
     if (state) this._opening.set(tabId, state);
     else this._opening.delete(tabId);
-    this.tell();
+    this.notify();
   }
 
   async _loadAll() {
@@ -143,7 +143,7 @@ class ResourceTabs extends Store {
         this._resources = new Map(resources.map((/** @type {Resource} */ resource) => [resource.resourceId, resource]));
         this._tabs = tabs;
         this.isLoaded = true;
-        this.tell();
+        this.notify();
       } catch {
         // the connection's own state tells that the server is away, and its return loads this again
       }
@@ -154,7 +154,7 @@ class ResourceTabs extends Store {
   _put(resource) {
     if (resource.status === 'closed') this._resources.delete(resource.resourceId);
     else this._resources.set(resource.resourceId, resource);
-    this.tell();
+    this.notify();
   }
 
   /** @param {string} tabId @param {string} before */
@@ -166,7 +166,7 @@ class ResourceTabs extends Store {
     const place = before ? others.findIndex((tab) => tab.tabId === before) : end;
     if (place < 0) return;
     this._tabs = others.toSpliced(place, 0, moved);
-    this.tell();
+    this.notify();
   }
 }
 

@@ -106,13 +106,13 @@ export class AcToolForm extends Localized(LitElement) {
 
   /** @param {import('../client/tool-list.js').Tool} tool */
   _renderCopies(tool) {
-    const wish = () => ({tool: tool.name, ...this.draft});
+    const request = () => ({tool: tool.name, ...this.draft});
     return html`
       <span class="copies" role="group" aria-label=${t('console.copyAs')}>
         ${t('console.copyAs')}
-        <ac-copy labelled label=${t('console.copy.curl')} .value=${() => asCurl(wish(), location.origin)}></ac-copy>
-        <ac-copy labelled label=${t('console.copy.cli')} .value=${() => asCli(wish(), tool.input_schema)}></ac-copy>
-        <ac-copy labelled label=${t('console.copy.json')} .value=${() => asJson(wish())}></ac-copy>
+        <ac-copy labelled label=${t('console.copy.curl')} .value=${() => asCurl(request(), location.origin)}></ac-copy>
+        <ac-copy labelled label=${t('console.copy.cli')} .value=${() => asCli(request(), tool.input_schema)}></ac-copy>
+        <ac-copy labelled label=${t('console.copy.json')} .value=${() => asJson(request())}></ac-copy>
       </span>`;
   }
 

@@ -20,7 +20,7 @@ const RESULT_PX = 160; // so much of a result says how the run ended
 
 /** The page of one tool: what it is, its form, and what came of running it. */
 export class AcViewTool extends Localized(LitElement) {
-  static properties = {tool: {attribute: false}, _draft: {state: true}, _errors: {state: true}, _selected: {state: true}, _said: {state: true}};
+  static properties = {tool: {attribute: false}, _draft: {state: true}, _errors: {state: true}, _selected: {state: true}, _announcement: {state: true}};
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-5); container-type: inline-size; }
@@ -42,7 +42,7 @@ export class AcViewTool extends Localized(LitElement) {
     this._errors = [];
     /** @type {number | null} The run that is shown; null: the newest. */
     this._selected = null;
-    this._said = '';
+    this._announcement = '';
     /** @type {number | null} The run that was started last, until its end was told. */
     this._watched = null;
     new Listening(this, () => [runs.subscribe(() => this._onRuns())]);
@@ -75,7 +75,7 @@ export class AcViewTool extends Localized(LitElement) {
           ${own.length > 1 ? html`<ac-run-list .runs=${own} selected=${shown.id} @ac-select=${this._onSelect} @ac-use=${this._onUse}
             @ac-clear=${() => runs.clear(tool.name)}></ac-run-list>` : nothing}
         </section>
-        <span class="visually-hidden" role="status">${this._said}</span>
+        <span class="visually-hidden" role="status">${this._announcement}</span>
       </div>`;
   }
 
@@ -114,7 +114,7 @@ export class AcViewTool extends Localized(LitElement) {
     const shownArgs = withoutSecrets(args, schema) ?? {};
     this._errors = [];
     this._selected = null;
-    this._said = t('console.running');
+    this._announcement = t('console.running');
     this._watched = runs.start({tool, args, shownArgs, sessionId, timeoutMs}).id;
     void this._showResult();
   }
@@ -152,7 +152,7 @@ export class AcViewTool extends Localized(LitElement) {
     const run = runs.of(this.tool?.name ?? '').find(({id}) => id === this._watched);
     if (!run || run.state !== 'done') return;
     this._watched = null;
-    this._said = t('console.ended', {state: t(`console.state.${stateOf(run)}`), time: formatDuration(run.durationMs ?? 0)});
+    this._announcement = t('console.ended', {state: t(`console.state.${stateOf(run)}`), time: formatDuration(run.durationMs ?? 0)});
     const error = run.envelope?.error;
     if (error?.type !== 'invalid_arguments' || !Array.isArray(error.context?.errors) || run.args !== this._draft.args) return;
     this._errors = error.context.errors;

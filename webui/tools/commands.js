@@ -2,7 +2,7 @@
 import {canShow, shapeOf} from '../schema/shape.js';
 
 /**
- * @typedef {object} Wish
+ * @typedef {object} RunRequest
  * @property {string} tool
  * @property {Record<string, any>} args
  * @property {string} [sessionId]
@@ -11,7 +11,7 @@ import {canShow, shapeOf} from '../schema/shape.js';
 
 /**
  * The body of `POST /api/tools/NAME/call`.
- * @param {Wish} wish
+ * @param {RunRequest} request
  */
 export function bodyOf({args, sessionId, timeoutMs}) {
   return {arguments: args, ...(sessionId && {session_id: sessionId}), ...(timeoutMs && {timeout_ms: timeoutMs})};
@@ -19,22 +19,22 @@ export function bodyOf({args, sessionId, timeoutMs}) {
 
 /**
  * A command for a POSIX shell; the token comes from the environment, so that it does not get into a history.
- * @param {Wish} wish
+ * @param {RunRequest} request
  * @param {string} origin  Such as `http://127.0.0.1:8000`.
  */
-export function asCurl(wish, origin) {
+export function asCurl(request, origin) {
   return [
-    `curl -sS ${quoted(`${origin}/api/tools/${encodeURIComponent(wish.tool)}/call`)}`,
+    `curl -sS ${quoted(`${origin}/api/tools/${encodeURIComponent(request.tool)}/call`)}`,
     '-H "Authorization: Bearer $AGENTCORE_TOKEN"',
     "-H 'Content-Type: application/json'",
-    `--data-raw ${quoted(JSON.stringify(bodyOf(wish)))}`,
+    `--data-raw ${quoted(JSON.stringify(bodyOf(request)))}`,
   ].join(' \\\n  ');
 }
 
 /**
  * `agentcore call …` with the same arguments: `key=value` where the command line reads it by the schema, `key:=JSON`
  * elsewhere.
- * @param {Wish} wish
+ * @param {RunRequest} request
  * @param {import('../schema/shape.js').Schema} [schema]  The tool's input schema.
  */
 export function asCli({tool, args, sessionId, timeoutMs}, schema = {}) {
@@ -54,9 +54,9 @@ export function asCli({tool, args, sessionId, timeoutMs}, schema = {}) {
 
 /**
  * The arguments as indented JSON.
- * @param {Wish} wish
+ * @param {RunRequest} request
  */
-export const asJson = (wish) => JSON.stringify(bodyOf(wish), null, 2);
+export const asJson = (request) => JSON.stringify(bodyOf(request), null, 2);
 
 const PLAIN_KINDS = new Set(['text', 'date', 'file', 'number', 'boolean']);
 

@@ -1,4 +1,5 @@
 /** The calls that were made from this page: on their way and ended, kept while the tab is open. */
+import {Store} from '../base/store.js';
 import {ApiError, client} from '../client/client.js';
 
 /**
@@ -23,7 +24,7 @@ const KEY = 'agentcore.runs';
 const KEPT = 30;
 const RESULT_CHARS = 40_000; // a larger result is not kept over a reload
 
-class Runs extends EventTarget {
+class Runs extends Store {
   constructor() {
     super();
     /** @type {Run[]} The newest first. */
@@ -49,26 +50,20 @@ class Runs extends EventTarget {
     return this._runs.filter(({tool}) => !seen.has(tool) && seen.add(tool)).slice(0, limit);
   }
 
-  /** Call `handler` on every change. @param {() => void} handler @returns {() => void} */
-  subscribe(handler) {
-    this.addEventListener('change', handler);
-    return () => this.removeEventListener('change', handler);
-  }
-
   /**
    * Call a tool; the run is listed at once and follows the call to its end.
-   * @param {Pick<Run, 'tool' | 'args' | 'shownArgs' | 'sessionId' | 'timeoutMs'>} wish
+   * @param {Pick<Run, 'tool' | 'args' | 'shownArgs' | 'sessionId' | 'timeoutMs'>} request
    * @returns {Run}
    */
-  start(wish) {
+  start(request) {
     /** @type {Run} */
     const run = {
-      ...wish, id: this._next++, startedAt: Date.now(), durationMs: null, state: 'running', callId: '', isCancelling: false,
+      ...request, id: this._next++, startedAt: Date.now(), durationMs: null, state: 'running', callId: '', isCancelling: false,
       progress: null, approval: null, envelope: null,
     };
     this._runs = [run, ...this._runs].filter((one, index) => index < KEPT || one.state === 'running');
     void this._follow(run);
-    this._tell();
+    this._publish();
     return run;
   }
 
@@ -81,7 +76,7 @@ class Runs extends EventTarget {
   /** Forget the runs of a tool that have ended. @param {string} tool */
   clear(tool) {
     this._runs = this._runs.filter((run) => run.tool !== tool || run.state === 'running');
-    this._tell();
+    this._publish();
   }
 
   /** @param {Run} run */
@@ -110,11 +105,11 @@ class Runs extends EventTarget {
   /** @param {number} id @param {Partial<Run>} change @param {boolean} [isKept]  What passes soon is not worth writing. */
   _change(id, change, isKept = true) {
     this._runs = this._runs.map((run) => (run.id === id ? {...run, ...change} : run));
-    this._tell(isKept);
+    this._publish(isKept);
   }
 
-  _tell(isKept = true) {
-    this.dispatchEvent(new Event('change'));
+  _publish(isKept = true) {
+    this.notify();
     if (isKept && !this._isLeaving) keep(this._runs);
   }
 }

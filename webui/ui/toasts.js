@@ -18,7 +18,7 @@ class Toasts extends Store {
   add(toast) {
     const id = this._next++;
     this.shown = [...this.shown, {...toast, id}];
-    this.tell();
+    this.notify();
     // what went wrong stays until somebody has read it
     if (toast.kind !== 'danger') setTimeout(() => this.remove(id), STAY_MS);
   }
@@ -26,7 +26,7 @@ class Toasts extends Store {
   /** @param {number} id */
   remove(id) {
     this.shown = this.shown.filter((toast) => toast.id !== id);
-    this.tell();
+    this.notify();
   }
 }
 

@@ -8,7 +8,7 @@ import './ac-approval-actions.js';
 import './ac-approval-arguments.js';
 import './ac-approval-countdown.js';
 import './ac-approval-edit.js';
-import {askerText} from './asker.js';
+import {requesterText} from './requester.js';
 import {startOver} from '../attention.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../visible.js';
@@ -80,7 +80,7 @@ export class AcApprovalCall extends Localized(LitElement) {
         <div class="reason"><label for="reason">${t('approval.reason')}</label>
           <input id="reason" maxlength="1000" .value=${this._reason} @input=${(/** @type {InputEvent} */ event) => { this._reason = /** @type {HTMLInputElement} */ (event.target).value; }}></div>`}
       <ac-approval-actions .yes=${t(this._yes())} .no=${t('approval.reject')} .subject=${call.tool} .isBusy=${this._isBusy} @ac-decide=${this._decide}>
-        ${this._edited ? html`<button class="quiet" @click=${this._asAsked}><ac-icon name="undo-2"></ac-icon>${t('approval.asAsked')}</button>` : nothing}
+        ${this._edited ? html`<button class="quiet" @click=${this._undoEdit}><ac-icon name="undo-2"></ac-icon>${t('approval.asAsked')}</button>` : nothing}
         ${this._reason === null ? html`<button class="quiet" @click=${this._beginReason}><ac-icon name="message-square"></ac-icon>${t('approval.sayWhy')}</button>` : nothing}
         <button class="quiet" @click=${this._beginEdit}><ac-icon name="pencil"></ac-icon>${t('approval.edit')}</button>
       </ac-approval-actions>`;
@@ -103,7 +103,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     const row = (/** @type {string} */ name, /** @type {unknown} */ value) => html`<div><dt>${t(`approval.${name}`)}</dt><dd>${value}</dd></div>`;
     return html`
       <dl class="facts">
-        ${row('askedBy', askerText(askedBy, sessionId))}
+        ${row('askedBy', requesterText(askedBy, sessionId))}
         ${row('why', html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
         ${module ? row('module', html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
         ${preview?.paths.length ? row('paths', preview.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)) : nothing}
@@ -142,7 +142,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     void this._showAnew();
   }
 
-  _asAsked() {
+  _undoEdit() {
     this._edited = null;
     this._offer = -1;
     this._endEdit();

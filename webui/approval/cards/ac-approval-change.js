@@ -5,7 +5,7 @@ import {Localized, hasText, t} from '../../base/i18n.js';
 import {base} from '../../ui/styles.js';
 import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
-import {askerText} from './asker.js';
+import {requesterText} from './requester.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../visible.js';
 import {waiting} from '../waiting.js';
@@ -32,7 +32,7 @@ export class AcApprovalChange extends Localized(LitElement) {
         <div class="head"><h3 id="heading">${heading}</h3>${change.expiresAt === null ? nothing : html`<ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown>`}</div>
         <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.changeText')}</span></div>
         <dl class="facts">
-          <div><dt>${t('approval.askedBy')}</dt><dd>${askerText(change.askedBy)}</dd></div>
+          <div><dt>${t('approval.askedBy')}</dt><dd>${requesterText(change.askedBy)}</dd></div>
           ${change.paths.length ? html`<div><dt>${t('approval.changes')}</dt><dd>${change.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)}</dd></div>` : nothing}
         </dl>
         ${change.diff.map(({text}) => (text.startsWith('--- ') ? html`<ac-diff .text=${visibleText(text)}></ac-diff>` : plainDiff(text)))}

@@ -32,7 +32,7 @@ export class AcApprovalTray extends Localized(LitElement) {
       const show = () => void this._show();
       window.addEventListener('message', listen);
       document.addEventListener('ac-show-approvals', show);
-      const look = new MutationObserver(() => this._tellLook());
+      const look = new MutationObserver(() => this._sendLook());
       look.observe(document.documentElement, {attributeFilter: ['data-theme', 'lang']});
       return [() => window.removeEventListener('message', listen), () => document.removeEventListener('ac-show-approvals', show), () => look.disconnect(), approvals.subscribe(() => this.requestUpdate())];
     });
@@ -52,7 +52,7 @@ export class AcApprovalTray extends Localized(LitElement) {
           <button class="quiet small" aria-expanded=${!this._isHidden} aria-controls="frame" @click=${() => { this._isHidden = !this._isHidden; }}>
             <ac-icon name=${this._isHidden ? 'chevron-up' : 'chevron-down'}></ac-icon>${t(this._isHidden ? 'approval.expand' : 'approval.collapse')}</button>` : nothing}
       </header>
-      ${this._wasNeeded ? html`<iframe id="frame" src=${`${approvalOrigin}/`} title=${t('approval.tray')} ?hidden=${this._isHidden || n === 0} @load=${this._tellLook}></iframe>` : nothing}`;
+      ${this._wasNeeded ? html`<iframe id="frame" src=${`${approvalOrigin}/`} title=${t('approval.tray')} ?hidden=${this._isHidden || n === 0} @load=${this._sendLook}></iframe>` : nothing}`;
   }
 
   updated() {
@@ -74,7 +74,7 @@ export class AcApprovalTray extends Localized(LitElement) {
     if (!frame?.hidden) frame?.focus();
   }
 
-  _tellLook() {
+  _sendLook() {
     const frame = this.renderRoot.querySelector('iframe');
     frame?.contentWindow?.postMessage({type: 'agentcore.look', theme: theme(), locale: locale()}, approvalOrigin);
   }

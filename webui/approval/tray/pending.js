@@ -33,7 +33,7 @@ class Approvals extends Store {
       const count = calls.length + changes.length + pairings.length;
       if (count === this.count) return;
       this.count = count;
-      this.tell();
+      this.notify();
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
     }

@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {approvalOrigin} from '../../approval/tray/pending.js';
-import {endSummary, holdsPicture, summaryOf} from './call-words.js';
+import {endSummary, holdsPicture, summaryOf} from './call-labels.js';
 import {Localized, formatNumber, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {href} from '../../base/router.js';

@@ -5,7 +5,7 @@ import {base, buttons} from '../../ui/styles.js';
 import '../calls/ac-call-card.js';
 import './ac-chat-error.js';
 import './ac-chat-text.js';
-import './ac-chat-said.js';
+import './ac-user-message.js';
 import '../../ui/ac-copy.js';
 import '../../ui/ac-icon.js';
 
@@ -38,7 +38,7 @@ export class AcChatMessage extends Localized(LitElement) {
 
   render() {
     if (!this.item) return nothing;
-    if (this.item.role === 'user') return html`<ac-chat-said .item=${this.item} ?busy=${this.isBusy}></ac-chat-said>`;
+    if (this.item.role === 'user') return html`<ac-user-message .item=${this.item} ?busy=${this.isBusy}></ac-user-message>`;
     return html`
       ${this.item.role === 'notice' ? this._renderNotice(this.item) : nothing}
       ${this.item.thinking ? html`<details class="thinking"><summary>${t('chat.thinking')}</summary><p>${this.item.thinking}</p></details>` : nothing}

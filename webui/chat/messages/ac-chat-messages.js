@@ -6,7 +6,7 @@ import './ac-chat-message.js';
 import '../../ui/ac-icon.js';
 
 const NEAR_PX = 48;     // so near to the end a reader follows it
-const SAID_CHARS = 2000;
+const ANNOUNCED_CHARS = 2000;
 const EARLIER_PX = 1200; // so far before the beginning earlier messages are wanted
 
 /**
@@ -46,7 +46,7 @@ export class AcChatMessages extends Localized(LitElement) {
     this._isAway = false;
     this._follows = true;
     this._lastTop = 0;
-    this._said = '';
+    this._announcement = '';
     this._sizes = new ResizeObserver(() => this._keepUp());
   }
 
@@ -84,22 +84,22 @@ export class AcChatMessages extends Localized(LitElement) {
         </div>
       </div>
       <button class="newest" ?hidden=${!this._isAway} @click=${this.toNewest}><ac-icon name="arrow-down"></ac-icon>${t('chat.toNewest')}</button>
-      <div class="visually-hidden" role="status">${this._said}</div>`;
+      <div class="visually-hidden" role="status">${this._announcement}</div>`;
   }
 
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
-    if (changed.has('isBusy')) this._tell(changed.get('isBusy') === true);
+    if (changed.has('isBusy')) this._announce(changed.get('isBusy') === true);
     // the first message stays where it is when others come before it; not every browser sees to that itself
     const anchor = this.hasUpdated ? this._topmost() : null;
     if (anchor) void this.updateComplete.then(() => this._hold(anchor));
   }
 
   /** For screen readers: that an answer is on its way, and the answer once it is whole. @param {boolean} hasEnded */
-  _tell(hasEnded) {
+  _announce(hasEnded) {
     const last = this.items.at(-1);
-    if (this.isBusy) this._said = t('chat.working');
-    else this._said = hasEnded && last?.role === 'assistant' ? last.text.slice(0, SAID_CHARS) : '';
+    if (this.isBusy) this._announcement = t('chat.working');
+    else this._announcement = hasEnded && last?.role === 'assistant' ? last.text.slice(0, ANNOUNCED_CHARS) : '';
   }
 
   /** The first message in sight, and where it is. */

@@ -39,13 +39,13 @@ export class AcLocalServers extends Localized(LitElement) {
     const models = (this._found ?? []).flatMap(({kind, baseUrl, models: names}) => names.map((name) => ({kind, baseUrl, name})));
     return html`
       <button ?disabled=${this._isLooking} aria-busy=${this._isLooking} @click=${this._look}><ac-icon name=${this._isLooking ? 'loader-circle' : 'search'}></ac-icon>${t(this._isLooking ? 'chat.looking' : 'chat.look')}</button>
-      <div role="status">${this._found === null ? nothing : this._renderSaid(models.length)}</div>
+      <div role="status">${this._found === null ? nothing : this._renderOutcome(models.length)}</div>
       ${models.length ? html`<ul>${models.map((model) => this._renderModel(model))}</ul>` : nothing}
       <ac-setup-error .error=${this._error}></ac-setup-error>`;
   }
 
   /** @param {number} count */
-  _renderSaid(count) {
+  _renderOutcome(count) {
     if (count) return html`<p class="notice">${t('chat.foundModels', {n: count})}</p>`;
     if (this._found?.length) return html`<p class="notice">${t('chat.foundNoModels', {server: NAMES[this._found[0].kind] ?? this._found[0].kind})}</p>`;
     return html`<p class="notice">${t('chat.foundNothing', {looked: this._looked.join(', ')})}</p>`;

@@ -8,7 +8,7 @@ import './ac-setup-error.js';
 
 /** The address and the key of one provider. A key goes to the server and is never shown again. */
 export class AcProviderForm extends Localized(LitElement) {
-  static properties = {provider: {attribute: false}, _isBusy: {state: true}, _said: {state: true}, _error: {state: true}};
+  static properties = {provider: {attribute: false}, _isBusy: {state: true}, _status: {state: true}, _error: {state: true}};
 
   static styles = [base, badges, buttons, fields, css`
     form { display: grid; gap: var(--ac-space-3); }
@@ -24,7 +24,7 @@ export class AcProviderForm extends Localized(LitElement) {
     /** @type {Provider | null} */
     this.provider = null;
     this._isBusy = false;
-    this._said = '';
+    this._status = '';
     /** @type {import('../../client/client.js').ApiError | null} */
     this._error = null;
   }
@@ -50,7 +50,7 @@ export class AcProviderForm extends Localized(LitElement) {
         <div class="row">
           <button class="primary" ?disabled=${this._isBusy}>${t('chat.saveKey')}</button>
           ${keyOrigin === 'stored' ? html`<button type="button" class="danger" ?disabled=${this._isBusy} @click=${this._drop}>${t('chat.dropKey')}</button>` : nothing}
-          <span role="status" class="hint">${this._said}</span>
+          <span role="status" class="hint">${this._status}</span>
         </div>
       </form>`;
   }
@@ -63,9 +63,9 @@ export class AcProviderForm extends Localized(LitElement) {
     const key = String(given.get('key') ?? '').trim();
     const url = String(given.get('url') ?? '').trim();
     const {provider, baseUrl} = /** @type {Provider} */ (this.provider);
-    const wish = {...(key && {key}), ...(url !== (baseUrl ?? '') && {baseUrl: url})};
-    if (!Object.keys(wish).length) return;
-    if (await this._do(() => chatSetup.keepProvider(provider, wish), 'chat.keySaved')) form.reset();
+    const changes = {...(key && {key}), ...(url !== (baseUrl ?? '') && {baseUrl: url})};
+    if (!Object.keys(changes).length) return;
+    if (await this._do(() => chatSetup.keepProvider(provider, changes), 'chat.keySaved')) form.reset();
     // whatever came of it, what is secret does not stay in the page
     /** @type {HTMLInputElement} */ (form.elements.namedItem('key')).value = '';
   }
@@ -78,10 +78,10 @@ export class AcProviderForm extends Localized(LitElement) {
   async _do(work, done) {
     this._isBusy = true;
     this._error = null;
-    this._said = '';
+    this._status = '';
     try {
       await work();
-      this._said = t(done);
+      this._status = t(done);
     } catch (error) {
       this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
     }

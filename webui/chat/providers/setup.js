@@ -43,7 +43,7 @@ export class ChatSetup extends Store {
     client.on('connection', (connection) => { if (connection === 'open' && this.isLoaded) void this.load(); });
   }
 
-  /** Load it (again); wishes meanwhile are the same load. */
+  /** Load it (again); requests meanwhile are the same load. */
   load() {
     this._loading ??= this._load().finally(() => { this._loading = null; });
     return this._loading;
@@ -96,7 +96,7 @@ export class ChatSetup extends Store {
     } catch (error) {
       this.error = error;
     }
-    this.tell();
+    this.notify();
   }
 }
 

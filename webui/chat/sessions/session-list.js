@@ -1,4 +1,4 @@
-/** The chats that there are, the last used first: kept once, told to all. */
+/** The chats that there are, the last used first: kept once, shared by all. */
 import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 
@@ -52,7 +52,7 @@ class SessionList extends Store {
   search(query) {
     if (query === this.query) return;
     this.query = query;
-    this.tell();
+    this.notify();
     this._later(SEARCH_AFTER_MS);
   }
 
@@ -79,7 +79,7 @@ class SessionList extends Store {
   async remove(id) {
     await client.del(`/api/sessions/${encodeURIComponent(id)}`);
     this.sessions = this.sessions.filter(({sessionId}) => sessionId !== id);
-    this.tell();
+    this.notify();
   }
 
   /** Take what the server says of one session. @param {Session} session */
@@ -88,7 +88,7 @@ class SessionList extends Store {
     const known = this.sessions.length !== others.length;
     if (!known && this.query) return;
     this.sessions = [...others, {...this.find(session.sessionId), ...session}].sort((one, other) => other.lastUsedAt - one.lastUsedAt);
-    this.tell();
+    this.notify();
   }
 
   /** @param {{type: string, sessionId: string, time: number, waiting?: string[], thread?: unknown, [key: string]: any}} event */
@@ -104,14 +104,14 @@ class SessionList extends Store {
 
   /** @param {Session} session @param {Record<string, any>} values */
   _onChanged(session, {title, model, mode, agentId}) {
-    const told = Object.entries({title, model, mode, agentId}).filter(([, value]) => value !== undefined && value !== null);
-    this.put({...session, ...Object.fromEntries(told)});
+    const changed = Object.entries({title, model, mode, agentId}).filter(([, value]) => value !== undefined && value !== null);
+    this.put({...session, ...Object.fromEntries(changed)});
   }
 
   /** @param {string} id */
   _forget(id) {
     this.sessions = this.sessions.filter(({sessionId}) => sessionId !== id);
-    this.tell();
+    this.notify();
   }
 
   _later(ms = SEARCH_AFTER_MS) {
@@ -126,7 +126,7 @@ class SessionList extends Store {
     const query = new URLSearchParams({limit: String(PAGE), ...(this.query && {q: this.query}), ...(before !== null && {before})});
     try {
       const {sessions, hasMore} = await client.get(`/api/sessions?${query}`);
-      if (generation !== this._generation) return; // a newer wish is on its way
+      if (generation !== this._generation) return; // a newer request is on its way
       const known = new Set(sessions.map((/** @type {Session} */ {sessionId}) => sessionId));
       this.sessions = before === null ? sessions : [...this.sessions.filter(({sessionId}) => !known.has(sessionId)), ...sessions];
       Object.assign(this, {hasMore: Boolean(hasMore), isLoaded: true, error: null});
@@ -134,7 +134,7 @@ class SessionList extends Store {
       this.error = error;
     }
     this.isLoading = false;
-    this.tell();
+    this.notify();
   }
 }
 

@@ -23,7 +23,7 @@ export class AcFieldBoolean extends FieldElement {
       <div class="check" part="frame">
         <input id="control" type="checkbox" .checked=${live(this.value ?? this.schema.default ?? false)}
           aria-label=${this.spokenLabel} aria-describedby=${this.described} aria-invalid=${this.invalid}
-          ?disabled=${this.isDisabled} @change=${(/** @type {Event} */ event) => this.tell(/** @type {HTMLInputElement} */ (event.target).checked)}>
+          ?disabled=${this.isDisabled} @change=${(/** @type {Event} */ event) => this.change(/** @type {HTMLInputElement} */ (event.target).checked)}>
         <div class="head">${this.field.isBare ? nothing : html`<label for="control">${this.field.label}</label>`}</div>
         <div class="rest">
           ${description && !this.field.isBare ? html`<p class="hint" id="hint">${withCode(description)}</p>` : nothing}
@@ -46,7 +46,7 @@ export class AcFieldBoolean extends FieldElement {
   _onSelect(event) {
     const {value} = /** @type {HTMLSelectElement} */ (event.target);
     const unset = this.shape.isNullable && this.field.isRequired ? null : undefined;
-    this.tell(value === '' ? unset : value === 'true');
+    this.change(value === '' ? unset : value === 'true');
   }
 }
 customElements.define('ac-field-boolean', AcFieldBoolean);

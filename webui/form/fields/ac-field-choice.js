@@ -35,7 +35,7 @@ export class AcFieldChoice extends FieldElement {
     const shown = this.value ?? this.schema.default;
     const segment = (/** @type {any} */ choice) => html`
       <label><input type="radio" name="choice" .checked=${live(choice === shown)} ?disabled=${this.isDisabled}
-        @change=${() => this.tell(choice)}>${String(choice)}</label>`;
+        @change=${() => this.change(choice)}>${String(choice)}</label>`;
     return html`
       <fieldset class="frame" part="frame" aria-describedby=${this.described}>
         <legend class=${this.field.isBare ? 'visually-hidden' : 'head'}>
@@ -64,7 +64,7 @@ export class AcFieldChoice extends FieldElement {
   /** @param {Event} event */
   _onSelect(event) {
     const choice = this.shape.choices[Number(/** @type {HTMLSelectElement} */ (event.target).value)];
-    this.tell(choice === undefined && this.shape.isNullable && this.field.isRequired ? null : choice);
+    this.change(choice === undefined && this.shape.isNullable && this.field.isRequired ? null : choice);
   }
 }
 customElements.define('ac-field-choice', AcFieldChoice);

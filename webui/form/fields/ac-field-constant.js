@@ -23,7 +23,7 @@ export class AcFieldConstant extends FieldElement {
 
   /** @param {Event} event */
   _onChange(event) {
-    this.tell(/** @type {HTMLInputElement} */ (event.target).checked ? this.constant : undefined);
+    this.change(/** @type {HTMLInputElement} */ (event.target).checked ? this.constant : undefined);
   }
 }
 customElements.define('ac-field-constant', AcFieldConstant);

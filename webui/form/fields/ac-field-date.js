@@ -18,15 +18,15 @@ export class AcFieldDate extends FieldElement {
         <input id="control" type=${type} step="1" .value=${live(shown ?? this.value)} aria-label=${this.spokenLabel}
           aria-describedby=${this.described} aria-invalid=${this.invalid} ?required=${this.field.isRequired}
           ?disabled=${this.isDisabled} @change=${this._onChange}>
-        <button type="button" class="quiet" ?disabled=${this.isDisabled} @click=${() => this.tell(now(format))}>${t('form.now')}</button>
+        <button type="button" class="quiet" ?disabled=${this.isDisabled} @click=${() => this.change(now(format))}>${t('form.now')}</button>
       </div>`);
   }
 
   /** @param {Event} event */
   _onChange(event) {
     const {value, type} = /** @type {HTMLInputElement} */ (event.target);
-    if (value === '') this.tell(undefined);
-    else this.tell(type === 'datetime-local' ? withOffset(new Date(value)) : value);
+    if (value === '') this.change(undefined);
+    else this.change(type === 'datetime-local' ? withOffset(new Date(value)) : value);
   }
 }
 customElements.define('ac-field-date', AcFieldDate);

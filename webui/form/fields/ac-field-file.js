@@ -23,13 +23,13 @@ export class AcFieldFile extends FieldElement {
   }
 
   render() {
-    const held = this.value && !this._note ? t('form.fileContent', {size: formatBytes(sizeOf(this.value))}) : this._note;
+    const note = this.value && !this._note ? t('form.fileContent', {size: formatBytes(sizeOf(this.value))}) : this._note;
     return this.renderFrame(html`
       <div class=${this._isDropping ? 'drop dropping' : 'drop'} @dragover=${this._onDragOver}
         @dragleave=${() => { this._isDropping = false; }} @drop=${this._onDrop}>
         <input id="control" type="file" title=${t('form.dropFile')} aria-label=${this.spokenLabel} aria-describedby=${this.described}
           aria-invalid=${this.invalid} ?disabled=${this.isDisabled} @change=${this._onFile}>
-        <span class="hint" role="status">${held}</span>
+        <span class="hint" role="status">${note}</span>
         ${this.value === undefined ? nothing : html`
           <button type="button" class="small quiet" ?disabled=${this.isDisabled} @click=${this._clear}>${t('form.remove')}</button>`}
       </div>`);
@@ -38,7 +38,7 @@ export class AcFieldFile extends FieldElement {
   _clear() {
     this._note = '';
     /** @type {HTMLInputElement} */ (this.renderRoot.querySelector('input')).value = '';
-    this.tell(undefined);
+    this.change(undefined);
   }
 
   /** @param {DragEvent} event */
@@ -69,7 +69,7 @@ export class AcFieldFile extends FieldElement {
     }
     const text = base64(new Uint8Array(await file.arrayBuffer()));
     this._note = t('form.fileLoaded', {name: file.name, size: formatBytes(file.size)});
-    this.tell(this.schema.contentEncoding === 'base64url' ? text.replaceAll('+', '-').replaceAll('/', '_') : text);
+    this.change(this.schema.contentEncoding === 'base64url' ? text.replaceAll('+', '-').replaceAll('/', '_') : text);
   }
 }
 customElements.define('ac-field-file', AcFieldFile);

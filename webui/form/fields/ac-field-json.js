@@ -17,12 +17,12 @@ export class AcFieldJson extends FieldElement {
     /** @type {string | null} What was typed; null when it is the value's own text. */
     this._text = null;
     /** @type {unknown} */
-    this._told = undefined;
+    this._reported = undefined;
   }
 
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
-    if (changed.has('value') && this.value !== this._told) {
+    if (changed.has('value') && this.value !== this._reported) {
       this._text = null;
       this.typingError = null;
     }
@@ -49,9 +49,9 @@ export class AcFieldJson extends FieldElement {
     const text = /** @type {HTMLTextAreaElement} */ (event.target).value;
     this._text = text;
     try {
-      this._told = text.trim() === '' ? undefined : JSON.parse(text);
+      this._reported = text.trim() === '' ? undefined : JSON.parse(text);
       this.typingError = null;
-      this.tell(this._told);
+      this.change(this._reported);
     } catch (error) {
       const message = t('form.jsonInvalid', {message: /** @type {Error} */ (error).message});
       this.typingError = {path: this.field.path, message};

@@ -12,7 +12,7 @@ let keys = 0;
 
 /** Entries of a list: added, removed, moved; a list of fixed length has one field for each place. */
 export class AcFieldList extends FieldElement {
-  static properties = {_said: {state: true}};
+  static properties = {_announcement: {state: true}};
 
   static styles = [FieldElement.styles, css`
     fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: grid; gap: var(--ac-space-1); }
@@ -34,7 +34,7 @@ export class AcFieldList extends FieldElement {
     super();
     /** @type {number[]} A name for each entry that stays with it when it moves. */
     this._keys = [];
-    this._said = '';
+    this._announcement = '';
   }
 
   get hasFields() {
@@ -66,13 +66,13 @@ export class AcFieldList extends FieldElement {
         ${this.renderDescription()}
         ${this.isFixed ? this._renderPlaces() : this._renderEntries()}
         ${this.renderNotes()}
-        <span class="visually-hidden" role="status">${this._said}</span>
+        <span class="visually-hidden" role="status">${this._announcement}</span>
       </fieldset>`;
   }
 
   _renderPlaces() {
     const {prefixItems = []} = this.schema;
-    if (this.value === undefined && !this.field.isRequired) return this._renderAdd(() => this.tell(emptyValue(this.field.part, this.form.root) ?? []));
+    if (this.value === undefined && !this.field.isRequired) return this._renderAdd(() => this.change(emptyValue(this.field.part, this.form.root) ?? []));
     return html`<ol>${prefixItems.map((/** @type {object} */ part, /** @type {number} */ index) => html`
       <li>${fieldTemplate({...this._fieldAt(index, part), isBare: false}, this.entries[index], this.form)}</li>`)}</ol>`;
   }
@@ -128,7 +128,7 @@ export class AcFieldList extends FieldElement {
 
   async _add() {
     const {items} = this.schema;
-    this.tell([...this.entries, initialValue(items, this.form.root)]);
+    this.change([...this.entries, initialValue(items, this.form.root)]);
     await this._settled();
     const fields = this.renderRoot.querySelectorAll(`[data-index="${this.entries.length - 1}"] *`);
     const added = [...fields].find((element) => element instanceof FieldElement);
@@ -140,7 +140,7 @@ export class AcFieldList extends FieldElement {
   async _remove(index) {
     this._keys.splice(index, 1);
     const left = this.entries.filter((_, at) => at !== index);
-    this.tell(left.length || this.field.isRequired ? left : undefined);
+    this.change(left.length || this.field.isRequired ? left : undefined);
     await this._settled();
     const next = this.renderRoot.querySelector(`[data-index="${Math.min(index, left.length - 1)}"] .x, .add`);
     /** @type {HTMLElement | null} */ (next)?.focus();
@@ -151,15 +151,15 @@ export class AcFieldList extends FieldElement {
     this._keys.splice(to, 0, ...this._keys.splice(index, 1));
     const entries = [...this.entries];
     entries.splice(to, 0, ...entries.splice(index, 1));
-    this.tell(entries);
-    this._said = t('form.entryMoved', {name: this.field.label, n: index + 1, to: to + 1});
+    this.change(entries);
+    this._announcement = t('form.entryMoved', {name: this.field.label, n: index + 1, to: to + 1});
     await this._settled();
     const buttons = `.${to < index ? 'arrow-up' : 'arrow-down'}`;
     const moved = /** @type {HTMLButtonElement[]} */ ([...this.renderRoot.querySelectorAll(`[data-index="${to}"] .moves button`)]);
     (moved.find((one) => one.matches(buttons) && !one.disabled) ?? moved.find((one) => !one.disabled))?.focus();
   }
 
-  /** Wait until the change that was told has come back down and is shown. */
+  /** Wait until the change has come back down and is shown. */
   async _settled() {
     await new Promise((resolve) => requestAnimationFrame(resolve));
     await this.updateComplete;

@@ -31,7 +31,7 @@ export class AcFieldMany extends FieldElement {
     const chosen = new Set(this.value ?? []);
     if (!chosen.delete(choice)) chosen.add(choice);
     const inOrder = this.shape.choices.filter((one) => chosen.has(one));
-    this.tell(inOrder.length || this.field.isRequired ? inOrder : undefined);
+    this.change(inOrder.length || this.field.isRequired ? inOrder : undefined);
   }
 }
 customElements.define('ac-field-many', AcFieldMany);

@@ -33,7 +33,7 @@ export class AcFieldNumber extends FieldElement {
   _onInput() {
     const control = /** @type {HTMLInputElement} */ (this._control);
     this.typingError = control.validity.badInput ? {path: this.field.path, key: 'form.error.number'} : null;
-    this.tell(control.value === '' ? undefined : Number(control.value));
+    this.change(control.value === '' ? undefined : Number(control.value));
     this.requestUpdate();
   }
 }

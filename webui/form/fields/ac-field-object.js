@@ -53,12 +53,12 @@ export class AcFieldObject extends FieldElement {
   _renderPresence() {
     if (this.isAbsent || this.field.isRequired) return nothing;
     return html`<button type="button" class="link" ?disabled=${this.isDisabled} aria-label=${t('form.removeNamed', {name: this.field.label})}
-      @click=${() => this.tell(undefined)}>${t('form.remove')}</button>`;
+      @click=${() => this.change(undefined)}>${t('form.remove')}</button>`;
   }
 
   _renderAddWhole() {
     return html`<button type="button" class="small add" ?disabled=${this.isDisabled} aria-label=${t('form.addNamed', {name: this.field.label})}
-      @click=${() => this.tell(emptyValue(this.field.part, this.form.root) ?? {})}><ac-icon name="plus"></ac-icon>${t('form.add')}</button>`;
+      @click=${() => this.change(emptyValue(this.field.part, this.form.root) ?? {})}><ac-icon name="plus"></ac-icon>${t('form.add')}</button>`;
   }
 
   _renderFields() {
@@ -91,7 +91,7 @@ export class AcFieldObject extends FieldElement {
       <div class="entry wide">
         ${fieldTemplate(field, this.value[name], this.form)}
         <button type="button" class="quiet icon" aria-label=${t('form.removeNamed', {name})} title=${t('form.remove')}
-          ?disabled=${this.isDisabled} @click=${() => this.tell(withValueAt(this.value, [name], undefined))}><ac-icon name="x"></ac-icon></button>
+          ?disabled=${this.isDisabled} @click=${() => this.change(withValueAt(this.value, [name], undefined))}><ac-icon name="x"></ac-icon></button>
       </div>`;
   }
 
@@ -122,7 +122,7 @@ export class AcFieldObject extends FieldElement {
     if (!this._newKey || Object.hasOwn(this.value ?? {}, this._newKey)) return;
     // null and '' are values: what is there is shown, and can be filled in
     const first = initialValue(valuesSchema(this.schema) ?? {}, this.form.root) ?? (this._isText() ? '' : null);
-    this.tell(withValueAt(this.value ?? {}, [this._newKey], first));
+    this.change(withValueAt(this.value ?? {}, [this._newKey], first));
     this._newKey = '';
   }
 

@@ -96,7 +96,7 @@ export class AcFieldText extends FieldElement {
   /** @param {import('../../schema/validate.js').FieldError} error */
   renderRemedy(error) {
     if (error.key !== 'form.error.required' || (this.schema.minLength ?? 0) > 0 || this.isSecret) return nothing;
-    return html`<button type="button" class="link" @click=${() => this.tell('')}>${t('form.useEmptyText')}</button>`;
+    return html`<button type="button" class="link" @click=${() => this.change('')}>${t('form.useEmptyText')}</button>`;
   }
 
   /** @param {InputEvent} event */
@@ -104,7 +104,7 @@ export class AcFieldText extends FieldElement {
     this._fileNote = '';
     const {value} = /** @type {HTMLInputElement} */ (event.target);
     // an optional text that is emptied is not sent
-    this.tell(value === '' && !this.field.isRequired ? undefined : value);
+    this.change(value === '' && !this.field.isRequired ? undefined : value);
   }
 
   /** @param {ClipboardEvent} event  A line would lose the line ends. */
@@ -113,7 +113,7 @@ export class AcFieldText extends FieldElement {
     if (this.isSecret || !text.trimEnd().includes('\n')) return;
     event.preventDefault();
     const {value, selectionStart, selectionEnd} = /** @type {HTMLInputElement} */ (event.target);
-    this.tell(value.slice(0, selectionStart ?? 0) + text + value.slice(selectionEnd ?? value.length));
+    this.change(value.slice(0, selectionStart ?? 0) + text + value.slice(selectionEnd ?? value.length));
     this._focusWhenReady();
   }
 
@@ -169,7 +169,7 @@ export class AcFieldText extends FieldElement {
     }
     try {
       const text = new TextDecoder('utf-8', {fatal: true}).decode(await file.arrayBuffer());
-      this.tell(text);
+      this.change(text);
       this._fileNote = t('form.fileLoaded', {name: file.name, size: formatBytes(file.size)});
     } catch {
       this._fileNote = t('form.fileNotText');

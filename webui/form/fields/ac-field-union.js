@@ -84,10 +84,10 @@ export class AcFieldUnion extends FieldElement {
     const index = Number(/** @type {HTMLSelectElement} */ (event.target).value);
     this._chosen = index < 0 ? null : index;
     const option = this.shape.options[index];
-    if (!option) return this.tell(undefined);
+    if (!option) return this.change(undefined);
     // a text that is typed already stays when the other kind is a text as well
     const stays = this.value !== undefined && typeof this.value !== 'object' && canShow(shapeOf(option, this.form.root), this.value);
-    if (!stays) this.tell(initialValue(option, this.form.root));
+    if (!stays) this.change(initialValue(option, this.form.root));
   }
 }
 customElements.define('ac-field-union', AcFieldUnion);

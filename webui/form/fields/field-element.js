@@ -106,7 +106,7 @@ export class FieldElement extends Localized(LitElement) {
   }
 
   /** @param {unknown} value */
-  tell(value) {
+  change(value) {
     this.dispatchEvent(new CustomEvent('ac-field-change', {
       detail: {path: this.field.path, value}, bubbles: true, composed: true,
     }));
@@ -158,7 +158,7 @@ export class FieldElement extends Localized(LitElement) {
     if (!isNullable || (!this.field.isRequired && (schema.default ?? null) === null)) return nothing;
     const isNull = this.value === null;
     return html`<button type="button" class="link" aria-pressed=${isNull} ?disabled=${this.isDisabled}
-      @click=${() => this.tell(isNull ? undefined : null)}>${t(isNull ? 'form.unsetNull' : 'form.setNull')}</button>`;
+      @click=${() => this.change(isNull ? undefined : null)}>${t(isNull ? 'form.unsetNull' : 'form.setNull')}</button>`;
   }
 
   renderDescription() {

@@ -2,8 +2,8 @@
 import {hasText, t} from '../../base/i18n.js';
 import {visibleText} from '../visible.js';
 
-/** @param {import('../waiting.js').Asker} asker @param {string} [sessionId] */
-export function askerText({kind, id}, sessionId = '') {
+/** @param {import('../waiting.js').Requester} requester @param {string} [sessionId] */
+export function requesterText({kind, id}, sessionId = '') {
   const key = `approval.by.${kind}`;
   const name = visibleText(id);
   const who = hasText(key) ? t(key, {name}) : `${visibleText(kind)} ${name}`.trim();

@@ -8,7 +8,7 @@ import '../../ui/ac-icon.js';
  * What a person said; it can be said anew, and then what came after it is gone.
  * @fires ac-edit {number: number, text: string}
  */
-export class AcChatSaid extends Localized(LitElement) {
+export class AcUserMessage extends Localized(LitElement) {
   static properties = {item: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, _isEditing: {state: true}};
 
   static styles = [base, buttons, fields, css`
@@ -91,4 +91,4 @@ export class AcChatSaid extends Localized(LitElement) {
     this.dispatchEvent(new CustomEvent('ac-edit', {detail, bubbles: true, composed: true}));
   }
 }
-customElements.define('ac-chat-said', AcChatSaid);
+customElements.define('ac-user-message', AcUserMessage);

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
-import {callsOnTheWay} from './calls-on-the-way.js';
-import {rowSign} from './words.js';
+import {runningCalls} from './running-calls.js';
+import {rowSign} from './labels.js';
 import {Localized, formatNumber, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {href} from '../base/router.js';
@@ -11,7 +11,7 @@ import '../ui/ac-icon.js';
 const SHOWN = 12;
 
 /** The calls that have not ended, in one line of a fixed height: nothing moves when they come and go. */
-export class AcCallsOnTheWay extends Localized(LitElement) {
+export class AcRunningCalls extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { min-height: 3rem; display: flex; align-items: center; gap: var(--ac-space-3); padding-inline: var(--ac-space-4); border-bottom: 1px solid var(--ac-border); font-size: var(--ac-text-s); }
     .count { flex: none; color: var(--ac-text-muted); white-space: nowrap; }
@@ -26,11 +26,11 @@ export class AcCallsOnTheWay extends Localized(LitElement) {
 
   constructor() {
     super();
-    new Listening(this, () => [callsOnTheWay.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => [runningCalls.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
-    const {calls} = callsOnTheWay;
+    const {calls} = runningCalls;
     if (calls.length === 0) return html`<span class="count">${t('activity.noneOnTheWay')}</span>`;
     return html`
       <span class="count">${t('activity.onTheWay', {n: calls.length})}</span>
@@ -40,7 +40,7 @@ export class AcCallsOnTheWay extends Localized(LitElement) {
       </ul>`;
   }
 
-  /** @param {import('./calls-on-the-way.js').CallOnTheWay} call */
+  /** @param {import('./running-calls.js').RunningCall} call */
   _call({call_id, tool, state, fraction}) {
     const {icon} = rowSign({kind: 'call', outcome: state, decision: ''});
     return html`
@@ -50,4 +50,4 @@ export class AcCallsOnTheWay extends Localized(LitElement) {
   }
 }
 
-customElements.define('ac-calls-on-the-way', AcCallsOnTheWay);
+customElements.define('ac-running-calls', AcRunningCalls);

@@ -5,7 +5,7 @@ import {href, navigate, route} from '../base/router.js';
 import {toastError} from '../ui/toasts.js';
 
 /** Open another resource in its place; whoever still looks at the closed one is led there. @param {import('./resource-tabs.js').ShownTab} shown */
-export async function openAgain(shown) {
+export async function reopenTab(shown) {
   const {tab, resource, module} = shown;
   const name = nameOf(shown);
   try {

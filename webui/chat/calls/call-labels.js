@@ -9,8 +9,8 @@ const BRIEF_CHARS = 160;
 /** The arguments on one line: a single one without its name. @param {Record<string, any>} args */
 export function summaryOf(args) {
   const entries = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
-  const said = entries.length === 1 ? brief(entries[0][1]) : entries.map(([name, value]) => `${name}: ${brief(value)}`).join('  ');
-  return said.length > BRIEF_CHARS ? `${said.slice(0, BRIEF_CHARS)}…` : said;
+  const text = entries.length === 1 ? brief(entries[0][1]) : entries.map(([name, value]) => `${name}: ${brief(value)}`).join('  ');
+  return text.length > BRIEF_CHARS ? `${text.slice(0, BRIEF_CHARS)}…` : text;
 }
 
 /** What came of it, in a few characters: lines changed, rows found, pictures. @param {Envelope | null | undefined} envelope */

@@ -1,8 +1,9 @@
 /** The calls that have not ended, with what they tell of their progress. */
+import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 
 /**
- * @typedef {object} CallOnTheWay
+ * @typedef {object} RunningCall
  * @property {string} call_id
  * @property {string | null} parent_call_id
  * @property {number} time_ms
@@ -19,10 +20,10 @@ import {client} from '../client/client.js';
 /** Calls that are over sooner are not shown: they would only flicker. */
 const SHOWN_AFTER_MS = 400;
 
-class CallsOnTheWay extends EventTarget {
+class RunningCalls extends Store {
   constructor() {
     super();
-    /** @type {Map<string, CallOnTheWay>} */
+    /** @type {Map<string, RunningCall>} */
     this._calls = new Map();
     this._users = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -31,7 +32,7 @@ class CallsOnTheWay extends EventTarget {
     this._ends = [];
   }
 
-  /** Those that have been on their way for a moment, the newest first. @returns {CallOnTheWay[]} */
+  /** Those that have been on their way for a moment, the newest first. @returns {RunningCall[]} */
   get calls() {
     const shownBefore = Date.now() - SHOWN_AFTER_MS;
     return [...this._calls.values()].filter(({time_ms}) => time_ms <= shownBefore).reverse();
@@ -44,10 +45,10 @@ class CallsOnTheWay extends EventTarget {
 
   /** Follow the calls while somebody looks at them. @param {() => void} handler @returns {() => void} */
   subscribe(handler) {
-    this.addEventListener('change', handler);
+    const end = super.subscribe(handler);
     if (this._users++ === 0) this._start();
     return () => {
-      this.removeEventListener('change', handler);
+      end();
       if (--this._users === 0) this._stop();
     };
   }
@@ -74,8 +75,8 @@ class CallsOnTheWay extends EventTarget {
   async load() {
     try {
       const {calls} = await client.get('/api/calls/on-the-way');
-      this._calls = new Map(calls.toReversed().map((/** @type {CallOnTheWay} */ call) => [call.call_id, {...this._calls.get(call.call_id), ...call}]));
-      this._tell();
+      this._calls = new Map(calls.toReversed().map((/** @type {RunningCall} */ call) => [call.call_id, {...this._calls.get(call.call_id), ...call}]));
+      this.notify();
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
     }
@@ -88,7 +89,7 @@ class CallsOnTheWay extends EventTarget {
       parent_call_id: null, principal_kind: '', arguments: '', ...known,
       call_id: callId, tool, module, session_id: sessionId, time_ms: known?.time_ms ?? time, state: 'running',
     });
-    this._tellLater();
+    this._notifyLater();
   }
 
   /** @param {{callId: string, fraction?: number, message?: string}} event */
@@ -96,24 +97,20 @@ class CallsOnTheWay extends EventTarget {
     const known = this._calls.get(callId);
     if (!known) return;
     this._calls.set(callId, {...known, fraction: fraction ?? known.fraction, message: message ?? known.message});
-    this._tell();
+    this.notify();
   }
 
   /** @param {string} callId */
   _onFinished(callId) {
-    if (this._calls.delete(callId)) this._tell();
+    if (this._calls.delete(callId)) this.notify();
   }
 
-  _tellLater() {
+  _notifyLater() {
     this._timer ??= setTimeout(() => {
       this._timer = undefined;
-      this._tell();
+      this.notify();
     }, SHOWN_AFTER_MS + 20);
-  }
-
-  _tell() {
-    this.dispatchEvent(new Event('change'));
   }
 }
 
-export const callsOnTheWay = new CallsOnTheWay();
+export const runningCalls = new RunningCalls();

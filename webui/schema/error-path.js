@@ -19,24 +19,24 @@ import {optionOf} from './validate.js';
  */
 export function placedErrors(errors, schema, value) {
   return errors.map(({path: text = '', message}) => {
-    const path = placeOf(parsePath(text), schema, value);
+    const path = pathInValue(parsePath(text), schema, value);
     return path.length || !text ? {path, message} : {path, message: `${text}: ${message}`};
   });
 }
 
-/** @param {Path} said @param {Schema} root @param {unknown} value @returns {Path} */
-function placeOf(said, root, value) {
+/** @param {Path} path @param {Schema} root @param {unknown} value @returns {Path} */
+function pathInValue(path, root, value) {
   /** @type {Path} */
-  const place = [];
+  const found = [];
   /** @type {Schema} */
   let part = root;
-  for (const step of said) {
-    const inner = partBelow(part, step, root, valueAt(value, place));
+  for (const step of path) {
+    const inner = partBelow(part, step, root, valueAt(value, found));
     if (inner === null) continue;
-    place.push(step);
+    found.push(step);
     part = inner;
   }
-  return place;
+  return found;
 }
 
 /**
