@@ -1,4 +1,4 @@
-"""The page's client: calls with progress and cancelling, errors, artifacts; its parser of events; its addresses."""
+"""The page's client: calls with progress and cancelling, errors, artifacts."""
 
 import asyncio
 
@@ -120,52 +120,3 @@ async def test_artifact_is_shown_from_an_address_of_the_page(start_webui, lab):
     )
     assert url.startswith("blob:")
     assert data.endswith("kept")
-
-
-async def test_events_are_read_wherever_the_stream_is_cut(start_webui):
-    ui = await start_webui()
-    page = await ui.page()
-    found = await page.evaluate(
-        """async () => {
-            const {readMessages} = await import('/static/client/sse.js');
-            const bytes = new TextEncoder().encode(': alive\\n\\nid: 1\\nevent: one\\ndata: {"a": "ü"}\\n\\n'
-                + 'id: 2\\r\\ndata: x\\r\\ndata: 天\\r\\n\\r\\ndata:y\\n\\nid: 3\\n\\n');
-            const all = new Set();
-            for (let cut = 0; cut <= bytes.length; cut += 1) {
-                const body = new ReadableStream({start(stream) {
-                    for (const part of [bytes.slice(0, cut), bytes.slice(cut)]) stream.enqueue(part);
-                    stream.close();
-                }});
-                const messages = [], ids = [];
-                await readMessages(new Response(body), (message) => messages.push(message), (id) => ids.push(id));
-                all.add(JSON.stringify([messages, ids]));
-            }
-            return [...all].map((text) => JSON.parse(text));
-        }"""
-    )
-    assert found == [
-        [
-            [
-                {"event": "one", "data": '{"a": "ü"}'},
-                {"event": "message", "data": "x\n天"},
-                {"event": "message", "data": "y"},
-            ],
-            ["1", "2", "3"],
-        ]
-    ]
-
-
-@pytest.mark.parametrize("name", ["read_file", "ein Ordner/mit: Zeichen?", "名字", "%41", "a#b", "a&b=c"])
-async def test_address_of_any_name_leads_back_to_it(start_webui, name):
-    ui = await start_webui()
-    page = await ui.page()
-    found = await page.evaluate(
-        """async (name) => {
-            const {href, navigate, route} = await import('/static/base/router.js');
-            navigate(href(['nowhere', name], {q: name, empty: ''}));
-            const {path, query} = route();
-            return [path, [...query]];
-        }""",
-        name,
-    )
-    assert found == [["nowhere", name], [["q", name]]]

@@ -359,3 +359,18 @@ async def test_module_with_a_slip_is_listed_with_its_reason_and_can_be_switched_
     await row(page, "Maps").get_by_role("link", name="Maps", exact=True).click()
     await expect(page.get_by_text("img-src https://tiles.example.org")).to_be_visible()
     await expect(page.get_by_text("Adds to the page")).to_be_visible()
+
+
+@pytest.mark.parametrize("state", ["ready", "loading", "stopping", "failed", "missing", "stopped"])
+async def test_state_of_a_module_is_a_word_and_not_only_a_colour(mount, axe_problems, state):
+    words = {
+        "ready": "Ready",
+        "loading": "Starting",
+        "stopping": "Stopping",
+        "failed": "Failed",
+        "missing": "Not installed",
+        "stopped": "Off",
+    }
+    shown = await mount("ac-module-state", state=state)
+    await expect(shown.element).to_have_text(words[state])
+    assert await axe_problems(shown.page) == []

@@ -122,18 +122,3 @@ async def test_icon_is_decoration_and_an_unknown_one_is_nothing(mount):
     await expect(shown.element.locator("svg")).to_have_count(1)
     await shown.put(name="no-such-icon")
     await expect(shown.element.locator("svg")).to_have_count(0)
-
-
-@pytest.mark.parametrize("state", ["ready", "loading", "stopping", "failed", "missing", "stopped"])
-async def test_state_of_a_module_is_a_word_and_not_only_a_colour(mount, axe_problems, state):
-    words = {
-        "ready": "Ready",
-        "loading": "Starting",
-        "stopping": "Stopping",
-        "failed": "Failed",
-        "missing": "Not installed",
-        "stopped": "Off",
-    }
-    shown = await mount("ac-module-state", state=state)
-    await expect(shown.element).to_have_text(words[state])
-    assert await axe_problems(shown.page) == []

@@ -1,4 +1,4 @@
-"""The console, end to end: tools are found, filled in, run, cancelled, run again, copied."""
+"""One tool in the console, end to end: filled in, run, cancelled, run again, copied."""
 
 import asyncio
 import json
@@ -7,64 +7,9 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from agentcore.api import Module, ToolContext, ToolError, tool
 from agentcore.host.approvals.queue import Verdict
 
-PHONE = {"width": 390, "height": 844}
 RUN = {"name": "Run", "exact": True}
-
-
-class Lab(Module):
-    """Tools that behave in every way."""
-
-    name = "lab"
-
-    def __init__(self) -> None:
-        self.entered = asyncio.Event()
-        self.release = asyncio.Event()
-        self.calls = 0
-
-    @tool(read_only=True, idempotent=True)
-    async def lab_add(self, numbers: list[int], offset: int = 0) -> dict[str, int]:
-        """Add numbers. Any number of them.
-
-        Args:
-            numbers: What is added.
-            offset: Added on top.
-        """
-        self.calls += 1
-        return {"total": sum(numbers) + offset}
-
-    @tool(effects=["write", "egress"], destructive=True, open_world=True)
-    async def lab_wait(self, ctx: ToolContext) -> str:
-        """Wait until somebody says so."""
-        ctx.progress(0.25, "a quarter")
-        self.entered.set()
-        await self.release.wait()
-        return "released"
-
-    @tool(read_only=True)
-    async def lab_quiet(self) -> str:
-        """Wait, and say nothing meanwhile."""
-        self.entered.set()
-        await self.release.wait()
-        return "released"
-
-    @tool
-    async def lab_fail(self, city: str = "Xyz") -> str:
-        """Look a city up."""
-        raise ToolError("city_not_found", f"no city named {city!r}", city=city)
-
-    @tool(read_only=True)
-    async def lab_text(self, lines: int = 120_000) -> str:
-        """Give a long text."""
-        return "".join(f"line {n} of a long text\n" for n in range(1, lines + 1))
-
-    @tool(read_only=True)
-    async def lab_login(self, user: str, password: str) -> str:
-        """Log in somewhere."""
-        return user
-
 
 SECRET_FIELD = '''
 from agentcore.api import Module, SecretStr, tool
@@ -78,7 +23,6 @@ class Vault(Module):
         """Open the vault."""
         return f"{user}: {len(key.get_secret_value())}"
 '''
-
 
 RULES = '''
 from typing import Annotated
@@ -102,58 +46,6 @@ class Rules(Module):
         """Halve the first."""
         return values[0] // 2
 '''
-
-
-@pytest.fixture
-def open_tool(start_webui):
-    async def make(path="", modules=None, **options):
-        lab = Lab()
-        ui = await start_webui([lab] if modules is None else modules, files=options.pop("files", None))
-        page = await ui.page(f"#/tools/{path}" if path else "#/tools", **options)
-        return ui, page, lab
-
-    return make
-
-
-async def test_tool_is_found_by_a_few_letters_and_run_by_keyboard_alone(open_tool):
-    """Slash, letters, Enter, the form, Control+Enter."""
-    _, page, _ = await open_tool()
-    await expect(page.get_by_role("searchbox", name="Find a tool")).to_be_visible()
-    await page.keyboard.press("/")
-    await page.keyboard.type("ladd")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("heading", name="lab_add", level=1)).to_be_visible()
-    await add_entry(page, "numbers 1", "4")
-    await page.get_by_label("offset").fill("3")
-    await page.keyboard.press("Control+Enter")
-    await expect(page.get_by_text("Done", exact=True)).to_be_visible()
-    await expect(page.locator("ac-result").get_by_text("7")).to_be_visible()
-
-
-async def test_arrow_keys_walk_through_the_list(open_tool):
-    _, page, _ = await open_tool()
-    await page.get_by_role("searchbox", name="Find a tool").focus()
-    await page.keyboard.press("ArrowDown")
-    await expect(page.get_by_role("link", name="lab_add")).to_be_focused()
-    await page.keyboard.press("End")
-    await expect(page.get_by_role("link", name="lab_login")).to_be_focused()
-    await page.keyboard.press("Home")
-    await page.keyboard.press("ArrowDown")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("heading", name="lab_wait", level=1)).to_be_visible()
-
-
-async def test_search_stays_over_a_reload_and_a_miss_says_so(open_tool):
-    _, page, _ = await open_tool()
-    await page.get_by_role("searchbox", name="Find a tool").fill("city")
-    await expect(page.get_by_role("link", name="lab_fail")).to_be_visible()
-    await expect(page.get_by_role("link", name="lab_add")).to_have_count(0)
-    await page.reload()
-    await expect(page.get_by_role("searchbox", name="Find a tool")).to_have_value("city")
-    await page.get_by_role("searchbox", name="Find a tool").fill("zzz")
-    await expect(page.get_by_text("No tool matches “zzz”.")).to_be_visible()
-    await page.get_by_role("button", name="Show all tools").click()
-    await expect(page.get_by_role("link", name="lab_add")).to_be_visible()
 
 
 async def test_page_of_a_tool_says_in_words_what_it_may_do(open_tool):
@@ -383,61 +275,6 @@ async def test_artifact_is_saved_as_a_file(open_tool, tmp_path):
     await download.save_as(tmp_path / "saved.txt")
     assert download.suggested_filename == "result.txt"
     assert (tmp_path / "saved.txt").read_text().endswith("line 120000 of a long text\n")
-
-
-async def test_unknown_tool_names_near_ones(open_tool):
-    _, page, _ = await open_tool("lab_sum")
-    await expect(page.get_by_role("heading", name="There is no tool “lab_sum”")).to_be_visible()
-    await page.locator("ac-empty").get_by_role("link", name="lab_add").click()
-    await expect(page.get_by_role("heading", name="lab_add", level=1)).to_be_visible()
-
-
-async def test_without_tools_the_way_to_the_modules_is_shown(open_tool):
-    _, page, _ = await open_tool(modules=[])
-    await expect(page.get_by_role("heading", name="No tools yet")).to_be_visible()
-    await page.get_by_role("link", name="To the modules").click()
-    await expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
-
-
-async def test_tools_come_and_go_with_their_modules_while_the_page_is_open(open_tool):
-    source = SECRET_FIELD
-    ui, page, _ = await open_tool(modules=[], files={"vault": source, "other": source.replace("vault", "other")})
-    await expect(page.get_by_role("link", name="vault_open")).to_be_visible()
-    await ui.host.modules.disable("vault")
-    await expect(page.get_by_role("link", name="vault_open")).to_have_count(0)
-    await expect(page.get_by_role("link", name="other_open")).to_be_visible()
-
-
-async def test_phone_shows_the_list_or_the_tool(open_tool):
-    _, page, _ = await open_tool(viewport=PHONE, locale="zh-CN")
-    await page.get_by_role("link", name="lab_add").click()
-    await expect(page.get_by_role("heading", name="lab_add", level=1)).to_be_visible()
-    await expect(page.get_by_role("searchbox")).to_have_count(0)
-    await add_entry(page, "numbers 1", "1")
-    await page.get_by_role("button", name="运行", exact=True).click()
-    await expect(page.locator("ac-result")).to_be_in_viewport()
-    width, height = await page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
-    assert width <= PHONE["width"]
-    assert height <= PHONE["height"]
-    await page.get_by_role("link", name="所有工具").click()
-    await expect(page.get_by_role("searchbox", name="查找工具")).to_be_visible()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_console_is_accessible(open_tool, axe_problems, theme):
-    ui, page, _ = await open_tool(color_scheme=theme)
-    await expect(page.get_by_role("link", name="lab_add")).to_be_visible()
-    assert await axe_problems(page) == []
-    await page.goto(f"{ui.address}/#/tools/lab_fail")
-    for _ in range(2):
-        await page.get_by_role("button", **RUN).click()
-        await expect(page.locator("ac-result-error")).to_be_visible()
-    await expect(page.locator("ac-run-list")).to_be_visible()
-    assert await axe_problems(page) == []
-    await page.goto(f"{ui.address}/#/tools/lab_wait")
-    await page.get_by_role("button", **RUN).click()
-    await expect(page.get_by_text("a quarter")).to_be_visible()
-    assert await axe_problems(page) == []
 
 
 async def add_entry(page, name, text):
