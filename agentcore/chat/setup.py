@@ -13,9 +13,9 @@ from agentcore.chat.session.view import View
 from agentcore.chat.settings import KEY_VARIABLE, PROVIDERS, ChatSettings, ModelConfig, Provider
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.policy.call_facts import ApprovalMode
 from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_changes
 from agentcore.host.settings.document import SettingsSubject
+from agentcore.rules.call_facts import ApprovalMode
 
 MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
 

@@ -4,7 +4,7 @@ from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import authorise, reach
-from agentcore.host.policy.call_facts import effects_of
+from agentcore.rules.call_facts import effects_of
 
 _NEEDS_SANDBOX = frozenset(("execute", "dangerous"))
 

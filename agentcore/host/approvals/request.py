@@ -6,8 +6,8 @@ from typing import Any
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
-from agentcore.host.policy.call_facts import ApprovalMode, CallFacts
 from agentcore.host.policy.grants import GrantOffer
+from agentcore.rules.call_facts import ApprovalMode, CallFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from agentcore.errors import ToolError
 from agentcore.host.containment.containment import Contained
 from agentcore.host.modules.tool_registry import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision
-from agentcore.host.policy.call_facts import ApprovalMode
+from agentcore.rules.call_facts import ApprovalMode
 from agentcore.store import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]

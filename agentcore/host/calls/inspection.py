@@ -17,8 +17,8 @@ from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.modules.tool_registry import RegisteredTool
 from agentcore.host.parts import Parts
-from agentcore.host.policy.call_facts import CallFacts
 from agentcore.limits import PREVIEW_SECONDS
+from agentcore.rules.call_facts import CallFacts
 
 log = structlog.get_logger(__name__)
 

@@ -10,8 +10,8 @@ from agentcore.host.calls.call import Call
 from agentcore.host.modules.tool_registry import RegisteredTool
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
-from agentcore.host.policy.call_facts import CallFacts
 from agentcore.host.policy.offers import offers_for
+from agentcore.rules.call_facts import CallFacts
 
 
 class Permission:

@@ -8,11 +8,11 @@ from agentcore.api.definition import CallPreview, Effect
 from agentcore.config.model import ApprovalRule, ApprovalsConfig
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import PERSONS, Decision
-from agentcore.host.policy.call_facts import CallFacts
 from agentcore.host.policy.grants import Grants
 from agentcore.host.policy.rules import Rule, compile_rules
 from agentcore.host.policy.untrusted_sources import UntrustedSources, source_row
 from agentcore.net.url_pattern import origin_of
+from agentcore.rules.call_facts import CallFacts
 from agentcore.store.approvals.store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))

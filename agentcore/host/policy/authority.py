@@ -5,7 +5,7 @@ from typing import Literal
 
 from agentcore.api.context import KeyScope, Principal
 from agentcore.errors import ToolError
-from agentcore.host.policy.call_facts import ApprovalMode
+from agentcore.rules.call_facts import ApprovalMode
 
 Action = Literal[
     "identify",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentcore.api.context import PrincipalKind
-from agentcore.host.policy.call_facts import CallFacts
-from agentcore.host.policy.criteria import Criteria
+from agentcore.rules.call_facts import CallFacts
+from agentcore.rules.criteria import Criteria
 from agentcore.store.approvals.rows import GrantRow
 
 GrantScope = Literal["session", "always"]

@@ -8,10 +8,10 @@ from typing import Any
 
 from agentcore.api.definition import Effect
 from agentcore.host.policy.authority import PERSONS, Decision
-from agentcore.host.policy.call_facts import CallFacts
-from agentcore.host.policy.command_pattern import WRAPPERS, escaped, plain_words
 from agentcore.host.policy.grants import GrantOffer, GrantScope
 from agentcore.net.url_pattern import origin_of
+from agentcore.rules.call_facts import CallFacts
+from agentcore.rules.command_pattern import WRAPPERS, escaped, plain_words
 
 _SCOPES: tuple[GrantScope, ...] = ("session", "always")
 _READS_AND_WRITES: frozenset[Effect] = frozenset(("read", "write"))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from agentcore.config.model import ApprovalRule
-from agentcore.host.policy.call_facts import CallFacts
-from agentcore.host.policy.criteria import Criteria
+from agentcore.rules.call_facts import CallFacts
+from agentcore.rules.criteria import Criteria
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from agentcore.host.calls.permission import refused
 from agentcore.host.calls.resolving import resolve
 from agentcore.host.modules.tool_registry import RegisteredTool
 from agentcore.host.parts import Parts
-from agentcore.host.policy.call_facts import CallFacts
 from agentcore.host.policy.offers import offers_for
+from agentcore.rules.call_facts import CallFacts
 
 
 class CallReview:

@@ -9,7 +9,7 @@ from agentcore.api.context import Principal
 from agentcore.config.model import Caller
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.host import Host
-from agentcore.host.policy.call_facts import ApprovalMode, CallFacts
+from agentcore.rules.call_facts import ApprovalMode, CallFacts
 
 
 class _Wire(BaseModel, defer_build=True):

@@ -16,7 +16,7 @@ from agentcore.host.host import Host
 from agentcore.host.masking import MASK
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
-from agentcore.host.policy.call_facts import ApprovalMode, CallFacts
+from agentcore.rules.call_facts import ApprovalMode, CallFacts
 from agentcore.store import CallRow, RecordedRow, RecordFilter
 
 TRIAL_SECONDS = 20.0

@@ -8,7 +8,7 @@ from agentcore.api import CallPreview, ToolDefinition
 from agentcore.api.context import Principal
 from agentcore.config.model import ApprovalRule, ApprovalsConfig
 from agentcore.host.policy.approval_policy import ApprovalPolicy
-from agentcore.host.policy.call_facts import CallFacts
+from agentcore.rules.call_facts import CallFacts
 from agentcore.store.approvals.store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Self
 
 from agentcore.files.path_pattern import PathPattern
-from agentcore.host.policy.call_facts import CallFacts
-from agentcore.host.policy.command_pattern import CommandPattern
 from agentcore.net.url_pattern import UrlPattern
+from agentcore.rules.call_facts import CallFacts
+from agentcore.rules.command_pattern import CommandPattern
 
 Check = Callable[[CallFacts, bool], str | None]
 """Takes a call and whether it must match surely; gives why it does not, or None."""

@@ -1,0 +1,1 @@
+"""What a rule of approval can say of a call: the kinds of criteria, and the facts of a call that they look at."""
