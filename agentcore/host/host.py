@@ -95,7 +95,7 @@ class Host:
         self.calls = Calls(parts)
         self.call_review = CallReview(self.calls, parts)
         self.approvals.reviewer = self.call_review.edited
-        self.modules = Modules(parts, self.calls, given)
+        self.modules = Modules(parts, self.calls.end, given)
         self.sources.use = self.modules.use_choice
         self.has_started = False
         self.loop_blocked: dict[str, int] = {}
@@ -184,9 +184,8 @@ class Host:
         self.approvals.close()
         self.policy_changes.refuse_all("shutdown")
         self.pairings.refuse_all("shutdown")
-        if not await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace):
-            self.calls.cut_all(ToolError("module_stopping", "the server was stopped meanwhile"))
-            await self.calls.drained(self.calls.in_flight, self.config.limits.stop_grace)
+        stopping = ToolError("module_stopping", "the server was stopped meanwhile")
+        await self.calls.end(self.calls.in_flight, stopping, self.config.limits.stop_grace)
         await self.modules.stop()
 
     async def emergency_stop(self, by: Principal) -> dict[str, int]:

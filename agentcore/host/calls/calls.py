@@ -6,7 +6,7 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -152,15 +152,25 @@ class Calls:
             yield call
             call = self.in_flight.get(call.request.parent_call_id or "")
 
-    async def drained(self, calls: Mapping[str, Call], grace_s: float) -> bool:
-        """Wait until these calls have ended, at most for the grace; says whether they have."""
+    async def end(self, call_ids: Collection[str], error: ToolError, grace_s: float) -> None:
+        """Wait until calls have ended; cut with an error those that have not within the grace, and wait once more.
+
+        Args:
+            call_ids: Of calls in flight; looked at again while it is waited, so that it may shrink and grow.
+        """
+        if not await self._have_ended(call_ids, grace_s):
+            for call_id in list(call_ids):
+                self.cut(self.in_flight[call_id], error)
+            await self._have_ended(call_ids, grace_s)
+
+    async def _have_ended(self, call_ids: Collection[str], grace_s: float) -> bool:
         loop = asyncio.get_running_loop()
         end = loop.time() + grace_s
-        while calls and (left := end - loop.time()) > 0:
+        while call_ids and (left := end - loop.time()) > 0:
             ended: asyncio.Future[None] = loop.create_future()
             self._watchers.append(ended)
             await asyncio.wait((ended,), timeout=left)
-        return not calls
+        return not call_ids
 
     # -- the steps ---------------------------------------------------------------------------------------------
 
@@ -357,7 +367,7 @@ class Calls:
         self._parts.events.publish(
             "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
         )
-        module.calls[call.id] = call
+        module.calls.add(call.id)
         impl = module.hooks["execute_tool_call"]
         values = {"ctx": context, "tool_name": name, "args": call.arguments}
         arguments = [values[key] for key in impl.argnames]
@@ -394,7 +404,8 @@ class Calls:
         if self.in_flight.get(call.id) is call:
             del self.in_flight[call.id]
         tool = call.tool
-        has_run = tool is not None and tool.module.calls.pop(call.id, None) is not None
+        if has_run := tool is not None and call.id in tool.module.calls:
+            tool.module.calls.remove(call.id)
         if call.resource is not None:
             self._parts.resources.settle(call.resource, is_used=outcome.ok)
         while self._watchers:

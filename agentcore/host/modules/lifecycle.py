@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import structlog
@@ -12,7 +12,6 @@ from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
 from agentcore.config.settings import module_settings, validate_settings
 from agentcore.errors import ToolError
-from agentcore.host.calls.calls import Calls
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.modules import loader
@@ -41,11 +40,15 @@ CodeOnDisk = tuple[tuple[str, str, str], ...]
 """Each module that was found with its source in words and a digest of its code; equal ones: nothing changed."""
 
 
+EndCalls = Callable[[Collection[str], ToolError, float], Awaitable[None]]
+"""Ends calls, by their ids: within a grace in seconds by themselves, else with the error."""
+
+
 class Modules:
     """All modules that are listed, each contained on its own."""
 
-    def __init__(self, parts: Parts, calls: Calls, given: Sequence[Module] = ()) -> None:
-        self._parts, self._calls = parts, calls
+    def __init__(self, parts: Parts, end_calls: EndCalls, given: Sequence[Module] = ()) -> None:
+        self._parts, self._end_calls = parts, end_calls
         self._given = {module.name: module for module in given if module.name is not None}
         self._change = asyncio.Lock()
         self._settled: dict[str, asyncio.Event] = {}
@@ -342,12 +345,8 @@ class Modules:
                 self._mark(record, "stopped")
 
     async def _stop(self, record: ModuleRecord) -> None:
-        grace_s = self._parts.config.limits.stop_grace
-        if not await self._calls.drained(record.calls, grace_s):
-            error = ToolError("module_stopping", f"module {record.name!r} was stopped meanwhile", module=record.name)
-            for call in list(record.calls.values()):
-                self._calls.cut(call, error)
-            await self._calls.drained(record.calls, grace_s)
+        stopping = ToolError("module_stopping", f"module {record.name!r} was stopped meanwhile", module=record.name)
+        await self._end_calls(record.calls, stopping, self._parts.config.limits.stop_grace)
         await self._parts.resources.release_owned(record.name)
         await self._release(record)
         self._mark(record, "stopped")

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from agentcore.api.web import WebComponent
 
 if TYPE_CHECKING:
-    from agentcore.host.calls.call import Call
     from agentcore.host.modules.discovery.finding import Found
     from agentcore.host.modules.leftovers import Surroundings
     from agentcore.host.modules.loader import Loaded
@@ -89,7 +88,7 @@ class ModuleRecord:
         before: What it found when it started.
         left_behind: What it had not given back when it was last stopped, each in a few words.
         loop_holds: When its code has held the event loop.
-        calls: Its calls in flight, by call id.
+        calls: The ids of its calls that run.
         undo: What to call when it stops: routes, subscriptions.
     """
 
@@ -131,7 +130,7 @@ class ModuleRecord:
     before: "Surroundings | None" = None
     left_behind: list[str] = field(default_factory=list)
     loop_holds: LoopHolds = field(default_factory=LoopHolds)
-    calls: dict[str, "Call"] = field(default_factory=dict)
+    calls: set[str] = field(default_factory=set)
     undo: list[Callable[[], None]] = field(default_factory=list)
 
     def problems(self) -> list[str]:
