@@ -1,8 +1,9 @@
 """The application: from a request to its answer. Routes are found here, and every error becomes an answer here."""
 
 import asyncio
-import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -14,11 +15,12 @@ from agentcore.api.context import Principal
 from agentcore.chat import Chat
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.modules.routes import RouteTable
+from agentcore.host.modules.routes import ModuleRoute, RouteTable
 from agentcore.host.policy.authority import authorise, reach
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
+from agentcore.server.http.application import ServerApplication
 from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.connection import ConnectionFactory
 from agentcore.server.http.descriptors import connection_limit
@@ -38,49 +40,13 @@ log = structlog.get_logger(__name__)
 Reply = Answer | Sent | web.WebSocketResponse
 _NO_ROUTES = RouteTable()
 
-with warnings.catch_warnings():
-    # aiohttp discourages subclasses, because its own additions may collide with theirs. Two methods are replaced here:
-    # how a request is answered (its router costs more than a small tool), and how a connection is made (its limits).
-    warnings.simplefilter("ignore", DeprecationWarning)
-
-    class ServerApplication(web.Application):
-        """aiohttp's application over our dispatcher and our connections."""
-
-        def __init__(self, dispatcher: "Dispatcher", max_connections: int) -> None:
-            super().__init__()
-            self._state["agentcore"] = dispatcher
-            self._max_connections = max_connections
-            self.on_shutdown.append(_end_streams)
-
-        @property
-        def dispatcher(self) -> "Dispatcher":
-            """Answers requests."""
-            dispatcher = self._state["agentcore"]
-            assert isinstance(dispatcher, Dispatcher)  # noqa: S101 - set above
-            return dispatcher
-
-        async def _handle(self, request: web.Request) -> Any:
-            return await self.dispatcher.answer(request)
-
-        def _make_handler(self, **_: Any) -> ConnectionFactory:
-            self._set_loop(None)
-            self.freeze()
-            dispatcher = self.dispatcher
-            factory = ConnectionFactory(
-                dispatcher.answer,
-                limit=self._max_connections,
-                limits=dispatcher.parts.limits,
-                hits=dispatcher.parts.hits,
-            )
-            dispatcher.connections = factory
-            return factory
-
 
 class Dispatcher:
     """Answers every request of one origin.
 
     Args:
         parts: What handlers share.
+        routes: The server's own routes at this origin.
         serves_modules: Whether the routes of modules are found here.
 
     Attributes:
@@ -88,11 +54,21 @@ class Dispatcher:
         connections: The open connections, once the server listens.
     """
 
-    def __init__(self, parts: ServerParts, *, serves_modules: bool = True) -> None:
+    def __init__(self, parts: ServerParts, routes: Sequence[ServerRoute], *, serves_modules: bool = True) -> None:
         self.connections: ConnectionFactory | None = None
-        self._routes = ServerRoutes(parts.routes)
+        self._routes = ServerRoutes(routes)
         self._serves_modules = serves_modules
         self.parts = replace(parts, connections=self._count_connections)
+
+    @property
+    def limits(self) -> TimeLimits:
+        """Time limits of its connections."""
+        return self.parts.limits
+
+    @property
+    def hits(self) -> Hits:
+        """Counts the bounds that were hit."""
+        return self.parts.hits
 
     async def answer(self, request: web.BaseRequest) -> Reply:
         """The answer to a request, whatever happens."""
@@ -195,6 +171,10 @@ class Dispatcher:
         )
 
 
+Application = ServerApplication[Dispatcher]
+"""The application of one origin: aiohttp's face of its dispatcher."""
+
+
 def create_app(
     host: Host,
     *,
@@ -202,7 +182,7 @@ def create_app(
     approval: Addresses | None = None,
     limits: TimeLimits | None = None,
     max_connections: int | None = None,
-) -> ServerApplication:
+) -> Application:
     """The application that serves a host: page and API. Made inside of the running event loop.
 
     Args:
@@ -228,19 +208,19 @@ def create_app(
         chat=Chat(host),
         limits=bounds,
         hits=hits,
-        routes=ROUTES,
+        describe=partial(_describe, ROUTES),
         connections=int,
-        live_control=LiveControl(),
+        live_control=LiveControl(host),
         live_connections=live,
     )
     host.own_origins.declare("page", own.origins)
-    app = ServerApplication(Dispatcher(parts), max_connections or connection_limit())
+    app = _serving(Dispatcher(parts, ROUTES), max_connections or connection_limit())
     app.on_startup.append(_warm_chat)
     app.on_shutdown.append(_close_chat)
     return app
 
 
-def create_approval_app(page: ServerApplication, addresses: Addresses) -> ServerApplication:
+def create_approval_app(page: Application, addresses: Addresses) -> Application:
     """The application of the approval view's own origin, which shares the page's host and nothing that opens the page.
 
     Args:
@@ -259,12 +239,24 @@ def create_approval_app(page: ServerApplication, addresses: Addresses) -> Server
         counterpart=shared.addresses,
         gate=Gate(addresses, credentials, shared.hits),
         events=EventStreams(shared.host.events, shared.limits.heartbeat, shared.hits),
-        routes=APPROVAL_ROUTES,
+        describe=partial(_describe, APPROVAL_ROUTES),
         streams=set(),
         cache={},
     )
     shared.host.own_origins.declare("approval", addresses.origins)
-    return ServerApplication(Dispatcher(parts, serves_modules=False), APPROVAL_CONNECTIONS)
+    return _serving(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
+
+
+def _serving(dispatcher: Dispatcher, max_connections: int) -> Application:
+    app = ServerApplication(dispatcher, max_connections)
+    app.on_shutdown.append(_end_streams)
+    return app
+
+
+async def _describe(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:
+    from agentcore.server.openapi import describe  # noqa: PLC0415 - asked for by few, and never first
+
+    return await describe(routes, of_modules)
 
 
 def _is_document(path: str) -> bool:

@@ -1,26 +1,27 @@
 """One request on its way through the server, as handlers see it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aiohttp import web
 
 from agentcore.api.context import Principal
 from agentcore.chat import Chat
 from agentcore.host import Host
+from agentcore.host.modules.routes import ModuleRoute
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
 from agentcore.server.http.bounds import Hits, TimeLimits
 from agentcore.server.http.connection import Connection
+from agentcore.server.http.event_streams import EventStreams
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.reader import BodyReader
+from agentcore.server.live_control import LiveControl
 from agentcore.server.modules.switch import ModuleSwitch
 
-if TYPE_CHECKING:
-    from agentcore.server.http.event_streams import EventStreams
-    from agentcore.server.live_control import LiveControl
-    from agentcore.server.route_table import ServerRoute
+Describe = Callable[[Iterable[ModuleRoute]], Awaitable[dict[str, Any]]]
+"""Gives the description of the API (OpenAPI), with the routes that modules serve now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ServerParts:
         cache: What was made once: the description of the API, hashes of the list of tools.
         limits: Time limits.
         hits: Counts the bounds that were hit.
-        routes: All routes of the server, for its description.
+        describe: Describes the API that this origin serves.
     """
 
     host: Host
@@ -51,14 +52,14 @@ class ServerParts:
     counterpart: Addresses | None
     gate: Gate
     reader: BodyReader
-    events: "EventStreams"
+    events: EventStreams
     switch: ModuleSwitch
     chat: Chat
     limits: TimeLimits
     hits: Hits
-    routes: tuple["ServerRoute", ...]
+    describe: Describe
     connections: Callable[[], int]
-    live_control: "LiveControl"
+    live_control: LiveControl
     live_connections: LiveConnections
     streams: set[Callable[[], None]] = field(default_factory=set)
     cache: dict[str, bytes] = field(default_factory=dict)

@@ -15,8 +15,7 @@ from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approvals.policy_changes import PolicyChange, Proposal
 from agentcore.host.modules.routes import ModuleRoute
-from agentcore.server.confirmation import laid_before_person
-from agentcore.server.exchange import Exchange
+from agentcore.server.confirmation import propose
 
 _READING = frozenset(("GET", "HEAD"))
 _Key = tuple[str, str]
@@ -44,11 +43,12 @@ class ControlState:
 class LiveControl:
     """Keeps what a person has confirmed, for as long as the server runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: Host) -> None:
+        self._host = host
         self._confirmed: set[_Key] = set()
         self._asked: dict[_Key, str] = {}
 
-    def check(self, exchange: Exchange, route: ModuleRoute) -> None:
+    def check(self, by: Principal, route: ModuleRoute) -> None:
         """Let a page use a module's route, or have a person confirm that it may.
 
         Raises:
@@ -56,45 +56,45 @@ class LiveControl:
         """
         if _is_watching(route) or (route.kind != "websocket" and route.method in _READING):
             return
-        if not self.may_act(exchange.host, exchange.principal, route.module):
-            raise self._required(exchange, route.module)
+        if not self.may_act(by, route.module):
+            raise self._required(by, route.module)
 
-    def state(self, exchange: Exchange, module: str) -> ControlState:
+    def state(self, by: Principal, module: str) -> ControlState:
         """Whether who asks may act through a module's routes.
 
         Raises:
             ToolError: `module_not_found`.
         """
-        exchange.host.modules.get(module)
-        if self.may_act(exchange.host, exchange.principal, module):
+        self._host.modules.get(module)
+        if self.may_act(by, module):
             return ControlState("granted")
-        change = self._waiting(exchange.host, (exchange.principal.id, module))
+        change = self._waiting((by.id, module))
         return ControlState("needed" if change is None else "waiting", change)
 
-    def ask(self, exchange: Exchange, module: str) -> ControlState:
+    def ask(self, by: Principal, module: str) -> ControlState:
         """Have a person asked, unless that is needless or somebody waits already.
 
         Raises:
             ToolError: `module_not_found`, `too_many_waiting`.
         """
-        state = self.state(exchange, module)
+        state = self.state(by, module)
         if state.state != "needed":
             return state
-        self._propose(exchange, module)
-        return self.state(exchange, module)
+        self._propose(by, module)
+        return self.state(by, module)
 
-    def may_act(self, host: Host, principal: Principal, module: str) -> bool:
+    def may_act(self, by: Principal, module: str) -> bool:
         """Whether what a principal sends to a module's routes may act now."""
         return (
-            principal.kind != "page"
-            or not host.registry.runs_page_scripts
-            or host.modules.get(module).runs_scripts_in_page
-            or (principal.id, module) in self._confirmed
+            by.kind != "page"
+            or not self._host.registry.runs_page_scripts
+            or self._host.modules.get(module).runs_scripts_in_page
+            or (by.id, module) in self._confirmed
         )
 
-    def refusal(self, exchange: Exchange, route: ModuleRoute, message: str | bytes) -> ToolError | None:
+    def refusal(self, by: Principal, route: ModuleRoute, message: str | bytes) -> ToolError | None:
         """Why a message is held back from a module; None: it may pass."""
-        if self.may_act(exchange.host, exchange.principal, route.module):
+        if self.may_act(by, route.module):
             return None
         if route.watching is not None and _is_valid(route.watching, message):
             return None
@@ -105,26 +105,26 @@ class LiveControl:
             module=route.module,
         )
 
-    def _required(self, exchange: Exchange, module: str) -> ToolError:
-        change = self._waiting(exchange.host, (exchange.principal.id, module))
+    def _required(self, by: Principal, module: str) -> ToolError:
+        change = self._waiting((by.id, module))
         if change is None:
-            return self._propose(exchange, module)
+            return self._propose(by, module)
         message = "a person confirms in the approval view that this page may act; it waits there already"
         return ToolError("confirmation_required", message, changeId=change.change_id, expiresAt=change.expires_at_ms)
 
-    def _propose(self, exchange: Exchange, module: str) -> ToolError:
-        key = (exchange.principal.id, module)
+    def _propose(self, by: Principal, module: str) -> ToolError:
+        key = (by.id, module)
 
         async def confirm() -> None:
             self._confirmed.add(key)
 
-        refusal = laid_before_person(exchange, Proposal("live_control", module), confirm)
+        refusal = propose(self._host, by, Proposal("live_control", module), confirm)
         self._asked[key] = str(refusal.context["changeId"])
         return refusal
 
-    def _waiting(self, host: Host, key: _Key) -> PolicyChange | None:
+    def _waiting(self, key: _Key) -> PolicyChange | None:
         asked = self._asked.get(key)
-        change = next((change for change in host.policy_changes.waiting if change.change_id == asked), None)
+        change = next((change for change in self._host.policy_changes.waiting if change.change_id == asked), None)
         if change is None:
             self._asked.pop(key, None)
         return change

@@ -16,7 +16,8 @@ from agentcore.api import Module
 from agentcore.api.context import Principal
 from agentcore.host import Host, load_config
 from agentcore.host.held_context import Held
-from agentcore.server.app import ServerApplication, create_app
+from agentcore.server.app import create_app
+from agentcore.server.http.application import ServerApplication
 from agentcore.store import StateDir
 from tests.server import served
 

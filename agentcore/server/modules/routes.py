@@ -45,7 +45,7 @@ async def serve_module_route(
         Refusal: Query or body are not what the route's models say, or it is no WebSocket where one is expected.
         ToolError: `confirmation_required`.
     """
-    exchange.parts.live_control.check(exchange, route)
+    exchange.parts.live_control.check(exchange.principal, route)
     try:
         request = await _request(exchange, route, path_values)
         if route.kind == "websocket":
@@ -195,7 +195,7 @@ async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) ->
 
 async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web.WebSocketResponse:
     control = exchange.parts.live_control
-    socket = await ModuleSocket.open(exchange, lambda message: control.refusal(exchange, route, message))
+    socket = await ModuleSocket.open(exchange, lambda message: control.refusal(exchange.principal, route, message))
     talk = Request(
         request.method,
         request.path,

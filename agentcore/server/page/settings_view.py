@@ -164,7 +164,7 @@ def not_written(error: ConfigError) -> Refusal:
 def _confirms_policy(exchange: Exchange) -> bool | None:
     """Whether who asks has to have changes of the policy confirmed; None: they cannot change it at all."""
     try:
-        return needs_confirmation(exchange)
+        return needs_confirmation(exchange.principal)
     except ToolError:
         return None
 

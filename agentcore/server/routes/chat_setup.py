@@ -98,7 +98,7 @@ async def _keep(exchange: Exchange, provider: Provider, after: StoredProvider) -
     if before == after == StoredProvider():
         return Answer(to_json({"ok": True}))
     proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, _provider_diff(before, after)),))
-    await change_policy(exchange, proposal, lambda: setup.keep(provider, before, after))
+    await change_policy(exchange.host, exchange.principal, proposal, lambda: setup.keep(provider, before, after))
     return Answer(to_json({"ok": True}))
 
 
@@ -132,7 +132,7 @@ async def put_model(exchange: Exchange) -> Answer:
             raise not_written(exc) from exc
 
     proposal = await asyncio.to_thread(settings_proposal, plan, (pointer(("models", name)),))
-    await change_policy(exchange, proposal, apply)
+    await change_policy(exchange.host, exchange.principal, proposal, apply)
     return Answer(to_json({"ok": True}))
 
 

@@ -26,13 +26,13 @@ class ControlView(BaseModel, defer_build=True):
 
 async def show_control(exchange: Exchange) -> Answer:
     """Say whether who asks may act."""
-    state = exchange.parts.live_control.state(exchange, exchange.path_values["name"])
+    state = exchange.parts.live_control.state(exchange.principal, exchange.path_values["name"])
     return Answer(to_json(state.to_json()))
 
 
 async def ask_for_control(exchange: Exchange) -> Answer:
     """Have a person asked, once."""
-    state = exchange.parts.live_control.ask(exchange, exchange.path_values["name"])
+    state = exchange.parts.live_control.ask(exchange.principal, exchange.path_values["name"])
     return Answer(to_json(state.to_json()))
 
 

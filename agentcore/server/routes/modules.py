@@ -9,7 +9,7 @@ from agentcore.encoding import to_json
 from agentcore.host.approvals.policy_changes import Apply, Proposal
 from agentcore.host.modules.discovery.finding import Found
 from agentcore.installing import pip_command
-from agentcore.server.confirmation import change_policy, laid_before_person
+from agentcore.server.confirmation import change_policy, propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.view import ModuleView, list_modules, show_module
@@ -57,7 +57,7 @@ async def enable_module(exchange: Exchange) -> Answer:
             diff = (*diff, *exchange.host.sources.difference(name, found))
             apply = partial(_enable_shown, exchange, name, found)
         apply = await switch.only_as_asked(name, apply)
-        raise laid_before_person(exchange, Proposal("module", name, ("/modules",), diff), apply)
+        raise propose(exchange.host, exchange.principal, Proposal("module", name, ("/modules",), diff), apply)
     await switch.enable(name)
     return await _show(exchange)
 
@@ -72,7 +72,7 @@ async def disable_module(exchange: Exchange) -> Answer:
     switch, name = exchange.parts.switch, exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "disable"):
         proposal = Proposal("module_disable", name, ("/modules",), await switch.check(name, is_on=False))
-        raise laid_before_person(exchange, proposal, partial(switch.disable, name))
+        raise propose(exchange.host, exchange.principal, proposal, partial(switch.disable, name))
     await switch.disable(name)
     return await _show(exchange)
 
@@ -82,7 +82,7 @@ async def reload_module(exchange: Exchange) -> Answer:
     modules, switch, name = exchange.host.modules, exchange.parts.switch, exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "reload"):
         apply = await switch.only_as_asked(name, partial(modules.reload, name))
-        raise laid_before_person(exchange, Proposal("module_reload", name), apply)
+        raise propose(exchange.host, exchange.principal, Proposal("module_reload", name), apply)
     await modules.reload(name)
     return await _show(exchange)
 
@@ -91,7 +91,9 @@ async def choose_source(exchange: Exchange) -> Answer:
     """Put a distribution, or the folder of local modules, behind a module's name."""
     host, name = exchange.host, exchange.path_values["name"]
     proposal, found = await host.sources.proposal(name, exchange.body.source)
-    await change_policy(exchange, proposal, partial(host.sources.choose, name, found, exchange.principal.name))
+    await change_policy(
+        exchange.host, exchange.principal, proposal, partial(host.sources.choose, name, found, exchange.principal.name)
+    )
     return await _show(exchange)
 
 

@@ -201,7 +201,7 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
         proposal = Proposal(
             "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
         )
-        await change_policy(exchange, proposal, apply_as_shown)
+        await change_policy(exchange.host, exchange.principal, proposal, apply_as_shown)
     else:
         await conversations.change(session.session_id, {"mode": mode})
     return await conversations.show(session.session_id)

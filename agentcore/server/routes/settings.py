@@ -18,7 +18,7 @@ from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_cha
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
 from agentcore.host.settings.policy import needs_person
 from agentcore.host.settings.shown import pointer
-from agentcore.server.confirmation import laid_before_person, needs_confirmation
+from agentcore.server.confirmation import needs_confirmation, propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
@@ -110,7 +110,7 @@ async def change_settings(exchange: Exchange) -> Answer:
             apply: Apply = partial(_save, exchange, plan, wanted)
             if wanted.reloads:
                 apply = await exchange.parts.switch.only_as_asked(_name(exchange), apply)
-            raise laid_before_person(exchange, proposal, apply)
+            raise propose(exchange.host, exchange.principal, proposal, apply)
     except ConfigError as exc:
         raise not_written(exc) from exc
     await _save(exchange, plan, wanted)
@@ -131,7 +131,7 @@ class _Wanted:
 
 async def _must_wait(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> bool:
     """Whether a person confirms it: one setting that is not harmless is enough, and code that a reload would change."""
-    if not needs_confirmation(exchange):
+    if not needs_confirmation(exchange.principal):
         return False
     # a setting is harmless when it is for each module that reads it
     plans = [plan.of(subject) for subject in readers(exchange.host, plan.before.subject)]

@@ -41,9 +41,7 @@ async def openapi(exchange: Exchange) -> Answer:
     cache, of_modules = exchange.parts.cache, exchange.host.routes
     version = str(of_modules.version).encode()
     if cache.get("openapi.version") != version:
-        from agentcore.server.openapi import describe  # noqa: PLC0415 - asked for by few, and never first
-
-        cache["openapi"] = to_json(await describe(exchange.parts.routes, tuple(of_modules)))
+        cache["openapi"] = to_json(await exchange.parts.describe(tuple(of_modules)))
         cache["openapi.version"] = version
     return Answer(cache["openapi"])
 
