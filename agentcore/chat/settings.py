@@ -7,17 +7,15 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
 from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.chat.model.provider import (
+    DEFAULT_PROVIDER,
+    PROVIDERS,
+    Provider,
+    ProviderName,
+    provider_and_model,
+)
 from agentcore.errors import ToolError
 from agentcore.rules.call_facts import ApprovalMode
-
-Provider = Literal["openai", "anthropic"]
-PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
-KEY_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-BASE_URL_VARIABLE: dict[Provider, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
-"""Where the environment keeps keys and addresses."""
-
-USUAL_MODEL: dict[Provider, str] = {"openai": "gpt-5", "anthropic": "claude-sonnet-4-5"}
-"""What is asked at a provider's own address when nobody has named a model."""
 
 
 class _Settings(BaseModel, defer_build=True):
@@ -27,7 +25,9 @@ class _Settings(BaseModel, defer_build=True):
 class ModelConfig(_Settings):
     """One model of app.json's `models`, by the name that people use for it."""
 
-    provider: Annotated[Provider | None, Field(description="Whose protocol; else by the name before a colon.")] = None
+    provider: Annotated[ProviderName | None, Field(description="Whose protocol; else by the name before a colon.")] = (
+        None
+    )
     model: Annotated[str | None, Field(description="The provider's name of it; else the name here.")] = None
     base_url: Annotated[str | None, Field(description="Address of the API; else the environment's.")] = None
     api_key_env: Annotated[str | None, Field(description="The environment variable that holds the key.")] = None
@@ -82,7 +82,7 @@ class ModelChoice(_Settings):
         max_retries: How often a refused request is sent again.
     """
 
-    provider: Provider
+    provider: ProviderName
     model: str
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
@@ -135,7 +135,7 @@ class ChatSettings:
     @property
     def is_set_up(self) -> bool:
         """Whether there is any model to ask."""
-        return bool(self.models) or any(self._is_reachable(provider) for provider in PROVIDERS)
+        return bool(self.models) or bool(self._reachable)
 
     def agent(self, agent_id: str) -> AgentConfig:
         """The agent of this id.
@@ -160,11 +160,10 @@ class ChatSettings:
         """The model when none is named: the first of `models`, else a usual one of the only provider that has a key."""
         if self.models:
             return next(iter(self.models))
-        reachable = [provider for provider in PROVIDERS if self._is_reachable(provider)]
         # at another address than the provider's own, nobody knows which models there are
-        if len(reachable) != 1 or self._environ.get(BASE_URL_VARIABLE[reachable[0]]):
+        if len(self._reachable) != 1 or self._environ.get(self._reachable[0].base_url_variable):
             return None
-        return f"{reachable[0]}:{USUAL_MODEL[reachable[0]]}"
+        return f"{self._reachable[0].name}:{self._reachable[0].usual_model}"
 
     def choose(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
         """The model to ask: the one that is wanted, else the agent's, the `default_name`.
@@ -178,27 +177,21 @@ class ChatSettings:
         config = self.models.get(name)
         if config is not None:
             return self._configured(name, config)
-        provider, model = _split(name)
-        if provider is None:
-            provider = "anthropic" if model.startswith("claude-") else "openai"
-        if not self._is_reachable(provider):
+        provider, model = provider_and_model(name)
+        if PROVIDERS[provider] not in self._reachable:
             raise self._unknown(name) if self.is_set_up else self._missing()
         return self._choice(provider, model, ModelConfig())
 
     def _configured(self, name: str, config: ModelConfig) -> ModelChoice:
-        provider, model = _split(name)
-        if config.provider is not None:
-            provider = config.provider
-        elif provider is None:
-            provider = "anthropic" if model.startswith("claude-") else "openai"
-        return self._choice(provider, config.model or model, config)
+        provider, model = provider_and_model(name)
+        return self._choice(config.provider or provider, config.model or model, config)
 
-    def _choice(self, provider: Provider, model: str, config: ModelConfig) -> ModelChoice:
-        key = self._environ.get(config.api_key_env or KEY_VARIABLE[provider], "")
+    def _choice(self, provider: ProviderName, model: str, config: ModelConfig) -> ModelChoice:
+        key = self._environ.get(config.api_key_env or PROVIDERS[provider].key_variable, "")
         return ModelChoice(
             provider=provider,
             model=model,
-            base_url=config.base_url or self._environ.get(BASE_URL_VARIABLE[provider]) or None,
+            base_url=config.base_url or self._environ.get(PROVIDERS[provider].base_url_variable) or None,
             # a key of the environment goes only where the environment, or a setting that names it, says
             api_key=SecretStr(key if config.base_url is None or config.api_key_env else ""),
             tools=config.tools,
@@ -207,8 +200,14 @@ class ChatSettings:
             max_retries=config.max_retries,
         )
 
-    def _is_reachable(self, provider: Provider) -> bool:
-        return bool(self._environ.get(KEY_VARIABLE[provider]) or self._environ.get(BASE_URL_VARIABLE[provider]))
+    @property
+    def _reachable(self) -> list[Provider]:
+        """The providers that have a key or an address."""
+        return [
+            provider
+            for provider in PROVIDERS.values()
+            if self._environ.get(provider.key_variable) or self._environ.get(provider.base_url_variable)
+        ]
 
     def _unknown(self, name: str) -> ToolError:
         known = list(self.models)
@@ -216,21 +215,13 @@ class ChatSettings:
         return ToolError("model_not_found", f"there is no model {name!r}; there are: {said}", models=known)
 
     def _missing(self) -> ToolError:
-        providers = [provider for provider in PROVIDERS if self._is_reachable(provider)]
+        providers = [provider.name for provider in self._reachable]
         if providers:
             message = f"no model was named; name one as {providers[0]}:MODEL, or list one under models in app.json"
         else:
+            keys = " or ".join(provider.key_variable for provider in PROVIDERS.values())
+            address = PROVIDERS[DEFAULT_PROVIDER].base_url_variable
             message = (
-                "no model is set up: set OPENAI_API_KEY, OPENAI_BASE_URL (a local server) or ANTHROPIC_API_KEY, "
-                "or list one under models in app.json"
+                f"no model is set up: set {keys}, or {address} for a local server, or list one under models in app.json"
             )
         return ToolError("model_not_configured", message, providers=providers)
-
-
-def _split(name: str) -> tuple[Provider | None, str]:
-    """Provider and model of a name; names of local models have colons of their own."""
-    head, colon, rest = name.partition(":")
-    for provider in PROVIDERS:
-        if colon and head == provider:
-            return provider, rest
-    return None, name

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SecretStr
 
 from agentcore.chat.model.local_servers import PLACES, LocalServer, look
+from agentcore.chat.model.provider import PROVIDERS, ProviderName
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
 from agentcore.chat.model.provider_models import ask_for_models
 from agentcore.chat.session.view import View
-from agentcore.chat.settings import KEY_VARIABLE, PROVIDERS, ChatSettings, ModelConfig, Provider
+from agentcore.chat.settings import ChatSettings, ModelConfig
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_changes
@@ -33,7 +34,7 @@ class ModelView(View):
     """One model of app.json."""
 
     name: str
-    provider: Provider
+    provider: ProviderName
     model: str
     base_url: str | None
     tools: Literal["native", "prompted"]
@@ -46,10 +47,20 @@ class ModelView(View):
 class ProviderView(View):
     """One provider; keys are never given back."""
 
-    provider: Provider
+    provider: ProviderName
+    label: Annotated[Mapping[str, str], Field(description="Its name for people, by language.")]
+    own_base_url: Annotated[str, Field(description="What is asked where no other address is set.")]
     base_url: str | None
     has_key: bool
     key_origin: KeyOrigin | None
+
+
+class LocalPlaceView(View):
+    """Where a kind of model server on this machine is looked for."""
+
+    kind: str
+    label: str
+    base_url: str
 
 
 class ChatView(View):
@@ -61,6 +72,7 @@ class ChatView(View):
     agents: list[AgentView]
     models: list[ModelView]
     providers: list[ProviderView]
+    local_servers: list[LocalPlaceView]
     modes: list[ApprovalMode]
 
 
@@ -120,6 +132,10 @@ class ModelSetup:
             ],
             models=[self._model(name, settings) for name in settings.models],
             providers=[self._provider(provider) for provider in PROVIDERS],
+            local_servers=[
+                LocalPlaceView(kind=place.kind, label=place.label or place.kind, base_url=place.base_url)
+                for place in self.places
+            ],
             modes=list(MODES),
         )
 
@@ -127,14 +143,14 @@ class ModelSetup:
         """Model servers on this machine."""
         return await look(self.places)
 
-    async def models_of(self, provider: Provider) -> list[str]:
+    async def models_of(self, provider: ProviderName) -> list[str]:
         """The models that a provider says it has, asked with its key at its address.
 
         Raises:
             ToolError: `model_not_configured`: it has neither; and as `ask_for_models`.
         """
         environ = self.keys.environ()
-        key, base_url = environ.get(KEY_VARIABLE[provider], ""), self.keys.base_url(provider)
+        key, base_url = environ.get(PROVIDERS[provider].key_variable, ""), self.keys.base_url(provider)
         if not key and base_url is None:
             message = f"no key of {provider}: enter one, or set it in the environment"
             raise ToolError("model_not_configured", message, provider=provider)
@@ -162,7 +178,7 @@ class ModelSetup:
         self._models = {**(self._models or {}), name: model.model_dump(exclude_unset=True)}
         self.tell(("/models/" + name,))
 
-    async def keep(self, provider: Provider, before: StoredProvider, after: StoredProvider) -> None:
+    async def keep(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
         """Keep a key and an address of a provider in place of those before; it counts at once.
 
         Raises:
@@ -192,10 +208,12 @@ class ModelSetup:
             hint=hint,
         )
 
-    def _provider(self, provider: Provider) -> ProviderView:
+    def _provider(self, provider: ProviderName) -> ProviderView:
         origin = self.keys.origin(provider)
         return ProviderView(
             provider=provider,
+            label=PROVIDERS[provider].label,
+            own_base_url=PROVIDERS[provider].base_url,
             base_url=self.keys.base_url(provider),
             has_key=origin is not None,
             key_origin=origin,

@@ -60,6 +60,16 @@ export function hasText(key) {
   return find(key, 'en') !== undefined;
 }
 
+/** The text of this language, or the nearest one, of those that a server or a module gives. @param {Record<string, string>} texts @returns {string | undefined} */
+export function inLocale(texts) {
+  return texts[current] ?? texts.en ?? Object.values(texts)[0];
+}
+
+/** Names, one after the other: “a, b and c”. @param {string[]} names */
+export function formatList(names) {
+  return formatter(Intl.ListFormat).format(names);
+}
+
 /** A number. @param {number} value @param {Intl.NumberFormatOptions} [options] */
 export function formatNumber(value, options) {
   return formatter(Intl.NumberFormat, options).format(value);

@@ -1,6 +1,6 @@
 /** The modules of the server, kept up to date for whoever shows them. */
 import {client} from './client.js';
-import {locale, t} from '../base/i18n.js';
+import {inLocale, t} from '../base/i18n.js';
 import {Store} from '../base/store.js';
 
 /**
@@ -141,5 +141,5 @@ export const moduleList = new ModuleList();
 export function componentTitle({component, title}) {
   const given = component?.title;
   if (typeof given === 'string') return given || title;
-  return given?.[locale()] ?? given?.en ?? Object.values(given ?? {})[0] ?? title;
+  return inLocale(given ?? {}) ?? title;
 }

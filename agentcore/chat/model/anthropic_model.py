@@ -4,6 +4,7 @@ from anthropic import AsyncAnthropic
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 
+from agentcore.chat.model.provider import ANTHROPIC
 from agentcore.chat.settings import ModelChoice
 
 
@@ -11,7 +12,7 @@ def make(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
     """The model, and the client that it asks with, which the caller closes."""
     client = AsyncAnthropic(
         api_key=choice.api_key.get_secret_value() or "none",
-        base_url=choice.base_url or "https://api.anthropic.com",
+        base_url=choice.base_url or ANTHROPIC.base_url,
         max_retries=choice.max_retries,
         timeout=choice.timeout_s,
     )

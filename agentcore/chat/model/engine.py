@@ -23,6 +23,7 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
 from agentcore.chat.model.offer import OfferedTool
+from agentcore.chat.model.provider import PROVIDERS
 from agentcore.chat.model.provider_errors import tell_failure
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
@@ -30,9 +31,6 @@ from agentcore.errors import ToolError
 from agentcore.valid_text import TextPieces
 
 log = structlog.get_logger(__name__)
-
-_ADAPTERS = {"openai": "agentcore.chat.model.openai_model", "anthropic": "agentcore.chat.model.anthropic_model"}
-"""Where each provider's `make(choice)` stands; its library takes a second to import, and is imported at first use."""
 
 
 class Client(Protocol):
@@ -119,7 +117,7 @@ class Engine:
     async def _model(self, choice: ModelChoice) -> Model:
         key = repr((choice, choice.api_key.get_secret_value()))
         if key not in self._models:
-            adapter = await asyncio.to_thread(import_module, _ADAPTERS[choice.provider])
+            adapter = await asyncio.to_thread(import_module, PROVIDERS[choice.provider].adapter)
             if key not in self._models:  # another turn may have made it meanwhile
                 self._models[key] = adapter.make(choice)
         return self._models[key][0]

@@ -10,10 +10,11 @@ from agentcore.chat.model.provider_models import names_in, read_answer
 
 
 class Place(NamedTuple):
-    """Where a kind of server listens as a rule."""
+    """Where a kind of server listens as a rule, and its name for people."""
 
     kind: str
     base_url: str
+    label: str = ""
 
 
 class LocalServer(NamedTuple):
@@ -25,12 +26,12 @@ class LocalServer(NamedTuple):
 
 
 PLACES = (
-    Place("ollama", "http://127.0.0.1:11434/v1"),
-    Place("lm_studio", "http://127.0.0.1:1234/v1"),
-    Place("llama_cpp", "http://127.0.0.1:8080/v1"),
-    Place("vllm", "http://127.0.0.1:8000/v1"),
+    Place("ollama", "http://127.0.0.1:11434/v1", "Ollama"),
+    Place("lm_studio", "http://127.0.0.1:1234/v1", "LM Studio"),
+    Place("llama_cpp", "http://127.0.0.1:8080/v1", "llama.cpp"),
+    Place("vllm", "http://127.0.0.1:8000/v1", "vLLM"),
 )
-"""The defaults of Ollama, LM Studio, llama.cpp's server and vLLM."""
+"""The defaults of these servers."""
 
 LOOK_SECONDS = 3.0
 """How long a server may take to answer."""
@@ -50,6 +51,6 @@ async def _ask(client: aiohttp.ClientSession, place: Place) -> LocalServer | Non
         async with client.get(f"{place.base_url}/models", allow_redirects=False) as response:
             if response.status != 200:  # noqa: PLR2004 - HTTP's OK
                 return None
-            return LocalServer(*place, names_in(await read_answer(response)))
+            return LocalServer(place.kind, place.base_url, names_in(await read_answer(response)))
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
         return None  # something else listens there, or nothing does

@@ -4,6 +4,7 @@ from openai import AsyncOpenAI
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
+from agentcore.chat.model.provider import OPENAI
 from agentcore.chat.settings import ModelChoice
 
 
@@ -12,7 +13,7 @@ def make(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
     client = AsyncOpenAI(
         # a local server wants no key, and the SDK refuses to go without
         api_key=choice.api_key.get_secret_value() or "none",
-        base_url=choice.base_url or "https://api.openai.com/v1",
+        base_url=choice.base_url or OPENAI.base_url,
         max_retries=choice.max_retries,
         timeout=choice.timeout_s,
     )

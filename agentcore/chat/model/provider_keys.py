@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
-from agentcore.chat.settings import BASE_URL_VARIABLE, KEY_VARIABLE, Provider
+from agentcore.chat.model.provider import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 from agentcore.store.state.private_file import read_private_file, write_private_file
 
@@ -30,7 +30,7 @@ class StoredProvider(BaseModel, defer_build=True):
 
 
 _NOTHING = StoredProvider()
-_STORED = TypeAdapter(dict[Provider, StoredProvider], config=ConfigDict(defer_build=True))
+_STORED = TypeAdapter(dict[ProviderName, StoredProvider], config=ConfigDict(defer_build=True))
 
 
 class ProviderKeys:
@@ -55,34 +55,34 @@ class ProviderKeys:
             if self._is_in_environment(provider):
                 continue
             if stored.key is not None:
-                merged[KEY_VARIABLE[provider]] = stored.key.get_secret_value()
+                merged[PROVIDERS[provider].key_variable] = stored.key.get_secret_value()
             if stored.base_url is not None:
-                merged[BASE_URL_VARIABLE[provider]] = stored.base_url
+                merged[PROVIDERS[provider].base_url_variable] = stored.base_url
         return merged
 
-    def origin(self, provider: Provider) -> KeyOrigin | None:
+    def origin(self, provider: ProviderName) -> KeyOrigin | None:
         """Where the key of a provider comes from; None: there is none."""
         if self._is_in_environment(provider):
-            return "environment" if self._environ.get(KEY_VARIABLE[provider]) else None
+            return "environment" if self._environ.get(PROVIDERS[provider].key_variable) else None
         stored = self._stored.get(provider)
         return "stored" if stored is not None and stored.key is not None else None
 
-    def base_url(self, provider: Provider) -> str | None:
+    def base_url(self, provider: ProviderName) -> str | None:
         """The address that was set for a provider; None: its own."""
-        return self.environ().get(BASE_URL_VARIABLE[provider]) or None
+        return self.environ().get(PROVIDERS[provider].base_url_variable) or None
 
-    def stored(self, provider: Provider) -> StoredProvider:
+    def stored(self, provider: ProviderName) -> StoredProvider:
         """What is kept for a provider; empty: nothing."""
         return self._stored.get(provider, _NOTHING)
 
-    def with_entered(self, provider: Provider, key: SecretStr | None, base_url: str | None) -> StoredProvider:
+    def with_entered(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> StoredProvider:
         """What would be kept with a key, or an address, or both, in place of what is.
 
         An address that comes without a key takes the old key's place too: the key was meant for another one.
         """
         return StoredProvider(key=key, base_url=base_url if base_url is not None else self.stored(provider).base_url)
 
-    async def replace(self, provider: Provider, before: StoredProvider, after: StoredProvider) -> None:
+    async def replace(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
         """Keep one thing in place of another; nothing is kept in place of what a person was not shown.
 
         Raises:
@@ -95,11 +95,11 @@ class ProviderKeys:
             others = {name: stored for name, stored in self._stored.items() if name != provider}
             await self._write(others if after == _NOTHING else {**others, provider: after})
 
-    def _is_in_environment(self, provider: Provider) -> bool:
-        variables = (KEY_VARIABLE[provider], BASE_URL_VARIABLE[provider])
+    def _is_in_environment(self, provider: ProviderName) -> bool:
+        variables = (PROVIDERS[provider].key_variable, PROVIDERS[provider].base_url_variable)
         return any(self._environ.get(variable) for variable in variables)
 
-    def _read(self) -> dict[Provider, StoredProvider]:
+    def _read(self) -> dict[ProviderName, StoredProvider]:
         content = read_private_file(self._path, _FILE_LIMIT_BYTES)
         if content is None:
             return {}
@@ -110,7 +110,7 @@ class ProviderKeys:
             log.warning("provider_keys_unreadable", path=str(self._path), hint="enter the keys again")
             return {}
 
-    async def _write(self, stored: dict[Provider, StoredProvider]) -> None:
+    async def _write(self, stored: dict[ProviderName, StoredProvider]) -> None:
         shown = {
             name: {
                 "key": None if entry.key is None else entry.key.get_secret_value(),

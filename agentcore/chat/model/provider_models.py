@@ -1,24 +1,15 @@
-"""The models that a provider says it has: OpenAI's `GET /v1/models`, and Anthropic's, whose answer has the same shape.
-
-Source: https://platform.openai.com/docs/api-reference/models/list, https://docs.anthropic.com/en/api/models-list.
-"""
+"""The models that a provider says it has; all answer in the shape of OpenAI's `GET /v1/models`."""
 
 import json
-from collections.abc import Mapping
 from http import HTTPStatus
 
 import aiohttp
 from pydantic import SecretStr
 
-from agentcore.chat.settings import Provider
+from agentcore.chat.model.provider import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text
 
-_OWN_ADDRESS: Mapping[Provider, str] = {
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-}
-_ANTHROPIC_VERSION = "2023-06-01"
 _ANSWER_BYTES = 8 * 1024 * 1024
 _MODELS_SHOWN = 1000
 ASK_SECONDS = 20.0
@@ -26,12 +17,12 @@ ASK_SECONDS = 20.0
 
 
 async def ask_for_models(
-    provider: Provider, base_url: str | None, key: SecretStr, limit_s: float = ASK_SECONDS
+    provider: ProviderName, base_url: str | None, key: SecretStr, limit_s: float = ASK_SECONDS
 ) -> list[str]:
     """Ask a provider for the names of its models, in its own order.
 
     Args:
-        provider: Whose protocol it speaks.
+        provider: The provider, or the one whose protocol a server speaks.
         base_url: Its address; None: the provider's own.
         key: The key; empty where a local server wants none.
         limit_s: How long it may take.
@@ -39,14 +30,18 @@ async def ask_for_models(
         ToolError: `provider_unauthorized`, `provider_rate_limited`, `provider_unreachable`, `provider_timeout`,
             `provider_failed`; `models_not_listed`: there is no such list at this address.
     """
-    base = (base_url or _OWN_ADDRESS[provider]).rstrip("/")
-    url = f"{base}/models" if provider == "openai" else f"{base}/v1/models?limit={_MODELS_SHOWN}"
+    record = PROVIDERS[provider]
+    base = (base_url or record.base_url).rstrip("/")
     timeout = aiohttp.ClientTimeout(total=limit_s)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout, trust_env=True) as client,
             # a redirect could take the key elsewhere
-            client.get(url, headers=_headers(provider, key), allow_redirects=False) as response,
+            client.get(
+                f"{base}{record.models_path}",
+                headers=record.request_headers(key.get_secret_value()),
+                allow_redirects=False,
+            ) as response,
         ):
             if response.status != HTTPStatus.OK:
                 raise _refused(response.status, base)
@@ -84,13 +79,6 @@ def names_in(content: bytes) -> list[str]:
     except (ValueError, TypeError, KeyError, RecursionError) as exc:
         raise ValueError("no list of models") from exc
     return [valid_text(name) for name in names if isinstance(name, str)][:_MODELS_SHOWN]
-
-
-def _headers(provider: Provider, key: SecretStr) -> dict[str, str]:
-    value = key.get_secret_value()
-    if provider == "anthropic":
-        return {"anthropic-version": _ANTHROPIC_VERSION, **({"x-api-key": value} if value else {})}
-    return {"Authorization": f"Bearer {value}"} if value else {}
 
 
 def _refused(status: int, base: str) -> ToolError:

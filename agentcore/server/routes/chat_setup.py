@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic.alias_generators import to_camel
 
+from agentcore.chat.model.provider import DEFAULT_PROVIDER, PROVIDERS, ProviderName
 from agentcore.chat.model.provider_keys import StoredProvider
-from agentcore.chat.settings import PROVIDERS, ModelConfig, Provider
+from agentcore.chat.settings import ModelConfig
 from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.config.errors import ConfigError
 from agentcore.encoding import to_json
@@ -46,7 +47,7 @@ class ProviderBody(_Model):
 class ModelBody(_Model):
     """A model by the name that people use for it."""
 
-    provider: Provider = "openai"
+    provider: ProviderName = DEFAULT_PROVIDER
     model: _MODEL_NAME
     base_url: Annotated[str | None, Field(pattern=_ADDRESS, max_length=1000)] = None
     tools: Literal["native", "prompted"] = "native"
@@ -92,7 +93,7 @@ async def forget_provider(exchange: Exchange) -> Answer:
     return await _keep(exchange, _provider(exchange), StoredProvider())
 
 
-async def _keep(exchange: Exchange, provider: Provider, after: StoredProvider) -> Answer:
+async def _keep(exchange: Exchange, provider: ProviderName, after: StoredProvider) -> Answer:
     setup = _setup(exchange)
     before = setup.keys.stored(provider)
     if before == after == StoredProvider():
@@ -145,7 +146,7 @@ async def look_for_servers(exchange: Exchange) -> Answer:
     return Answer(to_json({"found": found, "looked": [place.base_url for place in setup.places]}))
 
 
-def _provider(exchange: Exchange) -> Provider:
+def _provider(exchange: Exchange) -> ProviderName:
     name = exchange.path_values["provider"]
     for provider in PROVIDERS:
         if provider == name:

@@ -29,6 +29,26 @@ async def test_servers_are_looked_for_only_when_a_person_asks(open_chat):
     assert [url for url in asked if "local-servers" in url]
 
 
+async def test_providers_and_servers_are_those_that_the_server_names(open_chat):
+    chat = await open_chat(has_model=False)
+    third = {"provider": "third", "label": {"en": "A third", "zh": "第三家"}, "ownBaseUrl": "https://third.example/v1"}
+
+    async def with_another(route):
+        response = await route.fetch()
+        shown = await response.json()
+        shown["providers"].append({**third, "baseUrl": None, "hasKey": False, "keyOrigin": None})
+        shown["localServers"] = [{"kind": "new", "label": "New server", "baseUrl": "http://127.0.0.1:9/v1"}]
+        await route.fulfill(response=response, json=shown)
+
+    await chat.page.route("**/api/chat", with_another)
+    await chat.page.reload()
+    await chat.page.get_by_role("button", name="A third").click()
+    await expect(chat.page.get_by_role("heading", name="A third")).to_be_visible()
+    await expect(chat.page.get_by_label("Address")).to_have_attribute("placeholder", "https://third.example/v1")
+    await chat.page.get_by_role("button", name="On this machine").click()
+    await expect(chat.page.get_by_text("New server are looked for")).to_be_visible()
+
+
 async def test_key_is_sent_once_and_is_nowhere_in_the_page_afterwards(open_chat):
     """Whether it is taken at once or waits for a person's word, the page keeps nothing of it."""
     chat = await open_chat(has_model=False)

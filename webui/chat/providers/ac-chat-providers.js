@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {keyed} from 'lit/directives/keyed.js';
 import {chatSetup} from './setup.js';
-import {Localized, t} from '../../base/i18n.js';
+import {Localized, formatList, inLocale, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {badges, base, buttons} from '../../ui/styles.js';
 import './ac-local-servers.js';
@@ -35,13 +35,13 @@ export class AcChatProviders extends Localized(LitElement) {
     const provider = chatSetup.providers.find((one) => one.provider === shown);
     return html`
       <div class="tabs" role="group" aria-label=${t('chat.providers')}>
-        ${chatSetup.providers.map((one) => this._renderTab(one.provider, t(`chat.provider.${one.provider}`), shown))}${this._renderTab('local', t('chat.local'), shown)}
+        ${chatSetup.providers.map((one) => this._renderTab(one.provider, inLocale(one.label), shown))}${this._renderTab('local', t('chat.local'), shown)}
       </div>
-      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('chat.localText')}</p><ac-local-servers></ac-local-servers></div>`}
+      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('chat.localText', {servers: formatList(chatSetup.localServers.map(({label}) => label))})}</p><ac-local-servers></ac-local-servers></div>`}
       ${chatSetup.models.length ? html`<section class="models"><h3>${t('chat.models')}</h3><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
   }
 
-  /** @param {string} id @param {string} label @param {string} shown */
+  /** @param {string} id @param {string | undefined} label @param {string} shown */
   _renderTab(id, label, shown) {
     return html`<button aria-pressed=${id === shown} @click=${() => { this._shown = id; }}>${label}</button>`;
   }

@@ -6,9 +6,6 @@ import {base, buttons} from '../../ui/styles.js';
 import '../../ui/ac-icon.js';
 import './ac-setup-error.js';
 
-/** @type {Record<string, string>} */
-const NAMES = {ollama: 'Ollama', lm_studio: 'LM Studio', llama_cpp: 'llama.cpp', vllm: 'vLLM'};
-
 /** Looks for model servers on this machine when a person asks, and takes the model that they choose. */
 export class AcLocalServers extends Localized(LitElement) {
   static properties = {_found: {state: true}, _isLooking: {state: true}, _adding: {state: true}, _error: {state: true}};
@@ -47,7 +44,7 @@ export class AcLocalServers extends Localized(LitElement) {
   /** @param {number} count */
   _renderOutcome(count) {
     if (count) return html`<p class="notice">${t('chat.foundModels', {n: count})}</p>`;
-    if (this._found?.length) return html`<p class="notice">${t('chat.foundNoModels', {server: NAMES[this._found[0].kind] ?? this._found[0].kind})}</p>`;
+    if (this._found?.length) return html`<p class="notice">${t('chat.foundNoModels', {server: labelOf(this._found[0].kind)})}</p>`;
     return html`<p class="notice">${t('chat.foundNothing', {looked: this._looked.join(', ')})}</p>`;
   }
 
@@ -55,7 +52,7 @@ export class AcLocalServers extends Localized(LitElement) {
   _renderModel(model) {
     const isAdded = chatSetup.models.some(({name, baseUrl}) => name === model.name && baseUrl === model.baseUrl);
     return html`
-      <li><span>${model.name}<small>${NAMES[model.kind] ?? model.kind} · ${model.baseUrl}</small></span>
+      <li><span>${model.name}<small>${labelOf(model.kind)} · ${model.baseUrl}</small></span>
         ${isAdded ? html`<span class="notice">${t('chat.added')}</span>` : html`<button class="small primary" ?disabled=${this._adding !== ''} @click=${() => this._add(model)}>${t('chat.useModel')}</button>`}</li>`;
   }
 
@@ -77,11 +74,16 @@ export class AcLocalServers extends Localized(LitElement) {
     this._adding = name;
     this._error = null;
     try {
-      await chatSetup.addModel(name, {provider: 'openai', model: name, baseUrl});
+      await chatSetup.addModel(name, {model: name, baseUrl});
     } catch (error) {
       this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
     }
     this._adding = '';
   }
 }
+/** @param {string} kind */
+function labelOf(kind) {
+  return chatSetup.localServers.find((place) => place.kind === kind)?.label ?? kind;
+}
+
 customElements.define('ac-local-servers', AcLocalServers);

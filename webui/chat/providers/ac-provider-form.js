@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from './setup.js';
-import {Localized, t} from '../../base/i18n.js';
+import {Localized, inLocale, t} from '../../base/i18n.js';
 import {badges, base, buttons, fields} from '../../ui/styles.js';
 import './ac-setup-error.js';
 
@@ -31,11 +31,11 @@ export class AcProviderForm extends Localized(LitElement) {
 
   render() {
     if (!this.provider) return nothing;
-    const {provider, baseUrl, hasKey, keyOrigin} = this.provider;
+    const {label, ownBaseUrl, baseUrl, hasKey, keyOrigin} = this.provider;
     const isFixed = keyOrigin === 'environment';
     return html`
       <form @submit=${this._save} autocomplete="off">
-        <div class="head"><h3>${t(`chat.provider.${provider}`)}</h3><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `chat.keyFrom.${keyOrigin}` : 'chat.noKey')}</span></div>
+        <div class="head"><h3>${inLocale(label)}</h3><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `chat.keyFrom.${keyOrigin}` : 'chat.noKey')}</span></div>
         <div class="field">
           <label for="key">${t('chat.key')}</label>
           <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('chat.keyKept') : ''} aria-describedby="key-hint">
@@ -43,7 +43,7 @@ export class AcProviderForm extends Localized(LitElement) {
         </div>
         <div class="field">
           <label for="url">${t('chat.baseUrl')}</label>
-          <input id="url" name="url" type="url" spellcheck="false" .value=${baseUrl ?? ''} placeholder=${t(`chat.baseUrlOf.${provider}`)} aria-describedby="url-hint">
+          <input id="url" name="url" type="url" spellcheck="false" .value=${baseUrl ?? ''} placeholder=${ownBaseUrl} aria-describedby="url-hint">
           <span class="hint" id="url-hint">${t('chat.baseUrlHint')}</span>
         </div>
         <ac-setup-error .error=${this._error}></ac-setup-error>

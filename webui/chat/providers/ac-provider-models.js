@@ -25,8 +25,7 @@ export class AcProviderModels extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./setup.js').ProviderName} */
-    this.provider = 'openai';
+    this.provider = '';
     /** @type {string[] | null} */
     this._models = null;
     this._wanted = '';

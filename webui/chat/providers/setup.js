@@ -3,16 +3,22 @@ import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 
 /**
- * @typedef {'openai' | 'anthropic'} ProviderName
  * @typedef {{id: string, model?: string | null, mode: string, instructions: string}} Agent
  * @typedef {object} Model
  * @property {string} name
- * @property {ProviderName} provider
+ * @property {string} provider
  * @property {string} model
  * @property {string | null} [baseUrl]
  * @property {boolean} isUsable
  * @property {string | null} [hint]  what it lacks
- * @typedef {{provider: ProviderName, baseUrl: string | null, hasKey: boolean, keyOrigin: 'environment' | 'stored' | null}} Provider
+ * @typedef {object} Provider
+ * @property {string} provider
+ * @property {Record<string, string>} label  by language
+ * @property {string} ownBaseUrl  what is asked where no other address is set
+ * @property {string | null} baseUrl
+ * @property {boolean} hasKey
+ * @property {'environment' | 'stored' | null} keyOrigin
+ * @typedef {{kind: string, label: string, baseUrl: string}} LocalPlace  where a kind of server on this machine is looked for
  * @typedef {{kind: string, baseUrl: string, models: string[]}} LocalServer
  */
 
@@ -32,6 +38,8 @@ export class ChatSetup extends Store {
     this.models = [];
     /** @type {Provider[]} */
     this.providers = [];
+    /** @type {LocalPlace[]} */
+    this.localServers = [];
     this.modes = MODES;
     /** @type {unknown} */
     this.error = null;
@@ -49,19 +57,19 @@ export class ChatSetup extends Store {
     return this._loading;
   }
 
-  /** Keep a provider's key or address on the server. What is kept is never given back. @param {ProviderName} provider @param {{key?: string, baseUrl?: string}} given */
+  /** Keep a provider's key or address on the server. What is kept is never given back. @param {string} provider @param {{key?: string, baseUrl?: string}} given */
   async keepProvider(provider, given) {
     await client.put(`/api/chat/providers/${provider}`, given);
     await this.load();
   }
 
-  /** Forget what is stored of a provider. @param {ProviderName} provider */
+  /** Forget what is stored of a provider. @param {string} provider */
   async dropProvider(provider) {
     await client.del(`/api/chat/providers/${provider}`);
     await this.load();
   }
 
-  /** The names of the models that a provider says it has. @param {ProviderName} provider @returns {Promise<string[]>} */
+  /** The names of the models that a provider says it has. @param {string} provider @returns {Promise<string[]>} */
   async modelsOf(provider) {
     return (await client.post(`/api/chat/providers/${provider}/models`, {})).models;
   }
@@ -89,8 +97,8 @@ export class ChatSetup extends Store {
 
   async _load() {
     try {
-      const {isSetUp, hint, defaultModel, agents, models, providers, modes} = await client.get('/api/chat');
-      Object.assign(this, {isSetUp, hint: hint ?? '', defaultModel: defaultModel ?? '', agents, models, providers, modes: modes ?? MODES});
+      const {isSetUp, hint, defaultModel, agents, models, providers, localServers, modes} = await client.get('/api/chat');
+      Object.assign(this, {isSetUp, hint: hint ?? '', defaultModel: defaultModel ?? '', agents, models, providers, localServers, modes: modes ?? MODES});
       this.isLoaded = true;
       this.error = null;
     } catch (error) {

@@ -1,0 +1,91 @@
+"""The providers of models, one record each. Another one needs its name here, its record, and its adapter."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+ProviderName = Literal["openai", "anthropic"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A provider of models, or a protocol that many servers speak.
+
+    Attributes:
+        name: What app.json and the API call it; `NAME:MODEL` names one of its models.
+        label: What people read, by language.
+        base_url: Its own address, which is asked where no other is set.
+        models_path: Where below an address the list of its models is.
+        key_header: The header that carries the key, and what stands before the key in it.
+        headers: What it wants with every request besides.
+        key_variable: The environment variable of its key.
+        base_url_variable: The environment variable of another address.
+        usual_model: What is asked at its own address when nobody has named a model.
+        model_prefix: How the names of its models begin; empty: there is no such rule.
+        adapter: The module with its `make(choice)`. Its library takes a second to import, and is imported at first use.
+    """
+
+    name: ProviderName
+    label: Mapping[str, str]
+    base_url: str
+    models_path: str
+    key_header: tuple[str, str]
+    headers: Mapping[str, str]
+    key_variable: str
+    base_url_variable: str
+    usual_model: str
+    model_prefix: str
+    adapter: str
+
+    def request_headers(self, key: str) -> dict[str, str]:
+        """The headers of a request; without a key where it is empty, as local servers want it."""
+        header, before = self.key_header
+        return {**self.headers, **({header: f"{before}{key}"} if key else {})}
+
+
+OPENAI = Provider(
+    name="openai",
+    label={"en": "OpenAI-compatible", "zh": "OpenAI 兼容"},
+    base_url="https://api.openai.com/v1",
+    models_path="/models",
+    key_header=("Authorization", "Bearer "),
+    headers={},
+    key_variable="OPENAI_API_KEY",
+    base_url_variable="OPENAI_BASE_URL",
+    usual_model="gpt-5",
+    model_prefix="",
+    adapter="agentcore.chat.model.openai_model",
+)
+"""Source: https://platform.openai.com/docs/api-reference/models/list."""
+
+ANTHROPIC = Provider(
+    name="anthropic",
+    label={"en": "Anthropic", "zh": "Anthropic"},
+    base_url="https://api.anthropic.com",
+    models_path="/v1/models?limit=1000",
+    key_header=("x-api-key", ""),
+    headers={"anthropic-version": "2023-06-01"},
+    key_variable="ANTHROPIC_API_KEY",
+    base_url_variable="ANTHROPIC_BASE_URL",
+    usual_model="claude-sonnet-4-5",
+    model_prefix="claude-",
+    adapter="agentcore.chat.model.anthropic_model",
+)
+"""Source: https://docs.anthropic.com/en/api/models-list."""
+
+PROVIDERS: Mapping[ProviderName, Provider] = {provider.name: provider for provider in (OPENAI, ANTHROPIC)}
+"""All of them by name, in the order in which they are shown."""
+
+DEFAULT_PROVIDER: ProviderName = "openai"
+"""Whose protocol a server speaks, and whose a model is, where nothing says otherwise."""
+
+
+def provider_and_model(name: str) -> tuple[ProviderName, str]:
+    """What a name says, as `provider:model` or by how it begins; names of local models have colons of their own."""
+    head, colon, rest = name.partition(":")
+    for provider in PROVIDERS.values():
+        if colon and head == provider.name:
+            return provider.name, rest
+        if provider.model_prefix and name.startswith(provider.model_prefix):
+            return provider.name, name
+    return DEFAULT_PROVIDER, name
