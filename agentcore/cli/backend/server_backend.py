@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from agentcore.cli.backend.backend import CallWish, Notify
+from agentcore.cli.backend.backend import CallOptions, Notify
 from agentcore.cli.backend.server_client import ServerClient, path_of
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.store.state.server_info import ServerInfo
@@ -84,7 +84,7 @@ class ServerBackend:
         """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
         self._client.send("DELETE", path_of("api", "approvals", "grants", grant_id))
 
-    def call(self, wish: CallWish, notify: Notify) -> bytes:
+    def call(self, wish: CallOptions, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.backend.Backend.call`. An interrupted call is cancelled."""
         body: dict[str, Any] = {"arguments": wish.arguments}
         if wish.session_id is not None:

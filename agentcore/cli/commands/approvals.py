@@ -50,7 +50,7 @@ def explain(
       agentcore approvals explain weather_report text=x --mode ask_writes
     """
     from agentcore.cli.arguments import parse_arguments
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.explanation_text import explanation_lines
     from agentcore.cli.terminal.output import print_json
 
@@ -83,7 +83,7 @@ def try_rule(config_path: Path, limit: int, as_json: bool, rule: str) -> None:
     Example:
       agentcore approvals try '{"decision": "deny", "path": "secrets/"}'
     """
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json
 
     try:
@@ -103,7 +103,7 @@ def try_rule(config_path: Path, limit: int, as_json: bool, rule: str) -> None:
 @json_option
 def grants(config_path: Path, as_json: bool) -> None:
     """List what was allowed for later calls: always, for a session, or for a host."""
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json, print_table
 
     with open_backend(config_path) as backend:
@@ -121,7 +121,7 @@ def grants(config_path: Path, as_json: bool) -> None:
 @click.argument("grant_id", metavar="ID")
 def revoke(config_path: Path, grant_id: str) -> None:
     """Take back what was allowed for later; `grants` lists the ids."""
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
 
     with open_backend(config_path) as backend:
         backend.revoke_grant(grant_id)

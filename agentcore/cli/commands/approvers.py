@@ -26,7 +26,7 @@ def approvers() -> None:
 @json_option
 def list_approvers(config_path: Path, as_json: bool) -> None:
     """List paired clients."""
-    from agentcore.cli.backend.backend import required_server
+    from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.output import note, print_json, print_table
 
@@ -67,7 +67,7 @@ def pair(config_path: Path, scopes: tuple[str, ...], as_json: bool, name: str) -
       agentcore approvers pair my-script --scope chat
       agentcore approvers pair phone --scope approve --scope chat
     """
-    from agentcore.cli.backend.backend import required_server
+    from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.output import note, print_json
 
@@ -94,7 +94,7 @@ def pair(config_path: Path, scopes: tuple[str, ...], as_json: bool, name: str) -
 @click.argument("name")
 def revoke(config_path: Path, name: str) -> None:
     """End what a client may do, at once: its key, its connections, and what it allowed for later."""
-    from agentcore.cli.backend.backend import required_server
+    from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient, path_of
 
     ServerClient.of(*required_server(config_path)).send("DELETE", path_of("api", "approvers", name))

@@ -56,14 +56,15 @@ def call(
       agentcore call weather_now city=Bonn --json | jq .data
     """
     from agentcore.cli.arguments import parse_arguments
-    from agentcore.cli.backend.backend import CallWish, open_backend
+    from agentcore.cli.backend.backend import CallOptions
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json_text
     from agentcore.cli.terminal.progress_line import ProgressLine
 
     with open_backend(config_path) as backend:
         known = backend.tools()
         remember_tools(config_path, known)
-        wish = CallWish(
+        wish = CallOptions(
             tool,
             parse_arguments(_schema_of(known, tool), json_arguments, arguments),
             session_id,

@@ -47,13 +47,13 @@ def chat(
       git diff | agentcore chat "write a commit message for this:" - > message.txt
       agentcore chat --continue --mode ask_writes
     """
-    from agentcore.cli.conversation.client import SessionWish
+    from agentcore.cli.conversation.client import SessionOptions
     from agentcore.cli.conversation.run import ChatRun
 
     text = _message(prompt)
     if text is None and as_json:
         raise CliError("--json needs a message", hint='agentcore chat --json "…"')
-    wish = SessionWish(session_id, model, agent, mode or "")
+    wish = SessionOptions(session_id, model, agent, mode or "")
     return ChatRun(config_path, wish, text, goes_on=goes_on, as_json=as_json).run()
 
 

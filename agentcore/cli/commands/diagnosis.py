@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Literal
 
-from agentcore.cli.backend.backend import open_backend, running_server
+from agentcore.cli.backend.opening import open_backend, running_server
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
 from agentcore.config.app_config import AppConfig, load_config

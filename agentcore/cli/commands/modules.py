@@ -33,7 +33,7 @@ def list_modules(config_path: Path, as_json: bool) -> None:
 
     Without a running server, the modules are started for this look and stopped again.
     """
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.module_text import COLOURS, module_row
     from agentcore.cli.terminal.output import note, print_json, print_table
 
@@ -56,7 +56,7 @@ def list_modules(config_path: Path, as_json: bool) -> None:
 @name_argument
 def info(config_path: Path, as_json: bool, name: str) -> None:
     """Show one module: where it comes from, its state, its tools, what is wrong with it, with the traceback."""
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.module_text import print_module
     from agentcore.cli.terminal.output import print_json
 
@@ -73,7 +73,7 @@ def info(config_path: Path, as_json: bool, name: str) -> None:
 @name_argument
 def enable(config_path: Path, name: str) -> int:
     """Turn a module on: list it in app.json, and start it if a server runs."""
-    from agentcore.cli.backend.backend import running_server
+    from agentcore.cli.backend.opening import running_server
     from agentcore.cli.backend.server_backend import ServerBackend
     from agentcore.cli.terminal.output import note, print_text
 
@@ -106,7 +106,7 @@ def enable(config_path: Path, name: str) -> int:
 @name_argument
 def disable(config_path: Path, name: str) -> int:
     """Turn a module off: take it out of app.json, and stop it if a server runs."""
-    from agentcore.cli.backend.backend import running_server
+    from agentcore.cli.backend.opening import running_server
     from agentcore.cli.backend.server_backend import ServerBackend
 
     server = running_server(config_path)
@@ -133,7 +133,7 @@ def reload(config_path: Path, name: str) -> int:
     All modules of its distribution go with it, and those that need it. The new code is loaded beside what runs: where
     that fails, what runs goes on, and the exit code is 1.
     """
-    from agentcore.cli.backend.backend import required_server
+    from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_backend import ServerBackend
 
     return _report(ServerBackend.of(*required_server(config_path)).change_module(name, "reload"))
@@ -149,7 +149,7 @@ def choose(config_path: Path, name: str, source: str | None) -> int:
     It takes a person's word: here, at a terminal, while no server runs; with a server in the approval view, or at the
     server's own terminal. Without SOURCE, what there is to choose from is listed.
     """
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.commands.choosing import choose_source, print_sources
 
     with open_backend(config_path, warns=False) as backend:

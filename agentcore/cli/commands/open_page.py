@@ -15,7 +15,7 @@ def open_page(config_path: Path, only_print: bool) -> None:
 
     The address carries a code that logs in once, within ten minutes. Whoever has it is let in: keep it to yourself.
     """
-    from agentcore.cli.backend.backend import required_server
+    from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.browser import open_browser
     from agentcore.cli.terminal.output import note

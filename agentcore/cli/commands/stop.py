@@ -15,7 +15,7 @@ def stop(config_path: Path, as_json: bool) -> None:
 
     The server stays, and takes no calls until a person types `resume` at its own terminal, or starts it anew.
     """
-    from agentcore.cli.backend.backend import required_server
+    from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.output import print_json
 

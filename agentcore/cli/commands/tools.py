@@ -30,7 +30,7 @@ def tools(config_path: Path, as_json: bool, form: str | None, name: str | None) 
       agentcore tools weather_now
       agentcore tools --format openai > tools.json
     """
-    from agentcore.cli.backend.backend import open_backend
+    from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json
 
     with open_backend(config_path) as backend:

@@ -12,7 +12,7 @@ from agentcore.cli.conversation.event_feed import EventFeed
 
 
 @dataclass(frozen=True, slots=True)
-class SessionWish:
+class SessionOptions:
     """How a session is to be.
 
     Args:

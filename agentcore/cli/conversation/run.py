@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from agentcore.cli.backend.backend import running_server
+from agentcore.cli.backend.opening import running_server
 from agentcore.cli.backend.server_client import ServerClient, ServerError
-from agentcore.cli.conversation.client import ChatClient, SessionWish
+from agentcore.cli.conversation.client import ChatClient, SessionOptions
 from agentcore.cli.conversation.session import ChatSession
 from agentcore.cli.conversation.turn import exit_code_of
 from agentcore.cli.conversation.view import ChatView, JsonView, TerminalView
@@ -33,7 +33,7 @@ class ChatRun:
     """
 
     config_path: Path
-    wish: SessionWish
+    wish: SessionOptions
     message: str | None
     goes_on: bool
     as_json: bool
@@ -89,7 +89,7 @@ class ChatRun:
         except ServerError as exc:
             raise CliError(exc.message, code=exit_code_of(exc.error)) from exc
 
-    async def _wished(self, client: ChatClient) -> SessionWish:
+    async def _wished(self, client: ChatClient) -> SessionOptions:
         """The wish with the session that was last used, if that is what was meant."""
         if not self.goes_on or self.wish.session_id:
             return self.wish

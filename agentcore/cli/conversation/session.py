@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.cli.conversation.client import ChatClient, SessionWish
+from agentcore.cli.conversation.client import ChatClient, SessionOptions
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.conversation.own_call import OwnCall
 from agentcore.cli.conversation.turn import ChatTurn, TurnEnd
@@ -43,7 +43,7 @@ class ChatSession:
         )
         return " · ".join(f"{name} {value}" for name, value in parts)
 
-    async def open(self, wish: SessionWish) -> None:
+    async def open(self, wish: SessionOptions) -> None:
         """Go on with the session that is wished for, or begin one.
 
         Raises:
