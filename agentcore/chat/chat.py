@@ -18,7 +18,7 @@ from agentcore.chat.texts import text
 from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turn.call_answers import CallAnswers, is_expired
 from agentcore.chat.turn.prompts import page_source
-from agentcore.chat.turn.told import tell_client_result
+from agentcore.chat.turn.tool_output import client_output
 from agentcore.chat.turn.turns import Turns
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
 from agentcore.errors import ToolError
@@ -248,7 +248,7 @@ class Chat:
         await self._host.policy.note_source(body.session_id, call.tool_name)
         result = read_client_result(body.message)
         said = body.message if result is None else result.result
-        told = tell_client_result(said, self._locale, call.tool_name)
+        told = client_output(said, self._locale, call.tool_name)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}]}
         moved = await self._chats.move(
             body.session_id,

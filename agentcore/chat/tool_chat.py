@@ -70,7 +70,7 @@ class ToolChat:
         choice = settings.choose(model or session.model or None, agent)
         engine = await self._turns.load_engine()
         sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
-        wish = sub_agents.SubAgentWish(prompt, tools, read_budget(budget, agent), agent, choice)
+        wish = sub_agents.SubAgentTask(prompt, tools, read_budget(budget, agent), agent, choice)
         work = sub_agents.SubAgent(self._host, engine, call, self._turns.stream(call.session_id))
         report: str = await work.run(wish)
         return report

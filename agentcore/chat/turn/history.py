@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.texts import Locale, text
-from agentcore.chat.turn.told import Told
+from agentcore.chat.turn.tool_output import ToolOutput
 
 _ONE: TypeAdapter[list[ModelMessage]] = ModelMessagesTypeAdapter
 
@@ -59,7 +59,7 @@ def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
     return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 
-def request(results: Sequence[tuple[str, str, Told]], message: str | None = None) -> ModelRequest:
+def request(results: Sequence[tuple[str, str, ToolOutput]], message: str | None = None) -> ModelRequest:
     """What is sent to a model: results of calls (tool, id, what it is told), then a person's message."""
     parts: list[ModelRequestPart] = [
         ToolReturnPart(tool, _contents(told), tool_id, outcome="success" if told["ok"] else "failed")
@@ -70,7 +70,7 @@ def request(results: Sequence[tuple[str, str, Told]], message: str | None = None
     return ModelRequest(parts=parts)
 
 
-def _contents(told: Told) -> Any:
+def _contents(told: ToolOutput) -> Any:
     contents: list[str | BinaryContent] = [
         block["text"]
         if block["type"] == "text"

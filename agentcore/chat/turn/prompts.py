@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from agentcore.chat.limits import PAGE_BYTES
 from agentcore.chat.model.offer import OfferedTool
 from agentcore.chat.texts import Locale, text
-from agentcore.chat.turn.told import mark_untrusted, one_line
+from agentcore.chat.turn.tool_output import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
 from agentcore.net.url_pattern import host_of
 

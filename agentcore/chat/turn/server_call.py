@@ -7,8 +7,8 @@ from agentcore.api.context import Principal
 from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import text
-from agentcore.chat.turn.told import Told, tell_error, tell_outcome
-from agentcore.chat.turn.told_call import ToldCall
+from agentcore.chat.turn.call_announcement import CallAnnouncement
+from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.calls.call import CallOutcome
@@ -34,12 +34,12 @@ class ServerCalls:
         # committed first, for the policy may let it run at once
         if not await self._move(call, "new", "running"):
             return
-        told = ToldCall(self._host, self._stream, call)
-        outcome = await self._host.call(self._request(call), told.notify)
+        announcement = CallAnnouncement(self._host, self._stream, call)
+        outcome = await self._host.call(self._request(call), announcement.notify)
         if not _needs_approval(outcome):
-            told.tell(waits=False)
-            told.send()
-            await self._end(call, outcome, told)
+            announcement.tell(waits=False)
+            announcement.send()
+            await self._end(call, outcome, announcement)
             return
         assert outcome.error is not None  # noqa: S101 - it says that approval is needed
         self._stream.live.tool_ids[outcome.call_id] = call.tool_id
@@ -51,7 +51,7 @@ class ServerCalls:
             call_id=outcome.call_id,
             expires_at_ms=_expiry(outcome.error),
         )
-        told.send()
+        announcement.send()
         expires_at = _expiry(outcome.error)
         self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=expires_at)
         # a person at the terminal may have been faster than the disk
@@ -64,14 +64,14 @@ class ServerCalls:
         """Run an approved call, once: who finds it `running` after a restart does not run it again."""
         if not await self._move(call, "approved", "running"):
             return
-        told = ToldCall(self._host, self._stream, call, is_answered=True)
+        announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
         if self._host.approvals.verdict_of(call.call_id) is None:
             message = "what was approved has expired, or the tool has changed meanwhile; call it again"
-            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)), told)
+            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)), announcement)
             return
         # what the tool calls in turn waits for a person as well
         request = self._request(call, call.call_id, waits=True)
-        await self._end(call, await self._host.call(request, told.notify), told)
+        await self._end(call, await self._host.call(request, announcement.notify), announcement)
 
     async def pick_up(self, call: ChatCallRow) -> None:
         """Go on with a call that was on its way when the last process, or the last turn, ended.
@@ -106,27 +106,27 @@ class ServerCalls:
     async def fail(self, call: ChatCallRow, error: ToolError, *, is_told: bool = False) -> None:
         """End a call that did not run, or whose end nobody saw, with an error."""
         envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
-        await self._store(call, call.state, tell_error(error, self._stream.locale), json.dumps(envelope))
+        await self._store(call, call.state, error_output(error, self._stream.locale), json.dumps(envelope))
         self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=is_told)
 
     async def give(self, call: ChatCallRow, data: dict[str, Any]) -> None:
         """End a call that the loop itself has carried out."""
         said = json.dumps(data, ensure_ascii=False)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
-        told = {"ok": True, "blocks": [{"type": "text", "text": said}]}
-        await self._store(call, call.state, told, json.dumps(envelope, ensure_ascii=False))
+        output = {"ok": True, "blocks": [{"type": "text", "text": said}]}
+        await self._store(call, call.state, output, json.dumps(envelope, ensure_ascii=False))
         self._stream.tool_result(call.tool_name, call.tool_id, envelope)
 
-    async def _end(self, call: ChatCallRow, outcome: CallOutcome, told: ToldCall) -> None:
-        told.close()
+    async def _end(self, call: ChatCallRow, outcome: CallOutcome, announcement: CallAnnouncement) -> None:
+        announcement.close()
         envelope = outcome.encoded().decode()
-        result = tell_outcome(outcome, self._stream.locale, source=call.tool_name)
-        # stored before it is told, so that who looks because of the event finds it
+        result = outcome_output(outcome, self._stream.locale, source=call.tool_name)
+        # stored before it is output, so that who looks because of the event finds it
         await self._store(call, "running", result, await self._kept.shrink(envelope, call))
         self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
 
-    async def _store(self, call: ChatCallRow, before: ChatCallState, told: Told, envelope: str) -> None:
-        result = json.dumps(told, ensure_ascii=False)
+    async def _store(self, call: ChatCallRow, before: ChatCallState, output: ToolOutput, envelope: str) -> None:
+        result = json.dumps(output, ensure_ascii=False)
         await self._chats.move(call.session_id, call.tool_id, before, "done", result=result, envelope=envelope)
 
     async def _move(self, call: ChatCallRow, before: ChatCallState, after: ChatCallState) -> bool:

@@ -21,9 +21,9 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.budget import Budget
-from agentcore.chat.turn.model_answer import Asked, ask_model
-from agentcore.chat.turn.told import Told, tell_error, tell_outcome
-from agentcore.chat.turn.told_call import ToldCall
+from agentcore.chat.turn.call_announcement import CallAnnouncement
+from agentcore.chat.turn.model_reply import Prompt, ask_model
+from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
@@ -32,7 +32,7 @@ from agentcore.store.chat.rows import ChatCallRow
 
 
 @dataclass(frozen=True, slots=True)
-class SubAgentWish:
+class SubAgentTask:
     """What a tool wants of a sub-agent.
 
     Args:
@@ -72,7 +72,7 @@ class SubAgent:
         self._found: list[str] = []
         self._tokens = 0
 
-    async def run(self, wish: SubAgentWish) -> str:
+    async def run(self, task: SubAgentTask) -> str:
         """Work on a prompt; gives the report.
 
         Raises:
@@ -83,18 +83,18 @@ class SubAgent:
             raise ToolError("nesting_too_deep", message, limit=SUB_AGENT_DEPTH)
         self._live.agents[self._call.id] = self._depth
         try:
-            return await self._work(wish)
+            return await self._work(task)
         finally:
             self._live.agents.pop(self._call.id, None)
 
-    async def _work(self, wish: SubAgentWish) -> str:
-        self._messages.append(history.request([], wish.prompt))
+    async def _work(self, task: SubAgentTask) -> str:
+        self._messages.append(history.request([], task.prompt))
         has_repaired = False
-        for _ in range(wish.budget.steps):
-            toolbox = self._toolbox(wish)
+        for _ in range(task.budget.steps):
+            toolbox = self._toolbox(task)
             self._offered = toolbox.offered()
-            asked = Asked(wish.choice, wish.agent.instructions, list(self._offered.values()))
-            answer = await ask_model(self._engine, asked, self._messages, self._stream, can_repair=not has_repaired)
+            prompt = Prompt(task.choice, task.agent.instructions, list(self._offered.values()))
+            answer = await ask_model(self._engine, prompt, self._messages, self._stream, can_repair=not has_repaired)
             await self._count(answer.response)
             if answer.fault is not None and not has_repaired:
                 has_repaired = True
@@ -103,18 +103,18 @@ class SubAgent:
                 continue
             if not await self._carry_out(answer.response, toolbox):
                 return answer.response.text or ""
-            if self._tokens >= wish.budget.tokens:
+            if self._tokens >= task.budget.tokens:
                 break
         raise ToolError(
             "budget_exceeded",
-            f"the sub-agent has used its {wish.budget.steps} steps or {wish.budget.tokens:,} tokens without an end",
-            **wish.budget._asdict(),
+            f"the sub-agent has used its {task.budget.steps} steps or {task.budget.tokens:,} tokens without an end",
+            **task.budget._asdict(),
         )
 
-    def _toolbox(self, wish: SubAgentWish) -> Toolbox:
-        tools, modules = offer(self._host.registry, (), wish.agent)
-        if wish.tools is not None:
-            tools = [tool for tool in tools if any(fnmatchcase(tool.name, pattern) for pattern in wish.tools)]
+    def _toolbox(self, task: SubAgentTask) -> Toolbox:
+        tools, modules = offer(self._host.registry, (), task.agent)
+        if task.tools is not None:
+            tools = [tool for tool in tools if any(fnmatchcase(tool.name, pattern) for pattern in task.tools)]
         return Toolbox(tools, modules, self._found, self._stream.locale)
 
     async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
@@ -128,7 +128,7 @@ class SubAgent:
                 parts.append(kept)
             else:
                 parts.append(part)
-        results: list[tuple[str, str, Told]] = []
+        results: list[tuple[str, str, ToolOutput]] = []
         done: list[dict[str, Any]] = []
         for row, error in rows:
             told, envelope = await self._make(row, error, toolbox)
@@ -150,12 +150,12 @@ class SubAgent:
         row = ChatCallRow(self._call.session_id, tool_id, name, arguments, "server")
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments), error
 
-    async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[Told, str]:
+    async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[ToolOutput, str]:
         """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
         locale = self._stream.locale
-        told_call = ToldCall(self._host, self._stream, row, is_inner=True)
+        announcement = CallAnnouncement(self._host, self._stream, row, is_inner=True)
         if error is not None or row.tool_name == FIND_TOOLS:
-            told_call.tell(waits=False)
+            announcement.tell(waits=False)
         if error is None and row.tool_name == FIND_TOOLS:
             try:
                 return self._find_tools(row, toolbox)
@@ -164,7 +164,7 @@ class SubAgent:
         if error is not None:
             envelope = json.dumps({"ok": False, "error": error.to_json()})
             self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=False)
-            return tell_error(error, locale), envelope
+            return error_output(error, locale), envelope
         request = CallRequest(
             row.tool_name,
             json.loads(row.arguments),
@@ -176,16 +176,16 @@ class SubAgent:
             mode=self._live.mode,
         )
         try:
-            outcome = await self._host.call(request, told_call.notify)
+            outcome = await self._host.call(request, announcement.notify)
         finally:
-            told_call.close()
-        told_call.tell(waits=False)
+            announcement.close()
+        announcement.tell(waits=False)
         envelope = outcome.encoded().decode()
-        self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=told_call.is_sent)
-        told = tell_outcome(outcome, locale, source=row.tool_name)
+        self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=announcement.is_sent)
+        told = outcome_output(outcome, locale, source=row.tool_name)
         return told, await self._kept.shrink(envelope, row)
 
-    def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[Told, str]:
+    def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[ToolOutput, str]:
         data = toolbox.find(json.loads(row.arguments))
         self._found = toolbox.found
         said = json.dumps(data, ensure_ascii=False)

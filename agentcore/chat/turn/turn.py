@@ -17,9 +17,9 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
-from agentcore.chat.turn.model_answer import Answer, Asked, ask_model
+from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model
 from agentcore.chat.turn.server_call import ServerCalls
-from agentcore.chat.turn.told import tell_error
+from agentcore.chat.turn.tool_output import error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
@@ -138,15 +138,15 @@ class Turn:
 
     # -- the model ---------------------------------------------------------------------------------------------
 
-    async def _ask(self) -> Answer:
+    async def _ask(self) -> ModelReply:
         """Have the model answer."""
         plan = self._plan
         self._offered = self._toolbox().offered()
-        asked = Asked(plan.choice, plan.agent.instructions, list(self._offered.values()), plan.page)
+        prompt = Prompt(plan.choice, plan.agent.instructions, list(self._offered.values()), plan.page)
         self._steps += 1
         try:
             answer = await ask_model(
-                self._engine, asked, self._messages, self._stream, can_repair=not self._has_repaired
+                self._engine, prompt, self._messages, self._stream, can_repair=not self._has_repaired
             )
         except BrokenAnswerError as exc:
             await self._keep_partial(exc.partial)
@@ -174,7 +174,7 @@ class Turn:
             await self._chats.change(self._session_id, found_tools=_dump(self._found))
         await self._server.give(call, data)
 
-    async def _take_answer(self, answer: Answer) -> None:
+    async def _take_answer(self, answer: ModelReply) -> None:
         """Store an answer together with the calls that it wants."""
         response = answer.response
         if answer.fault is not None and not self._has_repaired:
@@ -212,7 +212,7 @@ class Turn:
         row = ChatCallRow(self._session_id, tool_id, name, arguments, "server" if offered is None else offered.kind)
         if error is not None:
             envelope = _dump({"ok": False, "error": error.to_json()})
-            row = row._replace(state="done", result=_dump(tell_error(error, self._stream.locale)), envelope=envelope)
+            row = row._replace(state="done", result=_dump(error_output(error, self._stream.locale)), envelope=envelope)
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments)
 
     async def _keep_partial(self, partial: ModelResponse | None) -> None:

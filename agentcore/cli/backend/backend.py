@@ -9,7 +9,7 @@ Notify = Callable[[str, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class CallOptions:
+class ToolCall:
     """A call as the command line was asked for it."""
 
     tool: str
@@ -25,7 +25,7 @@ class Backend(Protocol):
         """All tools, in agentcore's form or that of openai, anthropic, mcp."""
         ...
 
-    def call(self, wish: CallOptions, notify: Notify) -> bytes:
+    def call(self, call: ToolCall, notify: Notify) -> bytes:
         """Call a tool; the result envelope, or the one with the error, as JSON text."""
         ...
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agentcore.api.context import Principal
-from agentcore.cli.backend.backend import CallOptions, Notify
+from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.output import note, warn
@@ -63,10 +63,10 @@ class LocalHost:
         tools: list[dict[str, Any]] = json.loads(self._host.registry.encoded(form))["tools"]  # type: ignore[arg-type]
         return tools
 
-    def call(self, wish: CallOptions, notify: Notify) -> bytes:
+    def call(self, call: ToolCall, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.backend.Backend.call`."""
         request = CallRequest(
-            wish.tool, wish.arguments, _PERSON, session_id=wish.session_id, timeout_ms=wish.timeout_ms
+            call.tool, call.arguments, _PERSON, session_id=call.session_id, timeout_ms=call.timeout_ms
         )
         return self._runner.run(self._host.call(request, notify)).encoded()
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from agentcore.cli.backend.backend import CallOptions, Notify
+from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.server_client import ServerClient, path_of
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.store.state.server_info import ServerInfo
@@ -84,16 +84,16 @@ class ServerBackend:
         """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
         self._client.send("DELETE", path_of("api", "approvals", "grants", grant_id))
 
-    def call(self, wish: CallOptions, notify: Notify) -> bytes:
+    def call(self, call: ToolCall, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.backend.Backend.call`. An interrupted call is cancelled."""
-        body: dict[str, Any] = {"arguments": wish.arguments}
-        if wish.session_id is not None:
-            body["session_id"] = wish.session_id
-        if wish.timeout_ms is not None:
-            body["timeout_ms"] = wish.timeout_ms
+        body: dict[str, Any] = {"arguments": call.arguments}
+        if call.session_id is not None:
+            body["session_id"] = call.session_id
+        if call.timeout_ms is not None:
+            body["timeout_ms"] = call.timeout_ms
         with _Interruption() as interruption:
             try:
-                for event in self._client.stream("POST", path_of("api", "tools", wish.tool, "call"), body):
+                for event in self._client.stream("POST", path_of("api", "tools", call.tool, "call"), body):
                     if event.name == "result":
                         return event.data
                     told = json.loads(event.data)

@@ -56,7 +56,7 @@ def call(
       agentcore call weather_now city=Bonn --json | jq .data
     """
     from agentcore.cli.arguments import parse_arguments
-    from agentcore.cli.backend.backend import CallOptions
+    from agentcore.cli.backend.backend import ToolCall
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json_text
     from agentcore.cli.terminal.progress_line import ProgressLine
@@ -64,7 +64,7 @@ def call(
     with open_backend(config_path) as backend:
         known = backend.tools()
         remember_tools(config_path, known)
-        wish = CallOptions(
+        wanted = ToolCall(
             tool,
             parse_arguments(_schema_of(known, tool), json_arguments, arguments),
             session_id,
@@ -72,7 +72,7 @@ def call(
         )
         progress = ProgressLine()
         try:
-            answer = backend.call(wish, progress)
+            answer = backend.call(wanted, progress)
         finally:
             progress.clear()
     envelope = json.loads(answer)

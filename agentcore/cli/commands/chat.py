@@ -53,8 +53,8 @@ def chat(
     text = _message(prompt)
     if text is None and as_json:
         raise CliError("--json needs a message", hint='agentcore chat --json "…"')
-    wish = SessionOptions(session_id, model, agent, mode or "")
-    return ChatRun(config_path, wish, text, goes_on=goes_on, as_json=as_json).run()
+    options = SessionOptions(session_id, model, agent, mode or "")
+    return ChatRun(config_path, options, text, goes_on=goes_on, as_json=as_json).run()
 
 
 def _message(prompt: tuple[str, ...]) -> str | None:

@@ -26,14 +26,14 @@ class ChatRun:
 
     Args:
         config_path: The app.json.
-        wish: How the session is to be.
+        options: How the session is to be.
         message: The one message to send; None: a conversation.
         goes_on: Whether the session that was last used is meant.
         as_json: Whether events are printed as JSON.
     """
 
     config_path: Path
-    wish: SessionOptions
+    options: SessionOptions
     message: str | None
     goes_on: bool
     as_json: bool
@@ -85,18 +85,18 @@ class ChatRun:
 
     async def _open(self, session: ChatSession, client: ChatClient) -> None:
         try:
-            await session.open(await self._wished(client))
+            await session.open(await self._options(client))
         except ServerError as exc:
             raise CliError(exc.message, code=exit_code_of(exc.error)) from exc
 
-    async def _wished(self, client: ChatClient) -> SessionOptions:
-        """The wish with the session that was last used, if that is what was meant."""
-        if not self.goes_on or self.wish.session_id:
-            return self.wish
+    async def _options(self, client: ChatClient) -> SessionOptions:
+        """The options with the session that was last used, if that is what was meant."""
+        if not self.goes_on or self.options.session_id:
+            return self.options
         sessions = await client.sessions(limit=1)
         if not sessions:
             raise CliError("there is no session to go on with", hint="agentcore chat begins one")
-        return replace(self.wish, session_id=sessions[0]["sessionId"])
+        return replace(self.options, session_id=sessions[0]["sessionId"])
 
     async def _converse(self, client: ChatClient, session: ChatSession, view: TerminalView) -> None:
         try:

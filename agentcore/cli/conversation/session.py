@@ -43,17 +43,17 @@ class ChatSession:
         )
         return " · ".join(f"{name} {value}" for name, value in parts)
 
-    async def open(self, wish: SessionOptions) -> None:
-        """Go on with the session that is wished for, or begin one.
+    async def open(self, options: SessionOptions) -> None:
+        """Go on with the session that is named, or begin one.
 
         Raises:
             CliError: There is no such session, agent or model, or the mode needs a person's word.
         """
-        if wish.session_id:
-            await self.go_on_with(wish.session_id)
+        if options.session_id:
+            await self.go_on_with(options.session_id)
         else:
-            await self.begin(wish.agent)
-        wanted = {"model": wish.model, "agentId": wish.agent, "mode": wish.mode}
+            await self.begin(options.agent)
+        wanted = {"model": options.model, "agentId": options.agent, "mode": options.mode}
         await self.change({name: value for name, value in wanted.items() if value})
 
     async def begin(self, agent: str) -> None:

@@ -1,4 +1,4 @@
-"""One call of a server tool as it is told: to pages at once, to the client when it knows what to do about it."""
+"""Announcing one call of a server tool: to pages at once, to the client when it knows what to do about it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +9,8 @@ from agentcore.host import Host
 from agentcore.store.chat.rows import ChatCallRow
 
 
-class ToldCall:
-    """Tells of a call on its way through the host, and of calls inside of it that wait for a person.
+class CallAnnouncement:
+    """Announces a call on its way through the host, and of calls inside of it that wait for a person.
 
     Args:
         host: Carries it out.

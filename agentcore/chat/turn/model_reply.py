@@ -16,7 +16,7 @@ from agentcore.chat.wire import PageInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Prompt:
     """What a model is asked with.
 
     Args:
@@ -33,7 +33,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelReply:
     """What a model answered.
 
     Args:
@@ -46,33 +46,33 @@ class Answer:
 
 
 async def ask_model(
-    engine: Engine, asked: Asked, messages: Sequence[ModelMessage], stream: Stream, *, can_repair: bool
-) -> Answer:
+    engine: Engine, prompt: Prompt, messages: Sequence[ModelMessage], stream: Stream, *, can_repair: bool
+) -> ModelReply:
     """Have a model answer.
 
     Args:
         engine: Asks.
-        asked: The model and what it is told besides.
+        prompt: The model and what it is told besides.
         messages: The conversation.
         stream: Is told what comes.
         can_repair: Whether an answer that cannot be read is asked for again, and so is not shown.
     Raises:
         BrokenAnswerError: The provider refused, failed, or broke off.
     """
-    choice, locale = asked.choice, stream.locale
+    choice, locale = prompt.choice, stream.locale
     is_prompted = choice.tools == "prompted"
-    said = instructions(asked.own, asked.tools, asked.page, locale, is_prompted=is_prompted)
+    said = instructions(prompt.own, prompt.tools, prompt.page, locale, is_prompted=is_prompted)
     sent = history.for_model(messages, locale, images=choice.images, is_prompted=is_prompted)
     holder = Holder()
-    can_write = is_prompted and bool(asked.tools)
+    can_write = is_prompted and bool(prompt.tools)
 
     def show(piece: str) -> None:
         stream.content(holder.add(piece) if can_write else piece)
 
-    offered = [] if is_prompted else asked.tools
+    offered = [] if is_prompted else prompt.tools
     response = await engine.ask(choice, sent, offered, said, on_text=show, on_thinking=stream.thinking)
     if not can_write:
-        return Answer(response)
+        return ModelReply(response)
     written = parse_written(response.text or "")
     if written.fault is None or not can_repair:
         stream.content(holder.rest(written))
@@ -80,4 +80,4 @@ async def ask_model(
         spoken: list[ModelResponsePart] = [TextPart(written.text)] if written.text else []
         wanted = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]
         response = replace(response, parts=[*spoken, *wanted])
-    return Answer(response, written.fault)
+    return ModelReply(response, written.fault)

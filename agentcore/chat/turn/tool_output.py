@@ -1,4 +1,4 @@
-"""What a model is told of a call's end: capped, and marked where it comes from the open world."""
+"""What a model gets of a call's end: capped, and marked where it comes from the open world."""
 
 import hashlib
 import re
@@ -17,11 +17,11 @@ _SOURCE_CHARS = 200
 _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 """Pictures that providers take; another one in a session would have each of its later requests refused."""
 
-Told = dict[str, Any]
+ToolOutput = dict[str, Any]
 """`{"ok", "blocks": [{"type": "text", "text"} | {"type": "image", "mime", "base64"}]}`; JSON values only."""
 
 
-def tell_outcome(outcome: CallOutcome, locale: Locale, *, source: str) -> Told:
+def outcome_output(outcome: CallOutcome, locale: Locale, *, source: str) -> ToolOutput:
     """The end of a server tool's call.
 
     Args:
@@ -29,17 +29,17 @@ def tell_outcome(outcome: CallOutcome, locale: Locale, *, source: str) -> Told:
         locale: Language of what is added.
         source: The tool, named where what comes from the open world is marked.
     """
-    told = _tell_end(outcome, locale, source if outcome.is_untrusted else None)
+    output = _end_output(outcome, locale, source if outcome.is_untrusted else None)
     if outcome.edited_arguments is None:
-        return told
+        return output
     arguments = to_json(outcome.edited_arguments).decode()
     edited = cap_text(text(locale, "edited", arguments=arguments), EDITED_BYTES, locale)
-    return {**told, "blocks": [{"type": "text", "text": edited}, *told["blocks"]]}
+    return {**output, "blocks": [{"type": "text", "text": edited}, *output["blocks"]]}
 
 
-def _tell_end(outcome: CallOutcome, locale: Locale, source: str | None) -> Told:
+def _end_output(outcome: CallOutcome, locale: Locale, source: str | None) -> ToolOutput:
     if outcome.error is not None:
-        return tell_error(outcome.error, locale, source)
+        return error_output(outcome.error, locale, source)
     result = outcome.unwrap()
     texts: list[str] = []
     images: list[dict[str, Any]] = []
@@ -55,15 +55,15 @@ def _tell_end(outcome: CallOutcome, locale: Locale, source: str | None) -> Told:
                 texts.append(to_json(block.to_json()).decode())
     if not texts and result.data is not None:
         texts.append(outcome.encoded_data.decode())
-    return _told("\n".join(texts), locale, source, images=images)
+    return _output("\n".join(texts), locale, source, images=images)
 
 
-def tell_client_result(result: str, locale: Locale, source: str) -> Told:
+def client_output(result: str, locale: Locale, source: str) -> ToolOutput:
     """The result of a client tool: it speaks of a page, and is never trusted."""
-    return _told(result, locale, source)
+    return _output(result, locale, source)
 
 
-def tell_error(error: ToolError, locale: Locale, source: str | None = None) -> Told:
+def error_output(error: ToolError, locale: Locale, source: str | None = None) -> ToolOutput:
     """A failure, as the error object that a model can act on.
 
     Args:
@@ -73,10 +73,10 @@ def tell_error(error: ToolError, locale: Locale, source: str | None = None) -> T
     """
     said = error.to_json()
     if source is None:
-        return _told(to_json({"ok": False, "error": said}).decode(), locale, None, ok=False)
+        return _output(to_json({"ok": False, "error": said}).decode(), locale, None, ok=False)
     kind = {name: said.pop(name) for name in ("type", "retryable")}
     marked = mark_untrusted(cap_text(to_json(said).decode(), MODEL_BYTES, locale), locale, source)
-    return _told(f"{to_json({'ok': False, 'error': kind}).decode()}\n{marked}", locale, None, ok=False)
+    return _output(f"{to_json({'ok': False, 'error': kind}).decode()}\n{marked}", locale, None, ok=False)
 
 
 def mark_untrusted(content: str, locale: Locale, source: str) -> str:
@@ -105,14 +105,14 @@ def cap_text(content: str, limit_bytes: int, locale: Locale) -> str:
     return f"{head}\n{text(locale, 'cut_result', count=len(raw) - limit_bytes)}"
 
 
-def _told(
+def _output(
     content: str,
     locale: Locale,
     source: str | None,
     *,
     ok: bool = True,
     images: list[dict[str, Any]] | None = None,
-) -> Told:
+) -> ToolOutput:
     capped = cap_text(content, MODEL_BYTES, locale)
     if source is not None:
         capped = mark_untrusted(capped, locale, source)
