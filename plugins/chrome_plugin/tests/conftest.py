@@ -129,3 +129,30 @@ async def tab(host: RunningHost, browser_id: str) -> AsyncIterator[str]:
 def text() -> Callable[[ToolResult], str]:
     """All text of a result."""
     return lambda result: "\n".join(block.text for block in result.blocks() if isinstance(block, Text))
+
+
+@pytest.fixture
+def session(request):
+    """A session of the test's own."""
+    return "s-" + "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:50]
+
+
+@pytest.fixture
+def act(host: RunningHost, session):
+    """Call a tool in the test's session."""
+
+    async def run(tool, /, session_id=session, **arguments):
+        outcome = await host.outcome(tool, arguments, session_id=session_id)
+        return outcome.unwrap()
+
+    return run
+
+
+@pytest.fixture
+def fails(act):
+    async def run(tool, /, **arguments):
+        with pytest.raises(ToolError) as caught:
+            await act(tool, **arguments)
+        return caught.value
+
+    return run

@@ -111,7 +111,7 @@ async def test_work_for_a_browser_that_closes_before_it_began_is_dropped(host, c
         begun.set()
 
     work = begin()
-    process.own(work)
+    process.run_in_background(work)
     process._background.cancel()
     await call("chrome_close", browserId=browser_id)
     assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED

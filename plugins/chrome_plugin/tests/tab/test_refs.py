@@ -10,17 +10,6 @@ pytestmark = pytest.mark.spec("B6")
 
 
 @pytest.fixture
-def act(host, request):
-    """Call a tool in the test's session."""
-    session = re.sub(r"\W|_", "-", request.node.name)[:60]
-
-    async def run(tool, /, session_id=session, **arguments):
-        return (await host.outcome(tool, arguments, session_id=session_id)).unwrap()
-
-    return run
-
-
-@pytest.fixture
 def ref_of(act):
     """The reference that a snapshot shows beside a role and name."""
 

@@ -5,36 +5,8 @@ from structlog.testing import capture_logs
 
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
-from agentcore.testing import RunningHost
 
 pytestmark = pytest.mark.spec("B2")
-
-
-@pytest.fixture
-def session(request):
-    """A session of the test's own."""
-    return "s-" + "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:50]
-
-
-@pytest.fixture
-def act(host: RunningHost, session):
-    """Call a tool in the test's session."""
-
-    async def run(tool, /, session_id=session, **arguments):
-        outcome = await host.outcome(tool, arguments, session_id=session_id)
-        return outcome.unwrap()
-
-    return run
-
-
-@pytest.fixture
-def fails(act):
-    async def run(tool, /, **arguments):
-        with pytest.raises(ToolError) as caught:
-            await act(tool, **arguments)
-        return caught.value
-
-    return run
 
 
 async def test_nothing_runs_until_something_is_done(act, host, session):
@@ -159,131 +131,12 @@ async def test_other_spellings_of_arguments_are_understood(act, site):
     assert (await act("browser_evaluate", function="() => document.title")).data["value"] == "Second"
 
 
-async def test_snapshot_shows_frames_and_shadow_and_never_passwords(act, site):
-    await act("browser_navigate", url=site.url("/frames"))
-    text = (await act("browser_snapshot")).blocks()[0].text
-    assert 'heading "Outside"' in text
-    assert 'textbox "Name"' in text
-    assert "hunter2" not in text
-    assert "•••" in text
-    await act("browser_navigate", url=site.url("/shadow"))
-    assert 'button "Inside"' in (await act("browser_snapshot")).blocks()[0].text
-
-
-async def test_reference_is_used_as_a_selector_and_stale_after_navigation(act, fails, site):
-    await act("browser_navigate", url=site.url("/frames"))
-    text = (await act("browser_snapshot", find="Send")).blocks()[0].text
-    ref = text.split('button "Send" [ref=')[1].split("]")[0]
-    await act("browser_click", selector=ref)
-    await act("browser_snapshot", selector="h1")
-    await act("browser_click", selector=ref)
-    await act("browser_navigate", url=site.url("/form"))
-    assert (await fails("browser_click", selector=ref)).type == "stale_ref"
-
-
-async def test_snapshots_stay_small(act, site):
-    await act("browser_navigate", url=site.url("/rows"))
-    rows = (await act("browser_snapshot")).blocks()[0].text
-    assert len(rows.encode()) <= 10 * 1024
-    assert "Name 99" in rows
-    await act("browser_navigate", url=site.url("/many"))
-    many = await act("browser_snapshot")
-    assert len(many.blocks()[0].text.encode()) < 20_000
-    assert many.truncated
-    assert "Name 1999" in (await act("browser_snapshot", find="/Name 199\\d/")).blocks()[0].text
-
-
-async def test_password_reaches_its_field_and_no_snapshot(act, site):
-    await act("browser_navigate", url=site.url("/form"))
-    form = [{"selector": "[name=secret]", "value": "correct horse"}]
-    result = await act("browser_fill_form", fields=form, snapshot=True)
-    text = (await act("browser_snapshot", selector="form")).blocks()[0].text
-    assert "correct" not in text + "".join(result.data["changes"])
-    assert 'textbox "Secret"' in text
-    filled = await act("browser_evaluate", script="document.querySelector('[name=secret]').value")
-    assert filled.data["value"] == "correct horse"
-
-
 async def test_action_tells_what_changed_when_asked(act, site):
     await act("browser_navigate", url=site.url("/form"))
     await act("browser_snapshot")
     result = await act("browser_click", selector="text=Send", snapshot=True)
     assert any("name=old" in line for line in result.data["changes"])
     assert not any("hunter2" in line for line in result.data["changes"] if "textbox" in line)
-
-
-async def test_dialog_waits_for_its_answer_and_holds_nothing_up(act, site):
-    await act("browser_navigate", url=site.url("/dialogs"))
-    opened = await act("browser_click", selector="#prompt")
-    assert opened.data["dialog"] == {"type": "prompt", "message": "Name?", "outcome": "open"}
-    await act("browser_handle_dialog", accept=True, text="Ada")
-    assert "prompt Ada" in (await act("browser_get_dom", selector="#out")).data["dom"]
-    await act("browser_handle_dialog", accept=True)
-    await act("browser_click", selector="#confirm")
-    assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
-    await act("browser_click", selector="#alert")
-    dismissed = await act("browser_get_dom", selector="#out")
-    assert dismissed.data["dialogs"][0]["outcome"] == "dismissed"
-
-
-async def test_storm_of_dialogs_and_refusal_to_unload_end_within_their_limit(act, site, host, session):
-    await act("browser_navigate", url=site.url("/dialogs"))
-    await act("browser_click", selector="#stay")
-    assert (await act("browser_navigate", url=site.url("/"))).data["title"] == "Home"
-    await act("browser_navigate", url=site.url("/dialogs"))
-    await act("browser_click", selector="#storm")
-    outcome = await host.outcome("browser_evaluate", {"script": "1", "timeoutMs": 500}, session_id=session)
-    assert outcome.error is None or outcome.error.type == "timeout"
-    assert (await act("browser_tabs", action="close")).data["resourceId"]
-
-
-async def test_twenty_popups_become_pages_of_the_session(act, site, host, session):
-    await act("browser_navigate", url=site.url("/popups"))
-    await act("browser_click", selector="#many")
-    for _ in range(100):
-        pages = (await act("browser_tabs", action="list")).data["pages"]
-        if len(pages) == 21:
-            break
-        await act("browser_wait_for", condition="new Promise(done => setTimeout(() => done(true), 100))")
-    assert len(pages) == 21
-    told = await act("browser_get_dom", resourceId=f"browser_{session}_0")
-    assert told.data["resourceId"] == f"browser_{session}_0"
-    for page in pages:
-        await act("browser_tabs", action="close", resourceId=page["resourceId"])
-
-
-async def test_form_is_filled_and_file_is_given(act, fails, site, host):
-    (host.workspace / "note.txt").write_text("hello")
-    await act("browser_navigate", url=site.url("/form"))
-    fields = [
-        {"selector": "[name=name]", "value": "Ada"},
-        {"selector": "[name=agree]", "value": True},
-        {"selector": "[name=colour]", "value": "Blue"},
-    ]
-    await act("browser_fill_form", fields=fields)
-    await act("browser_select_option", selector="[name=colour]", values=["Red"])
-    await act("browser_file_upload", selector="[name=file]", paths=["note.txt"])
-    await act("browser_click", selector="text=Send")
-    dom = (await act("browser_get_dom", selector="#out")).data["dom"]
-    assert "name=Ada" in dom
-    assert "agree=on" in dom
-    assert "note.txt 5" in (await act("browser_get_dom", selector="#picked")).data["dom"]
-    assert (await fails("browser_file_upload", paths=["../secret"])).type == "path_outside_workspace"
-    await act("browser_click", selector="[name=file]")
-    await act("browser_file_upload", paths=["note.txt"])
-    assert (await fails("browser_file_upload", paths=[])).type == "no_file_chooser"
-
-
-async def test_messages_requests_drag_and_pdf(act, site):
-    await act("browser_navigate", url=site.url("/log"))
-    messages = (await act("browser_console_messages", level="error")).data["messages"]
-    assert [one["type"] for one in messages] == ["error", "uncaught"]
-    requests = (await act("browser_network_requests")).data["requests"]
-    assert (requests[-1]["url"], requests[-1]["status"]) == (site.url("/log"), 200)
-    await act("browser_navigate", url=site.url("/drag"))
-    await act("browser_drag", source="#a", destination="#b")
-    assert (await act("browser_evaluate", script="document.title")).data["value"] == "dropped"
-    assert (await act("browser_pdf")).data["mime"] == "application/pdf"
 
 
 @pytest.mark.spec("K7")

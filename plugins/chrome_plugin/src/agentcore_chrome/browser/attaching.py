@@ -7,7 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
-from agentcore_chrome.browser.launching import Launcher, LaunchWish
+from agentcore_chrome.browser.launching import Launcher, LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.failures import headline
 from agentcore_chrome.tab.refs import ENGINE, teach
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
 
 
-async def attach(engine: Launcher, browser_id: str, wish: LaunchWish) -> BrowserProcess:
+async def attach(engine: Launcher, browser_id: str, options: LaunchOptions) -> BrowserProcess:
     """Attach to the browser of the setting `cdp_endpoint`.
 
     Raises:
@@ -30,24 +30,24 @@ async def attach(engine: Launcher, browser_id: str, wish: LaunchWish) -> Browser
             # without the driver's defaults, which take downloads and the focus away from the person
             browser = await playwright.chromium.connect_over_cdp(endpoint, timeout=limit_s * 1000, no_defaults=True)
             try:
-                return await _made(engine, playwright, browser, browser_id, wish)
+                return await _process(engine, playwright, browser, browser_id, options)
             except BaseException:
                 await browser.close()
                 raise
     except Exception as exc:
-        said = "it did not answer in time" if isinstance(exc, TimeoutError) else headline(exc)
+        reason = "it did not answer in time" if isinstance(exc, TimeoutError) else headline(exc)
         raise ToolError(
             "browser_launch_failed",
-            f"cannot attach to {endpoint!r}: {said}; start the browser with --remote-debugging-port",
+            f"cannot attach to {endpoint!r}: {reason}; start the browser with --remote-debugging-port",
             retryable=True,
             cdp_endpoint=endpoint,
         ) from exc
 
 
-async def _made(
-    engine: Launcher, playwright: "Playwright", browser: "Browser", browser_id: str, wish: LaunchWish
+async def _process(
+    engine: Launcher, playwright: "Playwright", browser: "Browser", browser_id: str, options: LaunchOptions
 ) -> BrowserProcess:
-    process = BrowserProcess(browser_id, engine, browser, session_id=wish.session_id)
+    process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
     process.is_attached = True
     process.shares_context = True
     process.shared_context = browser.contexts[0] if browser.contexts else await browser.new_context()

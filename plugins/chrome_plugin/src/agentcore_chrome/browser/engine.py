@@ -14,14 +14,14 @@ from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.browser.attaching import attach
 from agentcore_chrome.browser.driver import Driver
 from agentcore_chrome.browser.guard import Guard
-from agentcore_chrome.browser.launching import LaunchWish, launch
+from agentcore_chrome.browser.launching import LaunchOptions, launch
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.browser.profile_folders import ProfileFolders
 from agentcore_chrome.failures import instance_not_found, tab_not_found
 from agentcore_chrome.live.screencast import Screencast
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.refs import Refs
-from agentcore_chrome.tab.tab import Tab, TabWish
+from agentcore_chrome.tab.tab import Tab, TabOptions
 
 log = structlog.get_logger(__name__)
 
@@ -76,7 +76,7 @@ class Engine:
 
     # -- browsers ----------------------------------------------------------------------------------------------
 
-    async def launch(self, wish: LaunchWish) -> BrowserProcess:
+    async def launch(self, options: LaunchOptions) -> BrowserProcess:
         """Start a browser process, or attach to the one of the settings.
 
         Raises:
@@ -91,19 +91,19 @@ class Engine:
         try:
             browser_id = f"b{next(self._browser_ids)}"
             make = launch if self.settings.cdp_endpoint is None else attach
-            process = await make(self, browser_id, wish)
+            process = await make(self, browser_id, options)
         finally:
             self._launching -= 1
         self.processes[browser_id] = process
         log.info("browser_started", browser_id=browser_id, pid=process.pid, version=process.version)
-        self._tell(lambda listener: listener.browsers_changed())
+        self._notify(lambda listener: listener.browsers_changed())
         return process
 
-    async def shared(self, wish: LaunchWish | None = None) -> BrowserProcess:
+    async def shared(self, options: LaunchOptions | None = None) -> BrowserProcess:
         """The browser that sessions share, each with a context of its own; started if it does not run."""
         async with self._sharing:
             if self._shared is None or not self._shared.is_open:
-                self._shared = await self.launch(wish or LaunchWish())
+                self._shared = await self.launch(options or LaunchOptions())
             return self._shared
 
     def process(self, browser_id: str) -> BrowserProcess:
@@ -117,7 +117,7 @@ class Engine:
             raise instance_not_found(browser_id)
         return process
 
-    async def open_tab(self, process: BrowserProcess, wish: TabWish) -> Tab:
+    async def open_tab(self, process: BrowserProcess, options: TabOptions) -> Tab:
         """A new tab of a session.
 
         Raises:
@@ -128,7 +128,7 @@ class Engine:
             raise ToolError(
                 "too_many_tabs", f"{limit} tabs are open already; close some, or raise `max_tabs`", limit=limit
             )
-        return await process.open_tab(wish)
+        return await process.open_tab(options)
 
     def tab(self, tab_id: str) -> Tab:
         """The tab.
@@ -177,27 +177,27 @@ class Engine:
     def added(self, tab: Tab) -> None:
         """A tab is there."""
         self.tabs[tab.tab_id] = tab
-        self._tell(lambda listener: listener.tab_added(tab))
+        self._notify(lambda listener: listener.tab_added(tab))
 
     def changed(self, tab: Tab) -> None:
         """Something about a tab is another."""
         if (screencast := self._screencasts.get(tab.tab_id)) is not None:
             screencast.notify()
-        self._tell(lambda listener: listener.tab_changed(tab))
+        self._notify(lambda listener: listener.tab_changed(tab))
 
     def removed(self, tab: Tab) -> None:
         """A tab is gone."""
         self.tabs.pop(tab.tab_id, None)
         if (screencast := self._screencasts.pop(tab.tab_id, None)) is not None:
             screencast.close()
-        self._tell(lambda listener: listener.tab_removed(tab))
+        self._notify(lambda listener: listener.tab_removed(tab))
 
     def ended(self, process: BrowserProcess) -> None:
         """A browser is gone."""
         self.processes.pop(process.browser_id, None)
         if process.crashed is not None:
-            self._tell(lambda listener: listener.browser_crashed(process))
-        self._tell(lambda listener: listener.browsers_changed())
+            self._notify(lambda listener: listener.browser_crashed(process))
+        self._notify(lambda listener: listener.browsers_changed())
 
     def refusal_of(self, host: str, port: int) -> ToolError | None:
         """What the policy said to a connection."""
@@ -215,7 +215,7 @@ class Engine:
         """Why a connection failed."""
         return self.guard.failed.get((host, port))
 
-    def _tell(self, what: Callable[[Listener], None]) -> None:
+    def _notify(self, what: Callable[[Listener], None]) -> None:
         for listener in list(self.listeners):
             what(listener)
 

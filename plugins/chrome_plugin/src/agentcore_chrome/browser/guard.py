@@ -78,7 +78,7 @@ class Guard:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_HANDSHAKE_SECONDS):
-                host, port = await _wish(reader, writer)
+                host, port = await _read_request(reader, writer)
             there = await self._reach(host, port, writer)
             if there is not None:
                 await _relay(reader, writer, *there)
@@ -91,30 +91,30 @@ class Guard:
         self, host: str, port: int, writer: asyncio.StreamWriter
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
         """Connect as the policy allows, and tell the browser what came of it."""
-        place = (host, port)
+        target = (host, port)
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 there = await self._connect(host, port)
         except ToolError as exc:
             if exc.type == "url_blocked":
-                _remember(self.refused, place, exc)
+                _remember(self.refused, target, exc)
                 log.info("browser_connection_refused", host=host, port=port, reason=exc.context.get("reason"))
             else:
-                _remember(self.failed, place, "net::ERR_NAME_NOT_RESOLVED")
-            await _answer(writer, _NOT_ALLOWED)
+                _remember(self.failed, target, "net::ERR_NAME_NOT_RESOLVED")
+            await _reply(writer, _NOT_ALLOWED)
         except TimeoutError:
-            _remember(self.failed, place, "net::ERR_CONNECTION_TIMED_OUT")
-            await _answer(writer, _UNREACHABLE)
+            _remember(self.failed, target, "net::ERR_CONNECTION_TIMED_OUT")
+            await _reply(writer, _UNREACHABLE)
         except ConnectionRefusedError:
-            _remember(self.failed, place, "net::ERR_CONNECTION_REFUSED")
-            await _answer(writer, _REFUSED)
+            _remember(self.failed, target, "net::ERR_CONNECTION_REFUSED")
+            await _reply(writer, _REFUSED)
         except OSError:
-            _remember(self.failed, place, "net::ERR_ADDRESS_UNREACHABLE")
-            await _answer(writer, _UNREACHABLE)
+            _remember(self.failed, target, "net::ERR_ADDRESS_UNREACHABLE")
+            await _reply(writer, _UNREACHABLE)
         else:
-            self.refused.pop(place, None)
-            self.failed.pop(place, None)
-            await _answer(writer, _OK)
+            self.refused.pop(target, None)
+            self.failed.pop(target, None)
+            await _reply(writer, _OK)
             return there
         return None
 
@@ -132,7 +132,7 @@ class Guard:
         raise failure
 
 
-async def _wish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
+async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
     """The greeting and the request of RFC 1928; gives host and port."""
     version, methods = await reader.readexactly(2)
     await reader.readexactly(methods)
@@ -152,8 +152,8 @@ async def _wish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> t
     return host, port
 
 
-async def _answer(writer: asyncio.StreamWriter, said: int) -> None:
-    writer.write(bytes((_VERSION, said, 0, _IPV4, 0, 0, 0, 0, 0, 0)))
+async def _reply(writer: asyncio.StreamWriter, code: int) -> None:
+    writer.write(bytes((_VERSION, code, 0, _IPV4, 0, 0, 0, 0, 0, 0)))
     await writer.drain()
 
 
@@ -192,7 +192,7 @@ async def _through(upstream: str, host: str, port: int) -> tuple[asyncio.StreamR
     own_port = proxy.port or (_HTTP_PORT if is_http else _SOCKS_PORT)
     reader, writer = await asyncio.open_connection(proxy.hostname, own_port, limit=_CHUNK_BYTES)
     try:
-        await (_ask_http if is_http else _ask_socks)(reader, writer, host, port)
+        await (_connect_by_http if is_http else _connect_by_socks)(reader, writer, host, port)
     except (EOFError, asyncio.LimitOverrunError) as exc:
         writer.close()
         raise ConnectionRefusedError("the proxy of the settings gave no answer") from exc
@@ -202,7 +202,7 @@ async def _through(upstream: str, host: str, port: int) -> tuple[asyncio.StreamR
     return reader, writer
 
 
-async def _ask_http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
+async def _connect_by_http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
     named = f"[{host}]" if ":" in host else host
     writer.write(f"CONNECT {named}:{port} HTTP/1.1\r\nHost: {named}:{port}\r\n\r\n".encode())
     head = await reader.readuntil(b"\r\n\r\n")
@@ -210,20 +210,20 @@ async def _ask_http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, 
         raise ConnectionRefusedError("the proxy of the settings refused the connection")
 
 
-async def _ask_socks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
+async def _connect_by_socks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
     name = host.encode("ascii")
     writer.write(bytes((_VERSION, 1, _NO_AUTHENTICATION)))
     await reader.readexactly(2)
     writer.write(bytes((_VERSION, _CONNECT, 0, _NAME, len(name))) + name + struct.pack("!H", port))
-    _, said, _, kind = await reader.readexactly(4)
+    _, code, _, kind = await reader.readexactly(4)
     rest = {_IPV4: 4, _IPV6: 16}.get(kind)
     await reader.readexactly((rest if rest is not None else (await reader.readexactly(1))[0]) + 2)
-    if said != _OK:
+    if code != _OK:
         raise ConnectionRefusedError("the proxy of the settings refused the connection")
 
 
-def _remember(kept: OrderedDict[tuple[str, int], T], place: tuple[str, int], what: T) -> None:
-    kept[place] = what
-    kept.move_to_end(place)
+def _remember(kept: OrderedDict[tuple[str, int], T], target: tuple[str, int], what: T) -> None:
+    kept[target] = what
+    kept.move_to_end(target)
     while len(kept) > _REMEMBERED:
         kept.popitem(last=False)

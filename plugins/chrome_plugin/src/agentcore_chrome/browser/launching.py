@@ -24,8 +24,8 @@ _TEXT_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchWish:
-    """What a caller wants of a new browser; None: as the settings say."""
+class LaunchOptions:
+    """How a new browser is to be; None: as the settings say."""
 
     headless: bool | None = None
     viewport: Viewport | None = None
@@ -43,7 +43,7 @@ class Launcher(Owner, Protocol):
     folders: "ProfileFolders"
 
 
-async def launch(engine: Launcher, browser_id: str, wish: LaunchWish) -> BrowserProcess:
+async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> BrowserProcess:
     """Start a browser.
 
     It hangs on a pipe of the driver, and the driver on one of ours: when we end, however, it does. Its default
@@ -57,8 +57,8 @@ async def launch(engine: Launcher, browser_id: str, wish: LaunchWish) -> Browser
     playwright = await engine.driver.get()
     proxy = await engine.guard.start()
     folder = await asyncio.to_thread(engine.folders.make)
-    headless = settings.headless if wish.headless is None else wish.headless
-    options, profile = context_options(settings, wish), _profile(settings, folder)
+    headless = settings.headless if options.headless is None else options.headless
+    context_options, profile = options_of_context(settings, options), _profile(settings, folder)
     try:
         async with asyncio.timeout(settings.launch_timeout):
             context = await playwright.chromium.launch_persistent_context(
@@ -73,9 +73,9 @@ async def launch(engine: Launcher, browser_id: str, wish: LaunchWish) -> Browser
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
-                **options,
+                **context_options,
             )
-            process = await _made(engine, browser_id, context, wish, options)
+            process = await _process_of(engine, browser_id, context, options, context_options)
     except ToolError:
         await asyncio.to_thread(engine.folders.remove, folder)
         raise
@@ -91,27 +91,31 @@ async def launch(engine: Launcher, browser_id: str, wish: LaunchWish) -> Browser
     return process
 
 
-def context_options(settings: EngineSettings, wish: LaunchWish) -> dict[str, Any]:
+def options_of_context(settings: EngineSettings, options: LaunchOptions) -> dict[str, Any]:
     """What each context of the browser is made with."""
-    viewport = wish.viewport or settings.viewport
-    options: dict[str, Any] = {
+    viewport = options.viewport or settings.viewport
+    made: dict[str, Any] = {
         "viewport": {"width": viewport.width, "height": viewport.height},
         "accept_downloads": True,
     }
-    if locale := wish.locale or settings.locale:
-        options["locale"] = locale
-    if wish.user_agent:
-        options["user_agent"] = wish.user_agent
-    return options
+    if locale := options.locale or settings.locale:
+        made["locale"] = locale
+    if options.user_agent:
+        made["user_agent"] = options.user_agent
+    return made
 
 
-async def _made(
-    engine: Launcher, browser_id: str, context: "BrowserContext", wish: LaunchWish, options: dict[str, Any]
+async def _process_of(
+    engine: Launcher,
+    browser_id: str,
+    context: "BrowserContext",
+    options: LaunchOptions,
+    context_options: dict[str, Any],
 ) -> BrowserProcess:
     browser = context.browser
     assert browser is not None  # noqa: S101 - a launched browser has one
-    process = BrowserProcess(browser_id, engine, browser, session_id=wish.session_id)
-    process.context_options = options
+    process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
+    process.context_options = context_options
     process.shares_context = engine.settings.profile is not None
     process.shared_context = context
     await process.listen()
@@ -126,13 +130,15 @@ def _profile(settings: EngineSettings, folder: Path) -> Path:
 
 def _not_launched(exc: Exception, executable: Path) -> ToolError:
     if isinstance(exc, TimeoutError):
-        said = "it did not start in time; raise `launch_timeout`, or look at what the machine is busy with"
+        reason = "it did not start in time; raise `launch_timeout`, or look at what the machine is busy with"
     else:
-        said = str(exc)[:_TEXT_CHARS]
-        if "ProcessSingleton" in said or "SingletonLock" in said:
-            said = "its profile is in use by another browser; close that one, or take another `profile`"
-        elif "sandbox" in said.lower():
-            said = f"its sandbox does not work here ({headline(exc)[:200]}); the setting `sandbox: false` goes without"
+        reason = str(exc)[:_TEXT_CHARS]
+        if "ProcessSingleton" in reason or "SingletonLock" in reason:
+            reason = "its profile is in use by another browser; close that one, or take another `profile`"
+        elif "sandbox" in reason.lower():
+            reason = (
+                f"its sandbox does not work here ({headline(exc)[:200]}); the setting `sandbox: false` goes without"
+            )
     return ToolError(
-        "browser_launch_failed", f"{executable} did not start: {said}", executable=str(executable), retryable=True
+        "browser_launch_failed", f"{executable} did not start: {reason}", executable=str(executable), retryable=True
     )

@@ -9,17 +9,17 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Page
 
 
-async def find_target(browser: "Browser", line: "CDPSession", resource_id: str) -> "Page | None":
+async def find_target(browser: "Browser", session: "CDPSession", resource_id: str) -> "Page | None":
     """The page that a shell has marked for this resource; None: there is none.
 
     Pages are not asked, for one of them may hang: the browser knows their titles.
 
     Args:
-        line: The browser's own.
+        session: The browser's own.
     """
     # a part of a longer id is another resource's
     mark = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(resource_id)}(?![A-Za-z0-9_-])")
-    targets = (await line.send("Target.getTargets"))["targetInfos"]
+    targets = (await session.send("Target.getTargets"))["targetInfos"]
     marked = {one["targetId"] for one in targets if mark.search(one["url"]) or mark.search(one["title"])}
     for page in [page for context in browser.contexts for page in context.pages] if marked else ():
         if await _target_id(page) in marked:
@@ -30,10 +30,10 @@ async def find_target(browser: "Browser", line: "CDPSession", resource_id: str) 
 async def _target_id(page: "Page") -> str | None:
     try:
         session = await page.context.new_cdp_session(page)
-        told = await session.send("Target.getTargetInfo")
+        reply = await session.send("Target.getTargetInfo")
         await session.detach()
     except Exception as exc:
         if not is_driver_error(exc):
             raise
         return None  # it was closed meanwhile
-    return str(told["targetInfo"]["targetId"])
+    return str(reply["targetInfo"]["targetId"])

@@ -17,7 +17,7 @@ from agentcore_chrome.browser.marked_targets import find_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.failures import browser_crashed
 from agentcore_chrome.tab.refs import ENGINE, Refs
-from agentcore_chrome.tab.tab import Tab, TabWish
+from agentcore_chrome.tab.tab import Tab, TabOptions
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page
@@ -74,7 +74,7 @@ class BrowserProcess:
         self.shared_context: BrowserContext | None = None
         self._contexts: dict[str, BrowserContext] = {}
         self._opening = asyncio.Lock()
-        self._line: CDPSession | None = None
+        self._session: CDPSession | None = None
         self._by_target: dict[str, Tab] = {}
         self._looking: set[str] = set()
         self._closing = False
@@ -85,9 +85,9 @@ class BrowserProcess:
 
     async def listen(self) -> None:
         """Hear of titles, and learn the process's id."""
-        self._line = await self.browser.new_browser_cdp_session()
-        self._line.on("Target.targetInfoChanged", self._on_target)
-        discovering = self._line.send("Target.setDiscoverTargets", {"discover": True})
+        self._session = await self.browser.new_browser_cdp_session()
+        self._session.on("Target.targetInfoChanged", self._on_target)
+        discovering = self._session.send("Target.setDiscoverTargets", {"discover": True})
         if self.is_attached:
             await discovering
         else:
@@ -99,7 +99,7 @@ class BrowserProcess:
         """Whether it can be used."""
         return not self._over and not self._closing
 
-    async def open_tab(self, wish: TabWish) -> Tab:
+    async def open_tab(self, options: TabOptions) -> Tab:
         """A new tab in the session's context.
 
         Raises:
@@ -110,9 +110,9 @@ class BrowserProcess:
                 raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id)
             try:
                 async with asyncio.timeout(_CLOSE_SECONDS * 4):
-                    context = await self._context(wish)
-                    found = await self._marked(wish)
-                    page = found or await self._page(context, wish)
+                    context = await self._context(options)
+                    found = await self._marked(options)
+                    page = found or await self._page(context, options)
             except ToolError:
                 raise
             except TimeoutError as exc:
@@ -121,7 +121,7 @@ class BrowserProcess:
                 if self.crashed is not None:
                     raise self.crashed from exc
                 raise ToolError("browser_launch_failed", f"the browser opened no tab: {exc}") from exc
-            return self._add(page, wish, is_ours=found is None)
+            return self._add(page, options, is_ours=found is None)
 
     async def end_session(self, session_id: str) -> None:
         """Close a session's context once its last tab is gone."""
@@ -155,14 +155,14 @@ class BrowserProcess:
 
     async def processes(self) -> list[dict[str, Any]]:
         """The operating system's processes of the browser, by type and id; empty if it does not tell."""
-        if self._line is None:
+        if self._session is None:
             return []
         try:
             async with asyncio.timeout(_LOOK_SECONDS):
-                told = await self._line.send("SystemInfo.getProcessInfo")
+                reply = await self._session.send("SystemInfo.getProcessInfo")
         except Exception:  # noqa: BLE001 - some shells do not tell, and a dead one cannot
             return []
-        found: list[dict[str, Any]] = told.get("processInfo", [])
+        found: list[dict[str, Any]] = reply.get("processInfo", [])
         return found
 
     async def memory_bytes(self) -> int | None:
@@ -199,7 +199,7 @@ class BrowserProcess:
         if self.tabs.pop(tab.tab_id, None) is not None:
             self._owner.removed(tab)
 
-    def own(self, work: Coroutine[Any, Any, Any]) -> None:
+    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None:
         """Let something run to its end, and end it with the browser."""
         task = self._background.start(_within(work, _CLOSE_SECONDS))
         task.add_done_callback(lambda _: work.close())  # a task that is ended before its first step never came to it
@@ -216,41 +216,41 @@ class BrowserProcess:
 
     def refusal_of(self, url: str) -> ToolError | None:
         """What the URL policy said to a connection for this address, if it refused one."""
-        return self._owner.refusal_of(*_place(url))
+        return self._owner.refusal_of(*_endpoint(url))
 
     def failure_of(self, url: str) -> str | None:
         """Why a connection for this address failed, in the browser's words."""
-        return self._owner.failure_of(*_place(url))
+        return self._owner.failure_of(*_endpoint(url))
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _context(self, wish: TabWish) -> "BrowserContext":
-        context = self._contexts.get(wish.session_id)
+    async def _context(self, options: TabOptions) -> "BrowserContext":
+        context = self._contexts.get(options.session_id)
         if context is None:
             context = self.shared_context if self.shares_context else None
             if context is None:
                 context = await self.browser.new_context(**self.context_options)
             if context not in self._contexts.values():
-                context.on("page", lambda page: self.own(self._maybe_popup(page, wish)))
-            self._contexts[wish.session_id] = context
+                context.on("page", lambda page: self.run_in_background(self._adopt_popup(page, options)))
+            self._contexts[options.session_id] = context
         return context
 
-    async def _marked(self, wish: TabWish) -> "Page | None":
+    async def _marked(self, options: TabOptions) -> "Page | None":
         """The page that a shell shows for this resource, in a browser that was attached to."""
-        if not self.is_attached or wish.resource_id is None or self._line is None:
+        if not self.is_attached or options.resource_id is None or self._session is None:
             return None
-        page = await find_target(self.browser, self._line, wish.resource_id)
+        page = await find_target(self.browser, self._session, options.resource_id)
         if page is not None:
             self.check_frames(page)
         return page
 
-    async def _page(self, context: "BrowserContext", wish: TabWish) -> "Page":
+    async def _page(self, context: "BrowserContext", options: TabOptions) -> "Page":
         page = await context.new_page()
-        if wish.viewport is not None:
-            await page.set_viewport_size({"width": wish.viewport.width, "height": wish.viewport.height})
+        if options.viewport is not None:
+            await page.set_viewport_size({"width": options.viewport.width, "height": options.viewport.height})
         return page
 
-    async def _maybe_popup(self, page: "Page", wish: TabWish) -> None:
+    async def _adopt_popup(self, page: "Page", options: TabOptions) -> None:
         """A page that nobody asked for is a popup: it becomes a tab, unless there are too many."""
         async with self._opening:
             if page.is_closed() or any(tab.page == page for tab in self.tabs.values()):
@@ -260,31 +260,31 @@ class BrowserProcess:
             if opener is None and self.shares_context:
                 return  # somebody else's page in a browser that is shared with people
             if not self._owner.has_room():
-                log.warning("popup_closed", browser_id=self.browser_id, session_id=wish.session_id)
+                log.warning("popup_closed", browser_id=self.browser_id, session_id=options.session_id)
                 await page.close()
                 return
             if opener is not None:
-                wish = TabWish(opener.owner, opener.session_id, opener.dialogs.hold_s)
+                options = TabOptions(opener.owner, opener.session_id, opener.dialogs.hold_s)
             # what a page of somebody else's opened may be what they opened
-            self._add(page, wish, is_ours=opener is None or opener.is_ours, opener=opener)
+            self._add(page, options, is_ours=opener is None or opener.is_ours, opener=opener)
 
-    def _add(self, page: "Page", wish: TabWish, *, is_ours: bool, opener: Tab | None = None) -> Tab:
-        tab = Tab(self._owner.new_tab_id(), page, self, wish, self._owner.new_refs(self.selector_engine))
+    def _add(self, page: "Page", options: TabOptions, *, is_ours: bool, opener: Tab | None = None) -> Tab:
+        tab = Tab(self._owner.new_tab_id(), page, self, options, self._owner.new_refs(self.selector_engine))
         tab.opener, tab.is_ours = opener, is_ours
         self.tabs[tab.tab_id] = tab
         tab.listen()
-        self.own(self._learn_target(tab))
+        self.run_in_background(self._learn_target(tab))
         if opener is not None:
             opener.add_popup(tab)
         self._owner.added(tab)
         return tab
 
     async def _learn_target(self, tab: Tab) -> None:
-        told = await (await tab.session()).send("Target.getTargetInfo")
-        target = told["targetInfo"]
+        reply = await (await tab.session()).send("Target.getTargetInfo")
+        target = reply["targetInfo"]
         tab.target_id = target["targetId"]
         self._by_target[tab.target_id] = tab
-        self._on_target(told)
+        self._on_target(reply)
 
     def look_again(self, tab: Tab, after_s: float = _LOOK_AGAIN_SECONDS) -> None:
         """Ask for a tab's title soon: a browser does not tell of every change by itself."""
@@ -295,14 +295,14 @@ class BrowserProcess:
     def _look(self, tab: Tab) -> None:
         self._looking.discard(tab.tab_id)
         if self.is_open and not tab.gone.done():
-            self.own(self._ask(tab))
+            self.run_in_background(self._ask(tab))
 
     async def _ask(self, tab: Tab) -> None:
-        assert self._line is not None  # noqa: S101 - listen() was called
-        self._on_target(await self._line.send("Target.getTargetInfo", {"targetId": tab.target_id}))
+        assert self._session is not None  # noqa: S101 - listen() was called
+        self._on_target(await self._session.send("Target.getTargetInfo", {"targetId": tab.target_id}))
 
-    def _on_target(self, told: dict[str, Any]) -> None:
-        target = told["targetInfo"]
+    def _on_target(self, reply: dict[str, Any]) -> None:
+        target = reply["targetInfo"]
         tab = self._by_target.get(target["targetId"])
         if tab is None or tab.gone.done():
             self._by_target.pop(target["targetId"], None)
@@ -341,7 +341,7 @@ def browser_closed(browser_id: str) -> ToolError:
     return ToolError("instance_not_found", f"browser {browser_id!r} was closed", browserId=browser_id)
 
 
-def _place(url: str) -> tuple[str, int]:
+def _endpoint(url: str) -> tuple[str, int]:
     """Host and port of an address, as a proxy is asked for them."""
     parts = urlsplit(url)
     try:

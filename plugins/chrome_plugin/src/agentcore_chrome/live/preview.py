@@ -10,7 +10,7 @@ import structlog
 from pydantic import ValidationError
 
 from agentcore.api import Request, ToolError, UrlPolicy
-from agentcore_chrome.live.driving import MESSAGE, Message, Mouse, SayTo, Shown, Take, drive
+from agentcore_chrome.live.input import MESSAGE, DialogReply, FrameShown, Message, Mouse, TakeOver, apply_input
 from agentcore_chrome.live.screencast import Screencast, Viewer
 from agentcore_chrome.tab.tab import Tab
 
@@ -54,11 +54,11 @@ class Preview:
         while True:
             frame, has_changed = await self._viewer.next()
             if has_changed:
-                await self._tell(self._state())
+                await self._send_json(self._state())
             if frame is not None:
                 if (frame.width, frame.height) != self._size:
                     self._size = (frame.width, frame.height)
-                    await self._tell({"type": "size", "width": frame.width, "height": frame.height})
+                    await self._send_json({"type": "size", "width": frame.width, "height": frame.height})
                 await self._socket.send(frame.data)
 
     async def _receive(self) -> None:
@@ -67,20 +67,20 @@ class Preview:
                 message = MESSAGE.validate_json(text)
             except ValidationError as exc:
                 error = ToolError("invalid_arguments", f"cannot read the message: {exc.errors()[0]['msg']}")
-                await self._tell({"type": "error", "error": error.to_json()})
+                await self._send_json({"type": "error", "error": error.to_json()})
                 continue
-            if isinstance(message, Shown):
+            if isinstance(message, FrameShown):
                 self._viewer.shown()
-            elif isinstance(message, Take) and message.type == "giveBack":
+            elif isinstance(message, TakeOver) and message.type == "giveBack":
                 await self._input.put(message)  # after what was typed before it
-            elif isinstance(message, Take):
+            elif isinstance(message, TakeOver):
                 await self._take_over()
             else:
                 self._put(message)
 
     def _put(self, message: Message) -> None:
         """Keep input of who drives, in order; when a page is slow, moves are the first to go."""
-        if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, SayTo):
+        if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, DialogReply):
             return
         is_move = isinstance(message, Mouse) and message.type == "mouseMove"
         if self._input.full() or (is_move and self._input.qsize() > _MOVES):
@@ -90,26 +90,26 @@ class Preview:
     async def _drive(self) -> None:
         while True:
             message = await self._input.get()
-            if isinstance(message, Take):
+            if isinstance(message, TakeOver):
                 await self._tab.control.give_back(self._viewer.viewer_id)
                 continue
-            if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, SayTo):
+            if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, DialogReply):
                 continue
             limit_s = (
                 _NAVIGATION_SECONDS if message.type in {"navigate", "back", "forward", "reload"} else _INPUT_SECONDS
             )
             try:
                 async with asyncio.timeout(limit_s):
-                    await drive(self._tab, self._policy, message)
+                    await apply_input(self._tab, self._policy, message)
             except ToolError as exc:
-                await self._tell({"type": "error", "error": exc.to_json()})
+                await self._send_json({"type": "error", "error": exc.to_json()})
             except TimeoutError:
                 log.info("preview_input_late", tab_id=self._tab.tab_id, kind=message.type)
 
     async def _take_over(self) -> None:
         if not await self._tab.control.take(self._viewer.viewer_id):
             error = ToolError("page_is_driven", "somebody else drives this page now", retryable=True)
-            await self._tell({"type": "error", "error": error.to_json()})
+            await self._send_json({"type": "error", "error": error.to_json()})
 
     def _state(self) -> dict[str, Any]:
         tab = self._tab
@@ -124,7 +124,7 @@ class Preview:
             "dialog": dialog.to_json() if dialog is not None else None,
         }
 
-    async def _tell(self, message: dict[str, Any]) -> None:
+    async def _send_json(self, message: dict[str, Any]) -> None:
         await self._socket.send(json.dumps(message, ensure_ascii=False))
 
 

@@ -124,10 +124,10 @@ class Screencast:
                 await session.send("Page.stopScreencast")
             self._is_listening = wanted
 
-    def _on_frame(self, told: dict[str, Any]) -> None:
-        self._acknowledging.start(self._acknowledge(told["sessionId"]))
-        size = told["metadata"]
-        frame = Frame(b64decode(told["data"]), round(size["deviceWidth"]), round(size["deviceHeight"]))
+    def _on_frame(self, event: dict[str, Any]) -> None:
+        self._acknowledging.start(self._acknowledge(event["sessionId"]))
+        size = event["metadata"]
+        frame = Frame(b64decode(event["data"]), round(size["deviceWidth"]), round(size["deviceHeight"]))
         self._last = frame
         self._tab.process.look_again(self._tab, _LOOK_AGAIN_SECONDS)  # what was painted may have another title
         for viewer in self._viewers.values():

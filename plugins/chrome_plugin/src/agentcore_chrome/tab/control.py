@@ -17,7 +17,7 @@ class Control:
 
     Attributes:
         holder: Who drives now, by the viewer's id; None: nobody.
-        changed: Told when it changes hands.
+        changed: Called when it changes hands.
     """
 
     def __init__(self, describe: Describe, changed: Callable[[], None]) -> None:
@@ -27,7 +27,7 @@ class Control:
         self._free.set()
         self._turn = asyncio.Lock()
         self._before = ""
-        self._told: str | None = None
+        self._report: str | None = None
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -57,12 +57,12 @@ class Control:
         return True
 
     async def give_back(self, viewer: str) -> None:
-        """The person hands the page back; what changed is kept for the next call. Others' wishes are ignored."""
+        """The person hands the page back; what changed is kept for the next call. What others ask is ignored."""
         if self.holder != viewer:
             return
         try:
             after = await self._describe()
-            self._told = _difference(self._before, after)
+            self._report = _difference(self._before, after)
         finally:
             self.holder = None
             self._free.set()
@@ -70,8 +70,8 @@ class Control:
 
     def report(self) -> str | None:
         """What a person changed since the last call, told once."""
-        told, self._told = self._told, None
-        return told
+        report, self._report = self._report, None
+        return report
 
 
 def _difference(before: str, after: str) -> str:

@@ -19,7 +19,7 @@ _TEXT_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DialogAnswer:
     """What to say to a dialog: yes or no, and the text of a prompt."""
 
     accept: bool
@@ -27,7 +27,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class DialogRecord:
     """A dialog that opened, and what became of it: `open`, `accepted` or `dismissed`."""
 
     kind: str
@@ -51,22 +51,22 @@ class Dialogs:
     Attributes:
         opened: Set while a dialog is open.
         hold_s: How long one stays open; 0: dismissed at once.
-        listener: Told of each one that opens or ends.
+        listener: Called for each one that opens or ends.
     """
 
     def __init__(self, hold_s: float) -> None:
         self.hold_s = hold_s
         self.opened = asyncio.Event()
         self.listener: Any = None
-        self._open: tuple[Dialog, Seen] | None = None
-        self._prepared: Answer | None = None
-        self._seen: list[Seen] = []
+        self._open: tuple[Dialog, DialogRecord] | None = None
+        self._prepared: DialogAnswer | None = None
+        self._answered: list[DialogRecord] = []
         self._in_a_row = 0
         self._timer: asyncio.TimerHandle | None = None
         self._answers = Background("dialog_answer")
 
     @property
-    def open(self) -> Seen | None:
+    def open(self) -> DialogRecord | None:
         """The dialog that is open."""
         return self._open[1] if self._open else None
 
@@ -74,7 +74,7 @@ class Dialogs:
         """Count dialogs anew."""
         self._in_a_row = 0
 
-    def prepare(self, answer: Answer) -> None:
+    def prepare(self, answer: DialogAnswer) -> None:
         """Say how the next dialog is answered."""
         self._prepared = answer
 
@@ -84,31 +84,31 @@ class Dialogs:
         prepared, self._prepared = self._prepared, None
         if dialog.type == "beforeunload":
             # who goes elsewhere means it
-            self._answer(dialog, Answer(True))
+            self._answer(dialog, DialogAnswer(True))
         elif prepared is not None:
             self._answer(dialog, prepared)
         elif self.hold_s <= 0 or self._in_a_row >= _STORM:
-            self._answer(dialog, Answer(False))
+            self._answer(dialog, DialogAnswer(False))
         else:
-            self._open = (dialog, Seen(dialog.type, dialog.message[:_TEXT_CHARS], "open"))
-            self._timer = asyncio.get_running_loop().call_later(self.hold_s, self.answer_open, Answer(False))
+            self._open = (dialog, DialogRecord(dialog.type, dialog.message[:_TEXT_CHARS], "open"))
+            self._timer = asyncio.get_running_loop().call_later(self.hold_s, self.answer_open, DialogAnswer(False))
             self.opened.set()
-            self._tell()
+            self._notify()
 
-    def answer_open(self, answer: Answer) -> Seen | None:
+    def answer_open(self, answer: DialogAnswer) -> DialogRecord | None:
         """Answer the dialog that is open; None: there is none."""
         if self._open is None:
             return None
         dialog, _ = self._open
         self._forget()
-        seen = self._answer(dialog, answer)
-        self._tell()
-        return seen
+        record = self._answer(dialog, answer)
+        self._notify()
+        return record
 
-    def report(self) -> list[Seen]:
+    def report(self) -> list[DialogRecord]:
         """What was answered since the last report."""
-        seen, self._seen = self._seen, []
-        return seen
+        records, self._answered = self._answered, []
+        return records
 
     def close(self) -> None:
         """Forget all: the page is gone."""
@@ -122,19 +122,19 @@ class Dialogs:
             self._timer.cancel()
             self._timer = None
 
-    def _answer(self, dialog: "Dialog", answer: Answer) -> Seen:
+    def _answer(self, dialog: "Dialog", answer: DialogAnswer) -> DialogRecord:
         outcome = "accepted" if answer.accept else "dismissed"
-        seen = Seen(dialog.type, dialog.message[:_TEXT_CHARS], outcome)
-        self._seen = [*self._seen[-9:], seen]
+        record = DialogRecord(dialog.type, dialog.message[:_TEXT_CHARS], outcome)
+        self._answered = [*self._answered[-9:], record]
         self._answers.start(_send(dialog, answer))
-        return seen
+        return record
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self.listener is not None:
             self.listener()
 
 
-async def _send(dialog: "Dialog", answer: Answer) -> None:
+async def _send(dialog: "Dialog", answer: DialogAnswer) -> None:
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             if answer.accept:

@@ -88,22 +88,22 @@ async def _run(tab: Tab, script: str) -> Value:
     wrapped = (
         f"(async () => {{ const v = (\n{script}\n); return {_CUT}(await (typeof v === 'function' ? v() : v)); }})()"
     )
-    told = await session.send("Runtime.evaluate", {"expression": wrapped, "returnByValue": True, **common})
-    if _is_syntax_error(told) and _RETURN.search(script):
+    reply = await session.send("Runtime.evaluate", {"expression": wrapped, "returnByValue": True, **common})
+    if _is_syntax_error(reply) and _RETURN.search(script):
         body = f"(async () => {{ const v = await (async () => {{\n{script}\n}})(); return {_CUT}(v); }})()"
-        told = await session.send("Runtime.evaluate", {"expression": body, "returnByValue": True, **common})
-    elif _is_syntax_error(told):
+        reply = await session.send("Runtime.evaluate", {"expression": body, "returnByValue": True, **common})
+    elif _is_syntax_error(reply):
         return await _run_statements(tab, script, common)
-    _raise_failure(tab, told)
-    return _value(told["result"].get("value") or {})
+    _raise_failure(tab, reply)
+    return _value(reply["result"].get("value") or {})
 
 
 async def _run_statements(tab: Tab, script: str, common: dict[str, Any]) -> Value:
     """As a console does: top-level `await`, and the value of the last statement."""
     session = await tab.session()
-    told = await session.send("Runtime.evaluate", {"expression": script, "replMode": True, **common})
-    _raise_failure(tab, told)
-    result = told["result"]
+    reply = await session.send("Runtime.evaluate", {"expression": script, "replMode": True, **common})
+    _raise_failure(tab, reply)
+    result = reply["result"]
     if "objectId" not in result:
         return Value(result.get("value"))
     cut = await session.send(
@@ -119,22 +119,22 @@ async def _run_statements(tab: Tab, script: str, common: dict[str, Any]) -> Valu
     return _value(cut["result"].get("value") or {})
 
 
-def _value(told: dict[str, Any]) -> Value:
-    if "cut" in told:
-        return Value(None, told["cut"], told["length"])
-    return Value(json.loads(told["text"]) if "text" in told else None)
+def _value(reply: dict[str, Any]) -> Value:
+    if "cut" in reply:
+        return Value(None, reply["cut"], reply["length"])
+    return Value(json.loads(reply["text"]) if "text" in reply else None)
 
 
-def _is_syntax_error(told: dict[str, Any]) -> bool:
+def _is_syntax_error(reply: dict[str, Any]) -> bool:
     """Whether the script could not be read, as against one that ran and threw a SyntaxError of its own."""
-    details = told.get("exceptionDetails")
+    details = reply.get("exceptionDetails")
     if details is None or details.get("text") != "Uncaught":
         return False
     return bool(details.get("exception", {}).get("className") == "SyntaxError")
 
 
-def _raise_failure(tab: Tab, told: dict[str, Any]) -> None:
-    details = told.get("exceptionDetails")
+def _raise_failure(tab: Tab, reply: dict[str, Any]) -> None:
+    details = reply.get("exceptionDetails")
     if details is None:
         return
     exception = details.get("exception", {})

@@ -41,7 +41,7 @@ class Favicons:
 
     Args:
         policy: Judges their addresses, too.
-        found: Told of a tab's icon; one without data says that the site has none.
+        found: Called with a tab's icon; one without data says that the site has none.
     """
 
     def __init__(self, policy: UrlPolicy, found: Callable[[Tab, Image], None]) -> None:
@@ -68,7 +68,7 @@ class Favicons:
     def _look(self, tab: Tab) -> None:
         self._resting.pop(tab.tab_id, None)
         if not tab.gone.done():
-            tab.process.own(self._find(tab))
+            tab.process.run_in_background(self._find(tab))
 
     async def _find(self, tab: Tab) -> None:
         url = self._seen[tab.tab_id] = tab.page.url
@@ -111,22 +111,22 @@ async def _fetch(tab: Tab, url: str) -> bytes:
 
     Source: https://chromedevtools.github.io/devtools-protocol/tot/Network/#method-loadNetworkResource
     """
-    line: Any = await tab.session()
-    frame = (await line.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+    session: Any = await tab.session()
+    frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     options = {"disableCache": False, "includeCredentials": True}
-    wish = {"frameId": frame, "url": url, "options": options}
-    loaded = (await line.send("Network.loadNetworkResource", wish))["resource"]
+    request = {"frameId": frame, "url": url, "options": options}
+    loaded = (await session.send("Network.loadNetworkResource", request))["resource"]
     handle = loaded.get("stream")
     if handle is None:
         return b""
     try:
         data, is_over = b"", not loaded["success"]
         while not is_over and len(data) <= _ICON_BYTES:
-            part = await line.send("IO.read", {"handle": handle, "size": _ICON_BYTES})
+            part = await session.send("IO.read", {"handle": handle, "size": _ICON_BYTES})
             data += b64decode(part["data"]) if part.get("base64Encoded") else part["data"].encode()
             is_over = part["eof"]
     finally:
-        await line.send("IO.close", {"handle": handle})
+        await session.send("IO.close", {"handle": handle})
     return data
 
 

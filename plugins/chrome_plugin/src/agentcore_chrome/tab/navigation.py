@@ -25,7 +25,7 @@ _STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": 
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class NavigationResult:
     """Where a tab got to."""
 
     url: str
@@ -46,7 +46,7 @@ class Arrived:
         return f"{self.url}{status}{title}"
 
 
-async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, timeout_ms: int) -> Arrived:
+async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, timeout_ms: int) -> NavigationResult:
     """Go to an address.
 
     Raises:
@@ -66,7 +66,7 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
     return await _move(tab, checked, timeout_ms, go)
 
 
-async def go_back(tab: Tab, timeout_ms: int) -> Arrived:
+async def go_back(tab: Tab, timeout_ms: int) -> NavigationResult:
     """Go one step back in the tab's history.
 
     Raises:
@@ -75,12 +75,12 @@ async def go_back(tab: Tab, timeout_ms: int) -> Arrived:
     return await _step(tab, -1, timeout_ms, lambda: tab.page.go_back(wait_until="load", timeout=timeout_ms))
 
 
-async def go_forward(tab: Tab, timeout_ms: int) -> Arrived:
+async def go_forward(tab: Tab, timeout_ms: int) -> NavigationResult:
     """Go one step forward; see `go_back`."""
     return await _step(tab, 1, timeout_ms, lambda: tab.page.go_forward(wait_until="load", timeout=timeout_ms))
 
 
-async def reload(tab: Tab, timeout_ms: int) -> Arrived:
+async def reload(tab: Tab, timeout_ms: int) -> NavigationResult:
     """Load the page again; see `go_to`."""
     return await _move(tab, tab.page.url, timeout_ms, lambda: tab.page.reload(wait_until="load", timeout=timeout_ms))
 
@@ -106,10 +106,12 @@ def with_scheme(url: str) -> str:
     return f"https://{url}" if "." in name else url
 
 
-async def _step(tab: Tab, step: int, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]) -> Arrived:
+async def _step(
+    tab: Tab, step: int, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]
+) -> NavigationResult:
     async def there() -> bool:
-        told = await (await tab.session()).send("Page.getNavigationHistory")
-        return bool(0 <= told["currentIndex"] + step < len(told["entries"]))
+        reply = await (await tab.session()).send("Page.getNavigationHistory")
+        return bool(0 <= reply["currentIndex"] + step < len(reply["entries"]))
 
     if not await tab.look(there, default=True):
         way = "back" if step < 0 else "forward"
@@ -117,20 +119,22 @@ async def _step(tab: Tab, step: int, timeout_ms: int, move: Callable[[], Awaitab
     return await _move(tab, tab.page.url, timeout_ms, move)
 
 
-async def _move(tab: Tab, url: str, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]) -> Arrived:
-    async def run() -> Arrived:
+async def _move(
+    tab: Tab, url: str, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]
+) -> NavigationResult:
+    async def run() -> NavigationResult:
         async with TitleAtLoad(tab) as asked:
             response = await move()
             title, state = await asked.answer() or await tab.page.evaluate(_LOOK)
         tab.process.heard(tab, title, tab.page.url)
-        return Arrived(tab.page.url, response.status if response else None, title, _STATES.get(state, state))
+        return NavigationResult(tab.page.url, response.status if response else None, title, _STATES.get(state, state))
 
     try:
         return await tab.act(run, timeout_ms)
     except Exception as exc:
         if _DOWNLOAD in str(exc):
             await tab.look(tab.download_began.wait, default=True)
-            return Arrived(url, None, tab.title, "load", is_download=True)
+            return NavigationResult(url, None, tab.title, "load", is_download=True)
         if is_driver_timeout(exc):
             raise await _timed_out(tab, url, timeout_ms) from exc
         if not is_driver_error(exc):

@@ -95,7 +95,7 @@ class Refs:
         for frame in self._frames_to_look_in(page, long) if long is not None else ():
             locator = frame.locator(f"{self._engine}={long}")
             if await _is_there(locator):
-                self._frames[_place(str(long))] = frame
+                self._frames[_frame_number(str(long))] = frame
                 return locator
         raise stale_ref(ref)
 
@@ -116,7 +116,7 @@ class Refs:
             del self._short[self._long.pop(oldest)]
 
     def _frames_to_look_in(self, page: "Page", long: str) -> "list[Frame]":
-        known = page.main_frame if _place(long) == "" else self._frames.get(_place(long))
+        known = page.main_frame if _frame_number(long) == "" else self._frames.get(_frame_number(long))
         return [known] if known is not None else page.frames
 
 
@@ -129,7 +129,7 @@ async def _is_there(locator: "Locator") -> bool:
         return False  # its frame is gone
 
 
-def _place(long: str) -> str:
+def _frame_number(long: str) -> str:
     """The driver's number of the frame, such as `f2`; empty for the page itself."""
     return long.partition("e")[0]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 SNAPSHOT_BYTES = 18_000
-"""Bound of a snapshot; what comes after is left out and said."""
+"""Bound of a snapshot; what comes after is left out, and counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> str:
             raise
         if is_driver_timeout(exc):
             tab.stop_soon()  # as where any other time is up: the next call finds a page that answers
-        said = f"the page did not answer within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
-        raise ToolError("snapshot_failed", f"no snapshot: {said}", retryable=True, tabId=tab.tab_id) from exc
+        reason = f"the page did not answer within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
+        raise ToolError("snapshot_failed", f"no snapshot: {reason}", retryable=True, tabId=tab.tab_id) from exc
 
 
 def _within(lines: list[str]) -> Snapshot:

@@ -16,7 +16,7 @@ from agentcore_chrome.call_limit import cleaning_s, work_s
 from agentcore_chrome.failures import browser_crashed, is_closed
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
-from agentcore_chrome.tab.dialogs import Answer, Dialogs, Seen
+from agentcore_chrome.tab.dialogs import DialogAnswer, DialogRecord, Dialogs
 from agentcore_chrome.tab.refs import Refs
 from agentcore_chrome.tab.tree_lines import read_lines
 
@@ -33,20 +33,20 @@ _OWN_SECONDS = 10.0
 _DOWNLOADS = 20
 _BEHIND_SECONDS = 2.0
 _DRIVER_SECONDS = 0.8
-_HEARSAY_SECONDS = 0.3
+_CRASH_REPORT_SECONDS = 0.3
 
 
 class DialogOpened(Exception):  # noqa: N818 - it ends an action, and is no failure
     """A dialog opened while something was done; what was done goes on behind it."""
 
-    def __init__(self, seen: Seen) -> None:
-        super().__init__(str(seen))
-        self.seen = seen
+    def __init__(self, dialog: DialogRecord) -> None:
+        super().__init__(str(dialog))
+        self.dialog = dialog
 
 
 @dataclass(frozen=True, slots=True)
-class TabWish:
-    """What is wanted of a new tab.
+class TabOptions:
+    """How a new tab is to be.
 
     Args:
         owner: The module that wants it.
@@ -71,7 +71,7 @@ class TabBrowser(Protocol):
 
     def changed(self, tab: "Tab") -> None: ...
     def forget(self, tab: "Tab") -> None: ...
-    def own(self, work: Coroutine[Any, Any, Any]) -> None: ...
+    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None: ...
     def check_frames(self, page: "Page") -> None: ...
     def refusal_of(self, url: str) -> ToolError | None: ...
     def failure_of(self, url: str) -> str | None: ...
@@ -99,29 +99,29 @@ class Tab:
         refusal: What the URL policy said to the page's last attempt to go somewhere.
     """
 
-    def __init__(self, tab_id: str, page: "Page", process: TabBrowser, wish: TabWish, refs: Refs) -> None:
+    def __init__(self, tab_id: str, page: "Page", process: TabBrowser, options: TabOptions, refs: Refs) -> None:
         self.tab_id, self.page, self.process, self.refs = tab_id, page, process, refs
-        self.owner, self.session_id = wish.owner, wish.session_id
-        self.resource_id = wish.resource_id
+        self.owner, self.session_id = options.owner, options.session_id
+        self.resource_id = options.resource_id
         self.opener: Tab | None = None
         self.is_ours = True
         self.title, self.heard_url = "", ""
         self.target_id: str | None = None
         self.created_at_ms = time.time_ns() // 1_000_000
         self.gone: asyncio.Future[ToolError] = asyncio.get_running_loop().create_future()
-        self.dialogs = Dialogs(wish.hold_s)
+        self.dialogs = Dialogs(options.hold_s)
         self.downloads: deque[Download] = deque(maxlen=_DOWNLOADS)
         self.download_began = asyncio.Event()
         self.chooser_opened = asyncio.Event()
         self.file_chooser: FileChooser | None = None
-        self.file_chooser_told = False
+        self.file_chooser_reported = False
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
         self.control = Control(self.describe, self._changed)
         self.dialogs.listener = self._changed
         self.closing = False
         self._session: asyncio.Task[CDPSession] | None = None
-        self._hearing: dict[str, Callable[[Any], None]] = {
+        self._handlers: dict[str, Callable[[Any], None]] = {
             "crash": lambda _: self._crashed(),
             "close": lambda _: self._on_close(),
             "dialog": self._on_dialog,
@@ -137,8 +137,8 @@ class Tab:
 
     def listen(self) -> None:
         """Hear what happens to the page, from the start."""
-        for event, hear in self._hearing.items():
-            self.page.on(event, hear)  # type: ignore[call-overload]
+        for event, handler in self._handlers.items():
+            self.page.on(event, handler)  # type: ignore[call-overload]
         self._session = self._background.start(self._open_session())
         self._session.add_done_callback(ignore_failure)
 
@@ -159,7 +159,7 @@ class Tab:
         if not self.is_ours:
             await self._let_go()
             return
-        self.dialogs.answer_open(Answer(False))
+        self.dialogs.answer_open(DialogAnswer(False))
         async with asyncio.TaskGroup() as group:
             stopping = group.create_task(self.stop_script())
             try:
@@ -320,8 +320,8 @@ class Tab:
 
     async def _let_go(self) -> None:
         """Leave a page as it is, with what it shows and asks, and hear of it no more."""
-        for event, hear in self._hearing.items():
-            self.page.remove_listener(event, hear)
+        for event, handler in self._handlers.items():
+            self.page.remove_listener(event, handler)
         session = await self.look(self.session, None)
         self.end(self._closed())
         if session is not None:
@@ -372,7 +372,7 @@ class Tab:
         """
         if self._stopping is not None and not self._stopping.done():
             await asyncio.wait((self._stopping,), timeout=work_s(_OWN_SECONDS))
-        if self.dialogs.answer_open(Answer(False)) is not None and self._behind:
+        if self.dialogs.answer_open(DialogAnswer(False)) is not None and self._behind:
             await asyncio.wait(set(self._behind), timeout=work_s(_BEHIND_SECONDS))
 
     async def settle(self, limit_s: float) -> None:
@@ -402,13 +402,13 @@ class Tab:
         if self.closing:
             self.end(self._closed())
         else:
-            asyncio.get_running_loop().call_later(_HEARSAY_SECONDS, lambda: self.end(self._closed()))
+            asyncio.get_running_loop().call_later(_CRASH_REPORT_SECONDS, lambda: self.end(self._closed()))
 
     def _crashed(self) -> None:
         log.warning("page_crashed", tab_id=self.tab_id, session_id=self.session_id)
         self.end(browser_crashed("the page's process crashed", tabId=self.tab_id, resourceId=self.resource_id))
         if self.is_ours:
-            self.process.own(self.page.close())
+            self.process.run_in_background(self.page.close())
 
     def _on_dialog(self, dialog: "Dialog") -> None:
         self.dialogs.take(dialog)
@@ -419,7 +419,7 @@ class Tab:
         self.process.changed(self)
 
     def _on_file_chooser(self, chooser: "FileChooser") -> None:
-        self.file_chooser, self.file_chooser_told = chooser, False
+        self.file_chooser, self.file_chooser_reported = chooser, False
         self.chooser_opened.set()
 
     def _on_request_failed(self, request: "Request") -> None:

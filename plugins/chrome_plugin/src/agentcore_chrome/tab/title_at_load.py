@@ -70,10 +70,10 @@ class TitleAtLoad:
         session = await self._tab.session()
         question = {"expression": _AT_LOAD, "awaitPromise": True, "returnByValue": True}
         try:
-            told = await session.send("Runtime.evaluate", question)
+            reply = await session.send("Runtime.evaluate", question)
         except Exception as exc:
             if not is_driver_error(exc):
                 raise
             return None  # the document was left, or the page is gone
-        said = told["result"].get("value")
-        return (str(said[0]), str(said[1])) if said else None
+        value = reply["result"].get("value")
+        return (str(value[0]), str(value[1])) if value else None

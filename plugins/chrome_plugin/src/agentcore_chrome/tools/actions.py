@@ -1,13 +1,15 @@
 """What the tools of `browser` do to a page, beyond finding it."""
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agentcore.api import ToolContext, ToolError, Workspace
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.evaluation import VALUE_CHARS, evaluate
 from agentcore_chrome.tab.tab import Tab
-from agentcore_chrome.tools.result import Told
+from agentcore_chrome.tools.result import ToolOutput
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -32,23 +34,25 @@ async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int,
     Raises:
         ToolError: `action_failed`.
     """
-    await simple(tab, timeout_ms, "click", lambda: tab.page.mouse.click(x, y, click_count=count, button=button))
+    await act_without_element(
+        tab, timeout_ms, "click", lambda: tab.page.mouse.click(x, y, click_count=count, button=button)
+    )
 
 
-async def scroll(tab: Tab, direction: Direction, amount: int, timeout_ms: int) -> Told:
+async def scroll(tab: Tab, direction: Direction, amount: int, timeout_ms: int) -> ToolOutput:
     """Scroll the page.
 
     Raises:
         ToolError: `action_failed`.
     """
-    top, height, window = await simple(
+    top, height, window = await act_without_element(
         tab, timeout_ms, "scroll", lambda: tab.page.evaluate(_SCROLL, [direction, amount])
     )
     fields = {"scrollTop": top, "scrollHeight": height, "clientHeight": window}
-    return Told(f"The page shows {top} to {top + window} of {height} pixels.", fields)
+    return ToolOutput(f"The page shows {top} to {top + window} of {height} pixels.", fields)
 
 
-async def press(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: int) -> Told:
+async def press(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: int) -> ToolOutput:
     """Press a key in whatever has the focus.
 
     Raises:
@@ -56,26 +60,22 @@ async def press(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: i
     """
     chord = "+".join([*modifiers, key])
     try:
-        await simple(tab, timeout_ms, "press the key", lambda: tab.page.keyboard.press(chord))
+        await act_without_element(tab, timeout_ms, "press the key", lambda: tab.page.keyboard.press(chord))
     except ToolError as exc:
         if "Unknown key" in str(exc):
             message = f"there is no key {key!r}; take a character, or a name such as Enter, Tab, ArrowDown, F5"
             raise ToolError("invalid_arguments", message, key=key) from exc
         raise
-    return Told(f"Pressed {chord}.", {"key": key, "modifiers": list(modifiers), "url": tab.page.url})
+    return ToolOutput(f"Pressed {chord}.", {"key": key, "modifiers": list(modifiers), "url": tab.page.url})
 
 
-async def hover(tab: Tab, selector: str, timeout_ms: int) -> Told:
+async def hover(tab: Tab, selector: str, timeout_ms: int) -> ToolOutput:
     """Move the mouse over an element."""
-
-    async def over(locator: "Locator") -> None:
-        await locator.hover(timeout=timeout_ms)
-
-    await on_element(tab, Target(selector), timeout_ms, over)
-    return Told(f"The mouse is over {selector!r}.", {"selector": selector})
+    await on_element(tab, Target(selector), timeout_ms, lambda locator: locator.hover(timeout=timeout_ms))
+    return ToolOutput(f"The mouse is over {selector!r}.", {"selector": selector})
 
 
-async def simple(tab: Tab, timeout_ms: int, what: str, work: Callable[[], Awaitable[T]]) -> T:
+async def act_without_element(tab: Tab, timeout_ms: int, what: str, work: Callable[[], Awaitable[T]]) -> T:
     """Do one thing that needs no element, and say what kept it from being done.
 
     Raises:
@@ -86,8 +86,8 @@ async def simple(tab: Tab, timeout_ms: int, what: str, work: Callable[[], Awaita
     except Exception as exc:
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
-        said = f"not within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
-        raise ToolError("action_failed", f"could not {what}: {said}", retryable=True, url=tab.page.url) from exc
+        reason = f"not within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
+        raise ToolError("action_failed", f"could not {what}: {reason}", retryable=True, url=tab.page.url) from exc
 
 
 def save_file(workspace: Workspace, path: str, data: bytes) -> str:
@@ -96,13 +96,49 @@ def save_file(workspace: Workspace, path: str, data: bytes) -> str:
     Raises:
         ToolError: Those of writing in the workspace.
     """
-    place = workspace.locate(path)
-    workspace.write_file(place, data, create_parents=True)
-    return workspace.show(place)
+    target = workspace.locate(path)
+    workspace.write_file(target, data, create_parents=True)
+    return workspace.show(target)
 
 
-async def keep(ctx: ToolContext, data: bytes, mime: str, name: str) -> Told:
+async def evaluate_script(tab: Tab, script: str, timeout_ms: int) -> ToolOutput:
+    """Run a script in the page.
+
+    Raises:
+        ToolError: Those of `agentcore_chrome.tab.evaluation.evaluate`.
+    """
+    value = await evaluate(tab, script, timeout_ms)
+    if value.cut_text is not None:
+        text = f"{value.cut_text}\n[cut: {value.length:,} characters of JSON in all]"
+        return ToolOutput(text, {"value": None, "cutText": value.cut_text, "length": value.length}, is_cut=True)
+    text = value.value if isinstance(value.value, str) else json.dumps(value.value, ensure_ascii=False, indent=1)
+    return ToolOutput(text, {"value": value.value})
+
+
+async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms: int) -> ToolOutput:
+    """Call a function of a script with an element.
+
+    Raises:
+        ToolError: `evaluation_error`, and those of finding the element.
+    """
+
+    async def run(locator: "Locator") -> Any:
+        try:
+            return await locator.evaluate(script, timeout=timeout_ms)
+        except Exception as exc:
+            if is_driver_error(exc) and type(exc).__name__ == "Error":
+                raise ToolError("evaluation_error", f"the script failed: {headline(exc)}", url=tab.page.url) from exc
+            raise
+
+    value = await on_element(tab, Target(selector), timeout_ms, run, acts=False)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if len(text) > VALUE_CHARS:
+        return ToolOutput(text[:VALUE_CHARS], {"value": None, "length": len(text)}, is_cut=True)
+    return ToolOutput(text, {"value": value})
+
+
+async def keep(ctx: ToolContext, data: bytes, mime: str, name: str) -> ToolOutput:
     """Keep bytes as an artifact."""
     link = await ctx.artifacts.save(data, mime=mime, name=name)
     fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}
-    return Told(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))
+    return ToolOutput(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))

@@ -13,14 +13,13 @@ from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.elements import Target, on_element
-from agentcore_chrome.tab.navigation import Arrived, WaitUntil, go_to
-from agentcore_chrome.tab.pictures import Shot, take_picture
-from agentcore_chrome.tab.tab import Tab, TabWish
+from agentcore_chrome.tab.navigation import NavigationResult, WaitUntil, go_to
+from agentcore_chrome.tab.screenshot import ScreenshotOptions, take_screenshot
+from agentcore_chrome.tab.tab import Tab, TabOptions
+from agentcore_chrome.tools.arguments import DEFAULT_MS
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
-
-DEFAULT_MS = 30_000
 
 
 def typing_ms(text: str, delay_ms: int) -> int:
@@ -29,7 +28,7 @@ def typing_ms(text: str, delay_ms: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Screenshot:
     """A screenshot on the wire."""
 
     mime: str
@@ -69,12 +68,12 @@ class BrowserAdapter(Protocol):
 
 
 class Pages(Protocol):
-    """Who knows which tab stands for a resource, and how a new one is wished for."""
+    """Who knows which tab stands for a resource, and how a new one is to be."""
 
     def tab_for(self, resource_id: str) -> Tab | None: ...
-    def wish_for(self, resource_id: str) -> TabWish: ...
+    def options_for(self, resource_id: str) -> TabOptions: ...
     async def process_for(self, resource_id: str) -> BrowserProcess: ...
-    def own(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]: ...
+    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]: ...
 
 
 class PlaywrightAdapter:
@@ -97,14 +96,14 @@ class PlaywrightAdapter:
             return tab
         opening = self._opening.get(resource_id)
         if opening is None:
-            opening = self._opening[resource_id] = self._pages.own(self._open(resource_id))
+            opening = self._opening[resource_id] = self._pages.run_in_background(self._open(resource_id))
             opening.add_done_callback(lambda _: self._opening.pop(resource_id, None))
             opening.add_done_callback(ignore_failure)
         return await asyncio.shield(opening)
 
     async def _open(self, resource_id: str) -> Tab:
         process = await self._pages.process_for(resource_id)
-        return await self._engine.open_tab(process, self._pages.wish_for(resource_id))
+        return await self._engine.open_tab(process, self._pages.options_for(resource_id))
 
     async def ensure(self, resource_id: str, url: str | None = None) -> dict[str, Any]:
         """See `BrowserAdapter`."""
@@ -115,11 +114,8 @@ class PlaywrightAdapter:
 
     async def click(self, resource_id: str, selector: str, timeout_ms: int = DEFAULT_MS, **how: Any) -> dict[str, Any]:
         """See `BrowserAdapter`; `how`: button, modifiers, click_count."""
-
-        async def click(locator: "Locator") -> None:
-            await locator.click(timeout=timeout_ms, **how)
-
-        await on_element(await self.tab(resource_id), Target(selector), timeout_ms, click)
+        tab = await self.tab(resource_id)
+        await on_element(tab, Target(selector), timeout_ms, lambda locator: locator.click(timeout=timeout_ms, **how))
         return {"clicked": True}
 
     async def type(
@@ -139,10 +135,9 @@ class PlaywrightAdapter:
         self, resource_id: str, url: str, wait_until: WaitUntil = "load", timeout_ms: int = DEFAULT_MS
     ) -> dict[str, Any]:
         """See `BrowserAdapter`."""
-        arrived = await self.arrive(resource_id, url, wait_until, timeout_ms)
-        return arrived.to_json()
+        return (await self.go_to(resource_id, url, wait_until, timeout_ms)).to_json()
 
-    async def arrive(self, resource_id: str, url: str, wait_until: WaitUntil, timeout_ms: int) -> Arrived:
+    async def go_to(self, resource_id: str, url: str, wait_until: WaitUntil, timeout_ms: int) -> NavigationResult:
         """Go to an address and say where the page got to.
 
         Raises:
@@ -157,12 +152,12 @@ class PlaywrightAdapter:
 
     async def screenshot(self, resource_id: str) -> dict[str, str]:
         """See `BrowserAdapter`."""
-        return (await self.picture(resource_id, Shot())).to_json()
+        return (await self.capture(resource_id, ScreenshotOptions())).to_json()
 
-    async def picture(self, resource_id: str, shot: Shot) -> Picture:
+    async def capture(self, resource_id: str, options: ScreenshotOptions) -> Screenshot:
         """A picture of the page, or of an element.
 
         Raises:
-            ToolError: Those of `agentcore_chrome.tab.pictures.take_picture`.
+            ToolError: Those of `agentcore_chrome.tab.screenshot.take_screenshot`.
         """
-        return Picture(shot.mime, await take_picture(await self.tab(resource_id), shot))
+        return Screenshot(options.mime, await take_screenshot(await self.tab(resource_id), options))

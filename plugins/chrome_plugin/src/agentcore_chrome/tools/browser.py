@@ -1,11 +1,10 @@
 """`Browser`: the chat session's own page, for an agent. Ids are optional."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Annotated, Any
 
 from agentcore.api import (
-    CallPreview,
     Field,
     Image,
     ToolContext,
@@ -17,15 +16,24 @@ from agentcore.api import (
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.elements import Target
-from agentcore_chrome.tab.navigation import Arrived, WaitUntil, go_back, go_forward, reload, state_of, with_scheme
-from agentcore_chrome.tab.pictures import Format, Shot
+from agentcore_chrome.tab.navigation import (
+    NavigationResult,
+    WaitUntil,
+    go_back,
+    go_forward,
+    reload,
+    state_of,
+)
 from agentcore_chrome.tab.reading import read_tree
+from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.actions import (
     Button,
     Direction,
     Modifier,
     click_at,
+    evaluate_script,
+    evaluate_with_element,
     hover,
     keep,
     press,
@@ -33,16 +41,29 @@ from agentcore_chrome.tools.actions import (
     scroll,
 )
 from agentcore_chrome.tools.adapter import typing_ms
-from agentcore_chrome.tools.arguments import LONGEST_S, PAGE, PAGE_IF_ANY, LimitMs, PageId, Selector, ShowChanges, Url
-from agentcore_chrome.tools.chrome import DEFAULT_MS, evaluated
-from agentcore_chrome.tools.extra_tools import ExtraTools, element_value
-from agentcore_chrome.tools.result import Told
+from agentcore_chrome.tools.arguments import (
+    DEFAULT_MS,
+    LONGEST_S,
+    PAGE,
+    PAGE_IF_ANY,
+    LimitMs,
+    PageId,
+    PageSelector,
+    Script,
+    ShowChanges,
+    Url,
+)
+from agentcore_chrome.tools.form_tools import FormTools
+from agentcore_chrome.tools.inspection_tools import InspectionTools
+from agentcore_chrome.tools.page_tools import PageTools
+from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, reads_page
 from agentcore_chrome.tools.spellings import with_spellings
 
 _WAIT_MS = 10_000
 
 
-class Browser(ExtraTools):
+class Browser(PageTools, FormTools, InspectionTools):
     """The browser page of a chat session: go somewhere, read, click, type, look."""
 
     title = "Browser"
@@ -52,7 +73,7 @@ class Browser(ExtraTools):
         """The fifteen tools, and the further ones if the settings want them."""
         definitions = [made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition)]
         if not self.settings.extra_tools:
-            definitions = [made for made in definitions if made.name not in self.extra_names()]
+            definitions = [made for made in definitions if made.name in vars(Browser)]
         return [with_spellings(definition) for definition in definitions]
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
@@ -60,13 +81,9 @@ class Browser(ExtraTools):
         limit = super().limit_ms(tool_name, args)
         return typing_ms(args["text"], args["delay"]) if limit is None and "delay" in args else limit
 
-    async def _preview_launch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        url = arguments.get("url")
-        return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
-
     @tool(
         effects=("egress",), destructive=False, idempotent=True, open_world=True, timeout_s=LONGEST_S,
-        preview=_preview_launch, resource=PAGE,
+        preview=SessionPages.preview_url, resource=PAGE,
     )  # fmt: skip
     async def browser_launch(
         self,
@@ -80,28 +97,25 @@ class Browser(ExtraTools):
         """Start the session's browser. When it runs already, it says so and starts nothing, unless new_page is set."""
         resource = self.resource(ctx)
         is_running = self.open_page(ctx) is not None
-        self.wish(resource.session_id, headless, viewport)
+        self.set_options(resource.session_id, headless, viewport)
         if new_page and is_running:
             resource = self.runtime.resources.create(
                 self.resource_type, resource.session_id, on_release=self.release_tab
             )
         tab = await self.adapter.tab(resource.resource_id)
         if url is not None:
-            return await self.told(ctx, tab, self._opened_at(tab, url))
+            return await self.run(ctx, tab, self._opened_at(tab, url))
         started = not is_running or new_page
-        said = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
-        return await self.told(ctx, tab, _ready(Told(said, {"started": started, "url": tab.page.url})))
+        text = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
+        return await self.result(ctx, tab, ToolOutput(text, {"started": started, "url": tab.page.url}))
 
-    async def _opened_at(self, tab: Tab, url: str) -> Told:
-        arrived = await self.adapter.arrive(str(tab.resource_id), url, "load", DEFAULT_MS)
-        return Told(f"Page {tab.resource_id} is open: {arrived}", {"started": True, **arrived.to_json()})
-
-    async def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        return CallPreview(urls=(self.policy.check(with_scheme(arguments["url"])),))
+    async def _opened_at(self, tab: Tab, url: str) -> ToolOutput:
+        arrived = await self.adapter.go_to(str(tab.resource_id), url, "load", DEFAULT_MS)
+        return ToolOutput(f"Page {tab.resource_id} is open: {arrived}", {"started": True, **arrived.to_json()})
 
     @tool(
         effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
-        preview=_preview_navigate, resource=PAGE,
+        preview=SessionPages.preview_url, resource=PAGE,
     )  # fmt: skip
     async def browser_navigate(
         self,
@@ -114,19 +128,16 @@ class Browser(ExtraTools):
     ) -> ToolResult:
         """Go to an address, and give the final address, HTTP status and title."""
 
-        async def go(tab: Tab) -> Told:
-            return _arrived(await self.adapter.arrive(str(tab.resource_id), url, waitUntil, timeoutMs))
+        def go(tab: Tab) -> Awaitable[ToolOutput]:
+            return _arrived(self.adapter.go_to(str(tab.resource_id), url, waitUntil, timeoutMs))
 
         return await self.on_page(ctx, go, snapshot=snapshot)
 
-    @tool(
-        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
-        preview=ExtraTools.preview_action, resource=PAGE,
-    )  # fmt: skip
+    @acts_on_page
     async def browser_click(
         self,
         ctx: ToolContext,
-        selector: Selector | None = None,
+        selector: PageSelector | None = None,
         x: Annotated[
             float | None, Field(ge=0, le=100_000, description="Place in the window, with y, instead of a selector.")
         ] = None,
@@ -144,24 +155,21 @@ class Browser(ExtraTools):
             raise ToolError("invalid_arguments", "give either selector, or x and y")
         count = 2 if doubleClick else 1
 
-        async def click(tab: Tab) -> Told:
+        async def click(tab: Tab) -> ToolOutput:
             if selector is None:
                 await click_at(tab, x or 0, y or 0, timeoutMs, count=count, button=button)
-                return Told(f"Clicked at {x:g}, {y:g}.", {"clicked": True, "url": tab.page.url})
+                return ToolOutput(f"Clicked at {x:g}, {y:g}.", {"clicked": True, "url": tab.page.url})
             how = {"button": button, "modifiers": modifiers, "click_count": count}
             done = await self.adapter.click(str(tab.resource_id), selector, timeoutMs, **how)
-            return Told(f"Clicked {selector!r}.", {**done, "url": tab.page.url})
+            return ToolOutput(f"Clicked {selector!r}.", {**done, "url": tab.page.url})
 
         return await self.on_page(ctx, click, snapshot=snapshot)
 
-    @tool(
-        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
-        preview=ExtraTools.preview_action, resource=PAGE,
-    )  # fmt: skip
+    @acts_on_page
     async def browser_type(
         self,
         ctx: ToolContext,
-        selector: Selector,
+        selector: PageSelector,
         text: Annotated[str, Field(max_length=100_000, description="What to type.")],
         delay: Annotated[int, Field(ge=0, le=1000, description="Milliseconds between the keys.")] = 0,
         submit: Annotated[bool, Field(description="Press Enter afterwards.")] = False,
@@ -173,16 +181,18 @@ class Browser(ExtraTools):
     ) -> ToolResult:
         """Empty a field, then type text into it key by key."""
 
-        async def type_in(tab: Tab) -> Told:
+        async def type_in(tab: Tab) -> ToolOutput:
             await self.adapter.type(str(tab.resource_id), selector, text, delay, timeoutMs)
             if submit:
                 await press(tab, "Enter", (), DEFAULT_MS)
-            return Told(f"Typed {len(text)} characters into {selector!r}.", {"typed": len(text), "url": tab.page.url})
+            return ToolOutput(
+                f"Typed {len(text)} characters into {selector!r}.", {"typed": len(text), "url": tab.page.url}
+            )
 
         return await self.on_page(ctx, type_in, snapshot=snapshot)
 
     @tool(
-        effects=("egress",), open_world=True, preview=ExtraTools.preview_action, resource=PAGE,
+        effects=("egress",), open_world=True, preview=SessionPages.preview_action, resource=PAGE,
     )  # fmt: skip
     async def browser_scroll(
         self,
@@ -194,14 +204,11 @@ class Browser(ExtraTools):
         """Scroll the page up or down, or to its top or bottom."""
         return await self.on_page(ctx, lambda tab: scroll(tab, direction, amount, DEFAULT_MS))
 
-    @tool(
-        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
-        preview=ExtraTools.preview_action, resource=PAGE,
-    )  # fmt: skip
+    @acts_on_page
     async def browser_hover(
         self,
         ctx: ToolContext,
-        selector: Selector,
+        selector: PageSelector,
         snapshot: ShowChanges = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
@@ -210,7 +217,7 @@ class Browser(ExtraTools):
         return await self.on_page(ctx, lambda tab: hover(tab, selector, timeoutMs), snapshot=snapshot)
 
     @tool(
-        effects=("egress",), open_world=True, preview=ExtraTools.preview_action, resource=PAGE,
+        effects=("egress",), open_world=True, preview=SessionPages.preview_action, resource=PAGE,
     )  # fmt: skip
     async def browser_press_key(
         self,
@@ -223,14 +230,14 @@ class Browser(ExtraTools):
         """Press a key, with others held if wanted, in whatever has the focus."""
         return await self.on_page(ctx, lambda tab: press(tab, key, modifiers, DEFAULT_MS), snapshot=snapshot)
 
-    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, preview=ExtraTools.preview_file, resource=PAGE)
+    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, preview=SessionPages.preview_file, resource=PAGE)
     async def browser_screenshot(
         self,
         ctx: ToolContext,
         path: Annotated[
             str | None, Field(max_length=4096, description="File in the workspace; left out, an artifact is kept.")
         ] = None,
-        selector: Annotated[Selector | None, Field(description="Only this element.")] = None,
+        selector: Annotated[PageSelector | None, Field(description="Only this element.")] = None,
         full_page: Annotated[bool, Field(description="All of the page, not just what fits the window.")] = False,
         format: Format = "png",  # noqa: A002
         inline: Annotated[bool, Field(description="Give the picture itself.")] = False,
@@ -238,62 +245,64 @@ class Browser(ExtraTools):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Take a picture of the page, of all of it, or of one element."""
-        shot = Shot(Target(selector) if selector else None, full_page, format, timeoutMs)
+        shot = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
 
-        async def look(tab: Tab) -> Told:
-            picture = await self.adapter.picture(str(tab.resource_id), shot)
+        async def look(tab: Tab) -> ToolOutput:
+            picture = await self.adapter.capture(str(tab.resource_id), shot)
             if path is not None:
                 shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture.data)
-                return Told(f"Wrote {shown} ({len(picture.data):,} bytes).", {"path": shown, "mime": picture.mime})
+                return ToolOutput(
+                    f"Wrote {shown} ({len(picture.data):,} bytes).", {"path": shown, "mime": picture.mime}
+                )
             if inline:
-                return Told("", picture.to_json(), (Image(picture.data, picture.mime),))
+                return ToolOutput("", picture.to_json(), (Image(picture.data, picture.mime),))
             return await keep(ctx, picture.data, picture.mime, f"{tab.resource_id}.{format}")
 
         return await self.on_page(ctx, look)
 
-    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
+    @reads_page
     async def browser_get_dom(
         self,
         ctx: ToolContext,
-        selector: Annotated[Selector, Field(description="Where the tree begins.")] = "body",
+        selector: Annotated[PageSelector, Field(description="Where the tree begins.")] = "body",
         max_depth: Annotated[int, Field(ge=1, le=50, description="How many levels.")] = 5,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Give a simplified tree of the page's elements: tag, id, classes and text, a line each."""
 
-        async def read(tab: Tab) -> Told:
+        async def read(tab: Tab) -> ToolOutput:
             text, is_cut = await read_tree(tab, selector, max_depth, timeoutMs)
             if is_cut:
                 text += "\n[more elements are left out; name a selector for a part]"
-            return Told(text, {"dom": text, "isCut": is_cut}, is_cut=is_cut)
+            return ToolOutput(text, {"dom": text, "isCut": is_cut}, is_cut=is_cut)
 
         return await self.on_page(ctx, read)
 
     @tool(
         effects=("execute",), open_world=True, timeout_s=LONGEST_S,
-        preview=ExtraTools.preview_action, resource=PAGE,
+        preview=SessionPages.preview_action, resource=PAGE,
     )  # fmt: skip
     async def browser_evaluate(
         self,
         ctx: ToolContext,
-        script: Annotated[
-            str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")
-        ],
-        selector: Annotated[Selector | None, Field(description="An element that a function is called with.")] = None,
+        script: Script,
+        selector: Annotated[
+            PageSelector | None, Field(description="An element that a function is called with.")
+        ] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Run JavaScript in the page and give its value. A function is called; `await` and `return` work."""
         if selector is not None:
-            return await self.on_page(ctx, lambda tab: element_value(tab, selector, script, timeoutMs))
-        return await self.on_page(ctx, lambda tab: evaluated(tab, script, timeoutMs))
+            return await self.on_page(ctx, lambda tab: evaluate_with_element(tab, selector, script, timeoutMs))
+        return await self.on_page(ctx, lambda tab: evaluate_script(tab, script, timeoutMs))
 
-    @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
+    @reads_page
     async def browser_wait_for(
         self,
         ctx: ToolContext,
-        selector: Selector | None = None,
+        selector: PageSelector | None = None,
         state: Annotated[waiting.ElementState, Field(description="What the element shall be.")] = "visible",
         condition: Annotated[
             str | None, Field(max_length=100_000, description="JavaScript expression that shall be true.")
@@ -310,7 +319,7 @@ class Browser(ExtraTools):
                 "invalid_arguments", f"give one of selector, condition, text, textGone; {len(given)} were given"
             )
 
-        async def wait(tab: Tab) -> Told:
+        async def wait(tab: Tab) -> ToolOutput:
             if condition is not None:
                 await waiting.for_condition(tab, condition, timeout)
             elif text is not None:
@@ -319,51 +328,30 @@ class Browser(ExtraTools):
                 await waiting.for_selector(tab, f"text={textGone}", "hidden", timeout)
             else:
                 await waiting.for_selector(tab, str(selector), state, timeout)
-            return Told("It is so now.", {"url": tab.page.url})
+            return ToolOutput("It is so now.", {"url": tab.page.url})
 
         return await self.on_page(ctx, wait)
 
-    @tool(
-        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
-        preview=ExtraTools.preview_action, resource=PAGE,
-    )  # fmt: skip
+    @acts_on_page
     async def browser_go_back(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult:  # fmt: skip
         """Go one page back in the history, and give the address arrived at."""
+        return await self.on_page(ctx, lambda tab: _arrived(go_back(tab, timeoutMs)))
 
-        async def back(tab: Tab) -> Told:
-            return _arrived(await go_back(tab, timeoutMs))
-
-        return await self.on_page(ctx, back)
-
-    @tool(
-        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
-        preview=ExtraTools.preview_action, resource=PAGE,
-    )  # fmt: skip
+    @acts_on_page
     async def browser_go_forward(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult:  # fmt: skip
         """Go one page forward in the history, and give the address arrived at."""
+        return await self.on_page(ctx, lambda tab: _arrived(go_forward(tab, timeoutMs)))
 
-        async def forward(tab: Tab) -> Told:
-            return _arrived(await go_forward(tab, timeoutMs))
-
-        return await self.on_page(ctx, forward)
-
-    @tool(
-        effects=("egress",), open_world=True, timeout_s=LONGEST_S,
-        preview=ExtraTools.preview_action, resource=PAGE,
-    )  # fmt: skip
+    @acts_on_page
     async def browser_reload(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult:  # fmt: skip
         """Load the page again."""
-
-        async def again(tab: Tab) -> Told:
-            return _arrived(await reload(tab, timeoutMs))
-
-        return await self.on_page(ctx, again)
+        return await self.on_page(ctx, lambda tab: _arrived(reload(tab, timeoutMs)))
 
     @tool(read_only=True, idempotent=True, open_world=False, resource=PAGE_IF_ANY)
     async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult:
@@ -373,12 +361,9 @@ class Browser(ExtraTools):
             return ToolResult("No browser runs in this session.", {"running": False})
         title, state = await state_of(tab)
         fields = {"running": True, "url": tab.page.url, "title": title, "loadState": state, "state": tab.state}
-        return await self.told(ctx, tab, _ready(Told(f"{tab.page.url} – {title} ({state})", fields)))
+        return await self.result(ctx, tab, ToolOutput(f"{tab.page.url} – {title} ({state})", fields))
 
 
-def _arrived(arrived: Arrived) -> Told:
-    return Told(str(arrived), arrived.to_json())
-
-
-async def _ready(told: Told) -> Told:
-    return told
+async def _arrived(going: Awaitable[NavigationResult]) -> ToolOutput:
+    arrived = await going
+    return ToolOutput(str(arrived), arrived.to_json())

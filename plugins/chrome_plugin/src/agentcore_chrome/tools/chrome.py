@@ -1,6 +1,6 @@
 """`Chrome`: browsers with explicit ids, for tools and people that manage several."""
 
-import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,7 +9,6 @@ from agentcore.api import (
     Field,
     Image,
     Request,
-    ResourceUse,
     Response,
     Runtime,
     ToolContext,
@@ -19,35 +18,34 @@ from agentcore.api import (
     tool,
 )
 from agentcore_chrome.browser.engine import Engine
-from agentcore_chrome.browser.launching import LaunchWish
+from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.failures import instance_not_found
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.elements import Target, on_element
-from agentcore_chrome.tab.evaluation import evaluate
-from agentcore_chrome.tab.navigation import WaitUntil, go_to, state_of, with_scheme
-from agentcore_chrome.tab.pictures import Format, Shot, take_picture
+from agentcore_chrome.tab.navigation import WaitUntil, go_to, state_of
 from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
-from agentcore_chrome.tab.tab import Tab, TabWish
+from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
+from agentcore_chrome.tab.tab import Tab, TabOptions
+from agentcore_chrome.tools.actions import evaluate_script
+from agentcore_chrome.tools.arguments import (
+    DEFAULT_MS,
+    LONGEST_S,
+    TAB,
+    TAB_AT_ONCE,
+    BrowserId,
+    LimitMs,
+    Script,
+    TabId,
+    TabSelector,
+    Url,
+)
 from agentcore_chrome.tools.engine_module import EngineModule
-from agentcore_chrome.tools.result import Told
+from agentcore_chrome.tools.result import ToolOutput
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
-
-_LONGEST_S = 600.0
-_TAB = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found")
-_TAB_AT_ONCE = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found", skip_queue=True)
-
-BrowserId = Annotated[str, Field(max_length=64, description="Id that chrome_launch gave.")]
-TabId = Annotated[str, Field(max_length=64, description="Id that chrome_new_tab gave; chrome_list shows them.")]
-Url = Annotated[str, Field(min_length=1, max_length=16_384, description="Address, such as https://example.org/a.")]
-Selector = Annotated[
-    str, Field(min_length=1, max_length=4096, description="CSS selector; of several matches the first is taken.")
-]
-TimeoutMs = Annotated[int, Field(ge=1, le=300_000, description="Limit in milliseconds.")]
-DEFAULT_MS = 30_000
 
 
 class Chrome(EngineModule):
@@ -69,7 +67,7 @@ class Chrome(EngineModule):
 
     # -- browsers and tabs -------------------------------------------------------------------------------------
 
-    @tool(effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=_LONGEST_S)
+    @tool(effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=LONGEST_S)
     async def chrome_launch(
         self,
         ctx: ToolContext,
@@ -79,8 +77,8 @@ class Chrome(EngineModule):
         userAgent: Annotated[str | None, Field(max_length=1000, description="How it names itself to servers.")] = None,
     ) -> ToolResult:
         """Start a new browser process and give its id. It has no tab yet: open one with chrome_new_tab."""
-        wish = LaunchWish(headless, viewport, locale, userAgent, ctx.session_id)
-        process = await self.begun(self.engine.launch(wish), BrowserProcess.close)
+        options = LaunchOptions(headless, viewport, locale, userAgent, ctx.session_id)
+        process = await self.shielded(self.engine.launch(options), BrowserProcess.close)
         text = f"Started browser {process.browser_id} (version {process.version}, process {process.pid})."
         return ToolResult(text, {"browserId": process.browser_id, "pid": process.pid, "version": process.version})
 
@@ -103,15 +101,14 @@ class Chrome(EngineModule):
 
     async def _preview_new_tab(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._process(ctx, arguments["browserId"])
-        url = arguments.get("url")
-        return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
+        return await self.preview_url(ctx, arguments)
 
     @tool(
         effects=("egress",),
         destructive=False,
         idempotent=False,
         open_world=True,
-        timeout_s=_LONGEST_S,
+        timeout_s=LONGEST_S,
         preview=_preview_new_tab,
     )
     async def chrome_new_tab(
@@ -120,24 +117,24 @@ class Chrome(EngineModule):
         browserId: BrowserId,
         url: Url | None = None,
         waitUntil: WaitUntil = "load",
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Open a new tab in a browser, at an address if one is given, and give its id.
 
         If the address cannot be loaded, the tab is closed again.
         """
         process = self._process(ctx, browserId)
-        wish = TabWish(self.runtime.name, process.session_id or ctx.session_id)
-        tab = await self.begun(self.engine.open_tab(process, wish), Tab.close)
+        options = TabOptions(self.runtime.name, process.session_id or ctx.session_id)
+        tab = await self.shielded(self.engine.open_tab(process, options), Tab.close)
         if url is None:
             return ToolResult(f"Opened tab {tab.tab_id}.", {"tabId": tab.tab_id, "browserId": browserId})
         try:
-            return await self.told(ctx, tab, self._go(tab, url, waitUntil, timeoutMs), browserId=browserId)
+            return await self.run(ctx, tab, self._go(tab, url, waitUntil, timeoutMs), browserId=browserId)
         except ToolError:
             await self.finish(tab.close())
             raise
 
-    @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False, resource=_TAB_AT_ONCE)
+    @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False, resource=TAB_AT_ONCE)
     async def chrome_close_tab(self, ctx: ToolContext, tabId: TabId) -> ToolResult:
         """Close a tab, also one that hangs."""
         await self._tab(ctx).close()
@@ -157,15 +154,17 @@ class Chrome(EngineModule):
 
     # -- one tab -----------------------------------------------------------------------------------------------
 
-    async def _preview_navigate(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        return CallPreview(urls=(self.policy.check(with_scheme(arguments["url"])),))
-
     async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self._tab(ctx).page.url,))
 
+    _reads_tab = tool(read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, resource=TAB)
+    _acts_on_tab = tool(
+        effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB
+    )
+
     @tool(
-        effects=("egress",), idempotent=True, open_world=True, timeout_s=_LONGEST_S,
-        preview=_preview_navigate, resource=_TAB,
+        effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
+        preview=EngineModule.preview_url, resource=TAB,
     )  # fmt: skip
     async def chrome_navigate(
         self,
@@ -173,137 +172,133 @@ class Chrome(EngineModule):
         tabId: TabId,
         url: Url,
         waitUntil: Annotated[WaitUntil, Field(description="What to wait for.")] = "load",
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Go to an address, and give the final address, HTTP status, title and load state."""
         tab = self._tab(ctx)
-        return await self.told(ctx, tab, self._go(tab, url, waitUntil, timeoutMs))
+        return await self.run(ctx, tab, self._go(tab, url, waitUntil, timeoutMs))
 
-    @tool(read_only=True, idempotent=True, open_world=True, resource=_TAB)
+    @tool(read_only=True, idempotent=True, open_world=True, resource=TAB)
     async def chrome_get_url(self, ctx: ToolContext, tabId: TabId) -> ToolResult:
         """Give the address, title and load state of a tab."""
         tab = self._tab(ctx)
         title, state = await state_of(tab)
-        told = Told(f"{tab.page.url} – {title}", {"url": tab.page.url, "title": title, "loadState": state})
-        return await self.told(ctx, tab, _ready(told))
+        fields = {"url": tab.page.url, "title": title, "loadState": state}
+        return await self.result(ctx, tab, ToolOutput(f"{tab.page.url} – {title}", fields))
 
-    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    @_reads_tab
     async def chrome_screenshot(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: Annotated[Selector | None, Field(description="Only this element.")] = None,
+        selector: Annotated[TabSelector | None, Field(description="Only this element.")] = None,
         fullPage: Annotated[bool, Field(description="All of the page, not just what fits the window.")] = False,
         format: Format = "png",  # noqa: A002
         inline: Annotated[bool, Field(description="Give the picture itself; else it is kept as an artifact.")] = True,
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Take a picture of a tab, of the whole page, or of one element."""
         tab = self._tab(ctx)
-        shot = Shot(Target(selector) if selector else None, fullPage, format, timeoutMs)
-        return await self.told(ctx, tab, self._picture(ctx, tab, shot, inline=inline))
+        shot = ScreenshotOptions(Target(selector) if selector else None, fullPage, format, timeoutMs)
+        return await self.run(ctx, tab, self._picture(ctx, tab, shot, inline=inline))
 
-    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    @_reads_tab
     async def chrome_get_content(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: Selector | None = None,
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        selector: TabSelector | None = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Give the HTML of a page, or of the first element that matches a selector; long ones are cut."""
         tab = self._tab(ctx)
-        return await self.told(ctx, tab, _piece(read_html(tab, selector, CONTENT_CHARS, timeoutMs), "html"))
+        return await self.run(ctx, tab, _piece(read_html(tab, selector, CONTENT_CHARS, timeoutMs), "html"))
 
-    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    @_reads_tab
     async def chrome_get_text(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: Selector | None = None,
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        selector: TabSelector | None = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Give the text of a page as a person sees it, or of the first element that matches a selector."""
         tab = self._tab(ctx)
-        return await self.told(ctx, tab, _piece(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text"))
+        return await self.run(ctx, tab, _piece(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text"))
 
-    @tool(effects=("egress",), open_world=True, timeout_s=_LONGEST_S, preview=_preview_action, resource=_TAB)
+    @_acts_on_tab
     async def chrome_click(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: Selector,
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        selector: TabSelector,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Click an element, once it is there, visible and enabled."""
+        return await self._on_element(
+            ctx, selector, timeoutMs, lambda locator: locator.click(timeout=timeoutMs), f"Clicked {selector!r}."
+        )
 
-        async def click(locator: "Locator") -> None:
-            await locator.click(timeout=timeoutMs)
-
-        return await self._on_element(ctx, selector, timeoutMs, click, f"Clicked {selector!r}.")
-
-    @tool(effects=("egress",), open_world=True, timeout_s=_LONGEST_S, preview=_preview_action, resource=_TAB)
+    @_acts_on_tab
     async def chrome_type(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: Selector,
+        selector: TabSelector,
         text: Annotated[str, Field(max_length=100_000, description="What to type; it comes after what is there.")],
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Type text into an element, key by key, after what it holds already."""
-
-        async def type_in(locator: "Locator") -> None:
-            await locator.press_sequentially(text, timeout=timeoutMs)
-
-        return await self._on_element(ctx, selector, timeoutMs, type_in, f"Typed {len(text)} characters.")
+        return await self._on_element(
+            ctx,
+            selector,
+            timeoutMs,
+            lambda locator: locator.press_sequentially(text, timeout=timeoutMs),
+            f"Typed {len(text)} characters.",
+        )
 
     @tool(
-        effects=("egress",), idempotent=True, open_world=True, timeout_s=_LONGEST_S,
-        preview=_preview_action, resource=_TAB,
+        effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
+        preview=_preview_action, resource=TAB,
     )  # fmt: skip
     async def chrome_fill(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: Selector,
+        selector: TabSelector,
         text: Annotated[str, Field(max_length=1_000_000, description="The field's new content.")],
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Empty a field and fill it with text at once."""
+        return await self._on_element(
+            ctx, selector, timeoutMs, lambda locator: locator.fill(text, timeout=timeoutMs), f"Filled {selector!r}."
+        )
 
-        async def fill(locator: "Locator") -> None:
-            await locator.fill(text, timeout=timeoutMs)
-
-        return await self._on_element(ctx, selector, timeoutMs, fill, f"Filled {selector!r}.")
-
-    @tool(effects=("execute",), open_world=True, timeout_s=_LONGEST_S, preview=_preview_action, resource=_TAB)
+    @tool(effects=("execute",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB)
     async def chrome_evaluate(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        script: Annotated[
-            str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")
-        ],
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        script: Script,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Run JavaScript in a page and give its value. A function is called; `await` and `return` work."""
         tab = self._tab(ctx)
-        return await self.told(ctx, tab, evaluated(tab, script, timeoutMs))
+        return await self.run(ctx, tab, evaluate_script(tab, script, timeoutMs))
 
-    @tool(read_only=True, idempotent=True, open_world=True, timeout_s=_LONGEST_S, resource=_TAB)
+    @_reads_tab
     async def chrome_wait_for(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: Selector | None = None,
+        selector: TabSelector | None = None,
         state: Annotated[waiting.ElementState, Field(description="What the element shall be.")] = "visible",
         condition: Annotated[
             str | None, Field(max_length=100_000, description="JavaScript expression that shall be true.")
         ] = None,
         url: Annotated[str | None, Field(max_length=16_384, description="Address, with * and ** for anything.")] = None,
         loadState: waiting.LoadState | None = None,
-        timeoutMs: TimeoutMs = DEFAULT_MS,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Wait for one of: an element's state, a condition, an address, a load state."""
         tab = self._tab(ctx)
@@ -312,7 +307,7 @@ class Chrome(EngineModule):
             raise ToolError(
                 "invalid_arguments", f"give one of selector, condition, url, loadState; {len(given)} were given"
             )
-        return await self.told(ctx, tab, _waited(tab, selector, state, condition, url, loadState, timeoutMs))
+        return await self.run(ctx, tab, _waited(tab, selector, state, condition, url, loadState, timeoutMs))
 
     # -- the page ----------------------------------------------------------------------------------------------
 
@@ -345,48 +340,36 @@ class Chrome(EngineModule):
     def _shows(self, ctx: ToolContext, browser: dict[str, Any]) -> bool:
         return self.may_reach(ctx, browser["sessionId"])
 
-    async def _go(self, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> Told:
+    async def _go(self, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> ToolOutput:
         arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
-        return Told(str(arrived), arrived.to_json())
+        return ToolOutput(str(arrived), arrived.to_json())
 
-    async def _picture(self, ctx: ToolContext, tab: Tab, shot: Shot, *, inline: bool) -> Told:
-        picture = await take_picture(tab, shot)
+    async def _picture(self, ctx: ToolContext, tab: Tab, shot: ScreenshotOptions, *, inline: bool) -> ToolOutput:
+        picture = await take_screenshot(tab, shot)
         fields = {"mime": shot.mime, "sizeBytes": len(picture), "url": tab.page.url}
         if inline:
-            return Told("", fields, (Image(picture, shot.mime),))
+            return ToolOutput("", fields, (Image(picture, shot.mime),))
         link = await ctx.artifacts.save(picture, mime=shot.mime, name=f"screenshot-{tab.tab_id}.{shot.format}")
-        return Told(f"Kept as {link.name}.", {**fields, "artifactId": link.artifact_id}, (link,))
+        return ToolOutput(f"Kept as {link.name}.", {**fields, "artifactId": link.artifact_id}, (link,))
 
-    async def _on_element(self, ctx: ToolContext, selector: str, timeout_ms: int, work: Any, said: str) -> ToolResult:
+    async def _on_element(
+        self, ctx: ToolContext, selector: str, timeout_ms: int, work: Callable[["Locator"], Awaitable[Any]], text: str
+    ) -> ToolResult:
         tab = self._tab(ctx)
 
-        async def act() -> Told:
+        async def act() -> ToolOutput:
             await on_element(tab, Target(selector), timeout_ms, work)
-            return Told(said, {"url": tab.page.url})
+            return ToolOutput(text, {"url": tab.page.url})
 
-        return await self.told(ctx, tab, act())
-
-
-async def evaluated(tab: Tab, script: str, timeout_ms: int) -> Told:
-    """Run a script, and tell its value."""
-    value = await evaluate(tab, script, timeout_ms)
-    if value.cut_text is not None:
-        text = f"{value.cut_text}\n[cut: {value.length:,} characters of JSON in all]"
-        return Told(text, {"value": None, "cutText": value.cut_text, "length": value.length}, is_cut=True)
-    text = value.value if isinstance(value.value, str) else json.dumps(value.value, ensure_ascii=False, indent=1)
-    return Told(text, {"value": value.value})
+        return await self.run(ctx, tab, act())
 
 
-async def _ready(told: Told) -> Told:
-    return told
-
-
-async def _piece(reading: Any, field: Literal["html", "text"]) -> Told:
+async def _piece(reading: Any, field: Literal["html", "text"]) -> ToolOutput:
     piece: Piece = await reading
     text = piece.text
     if piece.is_cut:
         text += f"\n[cut: {piece.length:,} characters in all; name a selector for a part]"
-    return Told(text, {field: piece.text, "length": piece.length, "isCut": piece.is_cut}, is_cut=piece.is_cut)
+    return ToolOutput(text, {field: piece.text, "length": piece.length, "isCut": piece.is_cut}, is_cut=piece.is_cut)
 
 
 async def _waited(
@@ -397,7 +380,7 @@ async def _waited(
     url: str | None,
     load_state: waiting.LoadState | None,
     timeout_ms: int,
-) -> Told:
+) -> ToolOutput:
     if selector is not None:
         await waiting.for_selector(tab, selector, state, timeout_ms)
     elif condition is not None:
@@ -406,7 +389,7 @@ async def _waited(
         await waiting.for_url(tab, url, timeout_ms)
     elif load_state is not None:
         await waiting.for_load_state(tab, load_state, timeout_ms)
-    return Told("It is so now.", {"url": tab.page.url})
+    return ToolOutput("It is so now.", {"url": tab.page.url})
 
 
 def _reachable(module: Chrome, ctx: ToolContext, browser: dict[str, Any]) -> dict[str, Any]:

@@ -6,18 +6,30 @@ from typing import Any, TypeVar
 
 import structlog
 
-from agentcore.api import Image, Module, Request, Resource, Runtime, ToolContext, ToolError, ToolResult, UrlPolicy
+from agentcore.api import (
+    CallPreview,
+    Image,
+    Module,
+    Request,
+    Resource,
+    Runtime,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    UrlPolicy,
+)
 from agentcore_chrome.background import Background
 from agentcore_chrome.browser.engine import Engine, acquire, give_back
 from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import CallLimit, cleaning_s
-from agentcore_chrome.live.driving import Watching
+from agentcore_chrome.live.input import WatchMessage
 from agentcore_chrome.live.preview import serve_preview
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.favicons import Favicons
+from agentcore_chrome.tab.navigation import with_scheme
 from agentcore_chrome.tab.tab import DialogOpened, Tab
-from agentcore_chrome.tools.result import Told, answer
+from agentcore_chrome.tools.result import ToolOutput, make_result, output_of_dialog
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -28,14 +40,11 @@ _QUIET_SECONDS = 0.1
 _FINISH_SECONDS = 10.0
 
 
-class EngineModule(Module):
+class EngineModule(Module[EngineSettings]):
     """A module over the shared engine."""
 
     config_key = "chrome"
     resource_type = ""
-
-    class Settings(EngineSettings):
-        """See `EngineSettings`."""
 
     engine: Engine
     policy: UrlPolicy
@@ -45,11 +54,11 @@ class EngineModule(Module):
         self._engine: Engine | None = None
         self._favicons: Favicons | None = None
         self._background = Background("agentcore_chrome")
-        self._telling: asyncio.TimerHandle | None = None
+        self._notifying: asyncio.TimerHandle | None = None
 
     async def init(self, runtime: Runtime) -> None:
         """Take the engine; no browser starts yet."""
-        settings: EngineSettings = runtime.settings
+        settings = self.settings
         self.policy = runtime.url_policy(
             allow_private=settings.allow_private,
             allowed_hosts=settings.allowed_hosts,
@@ -59,7 +68,7 @@ class EngineModule(Module):
         self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
         self._favicons = Favicons(self.policy, self.icon_found)
         self.engine.listeners.append(self)
-        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=Watching)
+        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=WatchMessage)
         runtime.subscribe("stop.changed", self._on_stop)
         await asyncio.to_thread(_note_browser, runtime, settings)
 
@@ -70,8 +79,8 @@ class EngineModule(Module):
             return
         if self in engine.listeners:
             engine.listeners.remove(self)
-        if self._telling is not None:
-            self._telling.cancel()
+        if self._notifying is not None:
+            self._notifying.cancel()
         if self._favicons is not None:
             self._favicons.close()
         own = [tab for tab in engine.tabs.values() if tab.owner == self.runtime.name]
@@ -96,16 +105,24 @@ class EngineModule(Module):
         limit: int | None = args.get("timeoutMs", args.get("timeout"))
         return limit
 
-    async def told(self, ctx: ToolContext, tab: Tab, work: Awaitable[Told], **ids: Any) -> ToolResult:
+    async def preview_url(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        """A call that goes to an address, if it names one."""
+        url = arguments.get("url")
+        return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
+
+    async def run(self, ctx: ToolContext, tab: Tab, work: Awaitable[ToolOutput], **ids: Any) -> ToolResult:
         """Do something with a tab and make the call's result."""
-        done: Told | DialogOpened
         try:
-            done = await work
+            output = await work
         except DialogOpened as opened:
-            done = opened
+            output = output_of_dialog(opened)
+        return await self.result(ctx, tab, output, **ids)
+
+    async def result(self, ctx: ToolContext, tab: Tab, output: ToolOutput, **ids: Any) -> ToolResult:
+        """Make the result of a call on a tab."""
         if not tab.gone.done():
             tab.check_reach()  # it may have been led away meanwhile
-        return await answer(ctx, tab, done, {**self.ids_of(tab), **ids})
+        return await make_result(ctx, tab, output, {**self.ids_of(tab), **ids})
 
     def ids_of(self, tab: Tab) -> dict[str, Any]:
         """The ids that every result of the module's carries."""
@@ -124,7 +141,7 @@ class EngineModule(Module):
                 self.make_resource(tab)
             except ToolError as exc:
                 log.warning("tab_without_resource", tab_id=tab.tab_id, reason=str(exc))
-                self.own(tab.close())
+                self.run_in_background(tab.close())
         self.browsers_changed()
 
     def make_resource(self, tab: Tab) -> Resource:
@@ -169,14 +186,14 @@ class EngineModule(Module):
     def tab_removed(self, tab: Tab) -> None:
         """See `agentcore_chrome.browser.engine.Listener`."""
         if tab.owner == self.runtime.name and tab.resource_id is not None:
-            self.own(self.runtime.resources.release(tab.resource_id))
-        self.own(tab.process.end_session(tab.session_id))
+            self.run_in_background(self.runtime.resources.release(tab.resource_id))
+        self.run_in_background(tab.process.end_session(tab.session_id))
         self.browsers_changed()
 
     def browsers_changed(self) -> None:
         """See `agentcore_chrome.browser.engine.Listener`; many changes at once are told once."""
-        if self._telling is None and self._engine is not None:
-            self._telling = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._tell)
+        if self._notifying is None and self._engine is not None:
+            self._notifying = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._notify)
 
     def browser_crashed(self, process: BrowserProcess) -> None:
         """See `agentcore_chrome.browser.engine.Listener`."""
@@ -194,11 +211,11 @@ class EngineModule(Module):
 
     async def finish(self, work: Coroutine[Any, Any, Any]) -> None:
         """Clean something up, within what the call has left; the rest of it goes on beside the calls."""
-        await asyncio.wait((self.own(work),), timeout=cleaning_s(_FINISH_SECONDS))
+        await asyncio.wait((self.run_in_background(work),), timeout=cleaning_s(_FINISH_SECONDS))
 
-    async def begun(self, work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> T:
+    async def shielded(self, work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> T:
         """Wait for something that comes to its end once it has begun, and undo it if the caller has gone by then."""
-        task: asyncio.Task[T] = self.own(work)
+        task: asyncio.Task[T] = self.run_in_background(work)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -207,9 +224,9 @@ class EngineModule(Module):
 
     def _undo(self, done: asyncio.Task[T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> None:
         if not done.cancelled() and done.exception() is None:
-            self.own(undo(done.result()))
+            self.run_in_background(undo(done.result()))
 
-    def own(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Let something run to its end beside the calls."""
         return self._background.start(work)
 
@@ -219,13 +236,13 @@ class EngineModule(Module):
         tab = next((tab for tab in tabs if wanted in {tab.resource_id, *self.ids_of(tab).values()}), None)
         await serve_preview(request, tab, self.engine.screencast, self.policy)
 
-    def _tell(self) -> None:
-        self._telling = None
+    def _notify(self) -> None:
+        self._notifying = None
         self.runtime.publish("changed", {})
 
     def _on_stop(self, event: Any) -> None:
         if event.get("stopped") and self._engine is not None:
-            self.own(self._engine.close_all())
+            self.run_in_background(self._engine.close_all())
 
 
 def _note_browser(runtime: Runtime, settings: EngineSettings) -> None:

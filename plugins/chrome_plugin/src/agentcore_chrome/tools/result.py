@@ -19,7 +19,7 @@ Block = Text | Image | ArtifactLink
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToolOutput:
     """A call's own answer: text for a model, fields for a program, further blocks."""
 
     text: str
@@ -28,28 +28,27 @@ class Told:
     is_cut: bool = False
 
 
-async def answer(ctx: ToolContext, tab: Tab, told: Told | DialogOpened, ids: dict[str, Any]) -> ToolResult:
+async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[str, Any]) -> ToolResult:
     """Make the result of a call on a tab, with dialogs, downloads, popups and a person's doings since the last one."""
-    if isinstance(told, DialogOpened):
-        told = _of_dialog(told)
     notes, fields = _happened(tab)
     links = await _downloads(ctx, tab, notes, fields)
-    text = "\n".join([told.text, *notes]) if notes else told.text
+    text = "\n".join([output.text, *notes]) if notes else output.text
     return ToolResult(
-        [Text(text), *told.blocks, *links] if text else [*told.blocks, *links],
-        {**ids, **told.fields, **fields},
-        truncated=told.is_cut,
+        [Text(text), *output.blocks, *links] if text else [*output.blocks, *links],
+        {**ids, **output.fields, **fields},
+        truncated=output.is_cut,
         untrusted=True,
         resource_id=tab.resource_id,
     )
 
 
-def _of_dialog(opened: DialogOpened) -> Told:
+def output_of_dialog(opened: DialogOpened) -> ToolOutput:
+    """What to say of a call that a dialog holds up."""
     text = (
-        f"A dialog opened and holds the page up: {opened.seen.kind} {opened.seen.message!r}. Answer it with "
+        f"A dialog opened and holds the page up: {opened.dialog.kind} {opened.dialog.message!r}. Answer it with "
         "browser_handle_dialog; any other call dismisses it."
     )
-    return Told(text, {"dialog": opened.seen.to_json()})
+    return ToolOutput(text, {"dialog": opened.dialog.to_json()})
 
 
 def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
@@ -64,8 +63,8 @@ def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     if popups := tab.take_popups():
         notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
         fields["popups"] = [popup.ids() for popup in popups]
-    if tab.file_chooser is not None and not tab.file_chooser_told:
-        tab.file_chooser_told = True
+    if tab.file_chooser is not None and not tab.file_chooser_reported:
+        tab.file_chooser_reported = True
         notes.append("The page asks for files.")
         fields["fileChooser"] = {"multiple": tab.file_chooser.is_multiple()}
     return notes, fields

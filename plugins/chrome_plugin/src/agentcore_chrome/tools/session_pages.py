@@ -1,5 +1,6 @@
 """Pages that belong to chat sessions: each is a resource, and its tab is opened when something is done to it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.api import (
+    CallPreview,
     Request,
     Resource,
     Response,
@@ -15,17 +17,19 @@ from agentcore.api import (
     ToolError,
     ToolResult,
     WebComponent,
+    tool,
 )
 from agentcore_chrome.browser.engine import Engine
-from agentcore_chrome.browser.launching import LaunchWish
+from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
-from agentcore_chrome.settings import EngineSettings, Viewport
-from agentcore_chrome.tab.tab import Tab, TabWish
+from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tab.tree_lines import changes, is_other_page, read_lines
 from agentcore_chrome.tools.adapter import PlaywrightAdapter
+from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
 from agentcore_chrome.tools.engine_module import EngineModule
-from agentcore_chrome.tools.result import Told
+from agentcore_chrome.tools.result import ToolOutput
 
 _SNAPSHOT_SECONDS = 10.0
 _CHANGED_LINES = 120
@@ -33,8 +37,8 @@ _REOPENED_CHARS = 4096
 
 
 @dataclass(slots=True)
-class SessionWish:
-    """How a session wants its browser: with a window or without, and the size of its pages."""
+class SessionOptions:
+    """How a session's browser is to be: with a window or without, and the size of its pages."""
 
     headless: bool | None = None
     viewport: Viewport | None = None
@@ -50,7 +54,7 @@ class SessionPages(EngineModule):
 
     def __init__(self) -> None:
         super().__init__()
-        self._wishes: dict[str, SessionWish] = {}
+        self._options: dict[str, SessionOptions] = {}
         self._last_lines: dict[str, list[str]] = {}
 
     async def init(self, runtime: Runtime) -> None:
@@ -72,15 +76,15 @@ class SessionPages(EngineModule):
 
     async def close_browsers(self, engine: Engine) -> None:
         """Close the browsers that sessions have for themselves; the shared one goes with the engine."""
-        for wish in self._wishes.values():
-            if wish.process is not None:
-                await wish.process.close()
-        self._wishes.clear()
+        for options in self._options.values():
+            if options.process is not None:
+                await options.process.close()
+        self._options.clear()
 
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def on_page(
-        self, ctx: ToolContext, work: Callable[[Tab], Awaitable[Told]], *, snapshot: bool = False
+        self, ctx: ToolContext, work: Callable[[Tab], Awaitable[ToolOutput]], *, snapshot: bool = False
     ) -> ToolResult:
         """Do something with the call's page, opening it first if need be.
 
@@ -91,14 +95,14 @@ class SessionPages(EngineModule):
         before = await self._before(tab) if snapshot else []
         address = tab.page.url
 
-        async def run() -> Told:
-            told = await work(tab)
+        async def run() -> ToolOutput:
+            output = await work(tab)
             if not snapshot:
-                return told
+                return output
             is_elsewhere = is_other_page(address, tab.page.url)
-            return await self._with_changes(tab, told, before, is_elsewhere=is_elsewhere)
+            return await self._with_changes(tab, output, before, is_elsewhere=is_elsewhere)
 
-        return await self.told(ctx, tab, run())
+        return await self.run(ctx, tab, run())
 
     async def page(self, ctx: ToolContext) -> Tab:
         """The call's page; opened, with the browser, if it is not there."""
@@ -123,42 +127,62 @@ class SessionPages(EngineModule):
         """Keep a snapshot's lines, to tell what changed after it."""
         self._last_lines[tab.tab_id] = lines
 
+    async def preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        """An action goes to wherever the page is."""
+        tab = self.open_page(ctx)
+        return CallPreview(urls=(tab.page.url,) if tab is not None else ())
+
+    async def preview_file(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        """A call that writes a file, if it names one."""
+        path = arguments.get("path")
+        if path is None:
+            return CallPreview(effects=frozenset(("read",)))
+
+        def look() -> CallPreview:
+            target = ctx.workspace.locate(path)
+            return CallPreview(
+                effects=frozenset(("write",)),
+                paths=(ctx.workspace.real_path(target),),
+                is_protected=ctx.workspace.is_protected(target),
+            )
+
+        return await asyncio.to_thread(look)
+
     # -- what the adapter asks ---------------------------------------------------------------------------------
 
     def tab_for(self, resource_id: str) -> Tab | None:
         """See `agentcore_chrome.tools.adapter.Pages`."""
         return self.tab_of(self.runtime.resources.get(resource_id))
 
-    def wish_for(self, resource_id: str) -> TabWish:
+    def options_for(self, resource_id: str) -> TabOptions:
         """See `agentcore_chrome.tools.adapter.Pages`."""
         resource = self.runtime.resources.get(resource_id)
-        settings: EngineSettings = self.settings
-        wish = self._wishes.get(resource.session_id)
-        return TabWish(
+        options = self._options.get(resource.session_id)
+        return TabOptions(
             self.runtime.name,
             resource.session_id,
-            settings.dialog_timeout,
+            self.settings.dialog_timeout,
             resource_id,
-            wish.viewport if wish is not None else None,
+            options.viewport if options is not None else None,
         )
 
     async def process_for(self, resource_id: str) -> BrowserProcess:
         """The session's own browser if it wanted one, else the one that sessions share."""
         session_id = self.runtime.resources.get(resource_id).session_id
-        wish = self._wishes.get(session_id)
-        if wish is None or wish.headless is None or wish.headless == self.settings.headless:
+        options = self._options.get(session_id)
+        if options is None or options.headless is None or options.headless == self.settings.headless:
             return await self.engine.shared()
-        if wish.process is None or not wish.process.is_open:
-            wish.process = await self.engine.launch(
-                LaunchWish(headless=wish.headless, viewport=wish.viewport, session_id=session_id)
+        if options.process is None or not options.process.is_open:
+            options.process = await self.engine.launch(
+                LaunchOptions(headless=options.headless, viewport=options.viewport, session_id=session_id)
             )
-        return wish.process
+        return options.process
 
-    def wish(self, session_id: str, headless: bool | None, viewport: Viewport | None) -> None:
-        """Say how a session wants its browser from now on."""
-        wish = self._wishes.setdefault(session_id, SessionWish())
-        wish.headless = headless if headless is not None else wish.headless
-        wish.viewport = viewport or wish.viewport
+    def set_options(self, session_id: str, headless: bool | None, viewport: Viewport | None) -> None:
+        """Set how a session's browser is from now on; None: as before."""
+        options = self._options.setdefault(session_id, SessionOptions())
+        options.headless = headless if headless is not None else options.headless
+        options.viewport = viewport or options.viewport
 
     # -- what the engine tells ---------------------------------------------------------------------------------
 
@@ -171,7 +195,7 @@ class SessionPages(EngineModule):
                     tab.resource_id, status="ready", keys={"tabId": tab.tab_id}, reopening=self.reopening(tab)
                 )
             except ToolError:
-                self.own(tab.close())  # it was closed before its page was there
+                self.run_in_background(tab.close())  # it was closed before its page was there
             else:
                 self.runtime.resources.get(tab.resource_id).adapter_type = (
                     "cdp" if tab.process.is_attached else "playwright"
@@ -194,7 +218,7 @@ class SessionPages(EngineModule):
                 self.runtime.resources.emit(tab.resource_id, "error", {"error": tab.gone.result().to_json()})
             except ToolError:
                 pass  # it was released at the same moment
-            self.own(tab.process.end_session(tab.session_id))
+            self.run_in_background(tab.process.end_session(tab.session_id))
             self.browsers_changed()
             return
         super().tab_removed(tab)
@@ -219,7 +243,7 @@ class SessionPages(EngineModule):
     async def _lines(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> list[str]:
         return await tab.look(lambda: read_lines(tab.page, tab.refs, max(1, limit_s * 1000)), [], limit_s)
 
-    async def _with_changes(self, tab: Tab, told: Told, before: list[str], *, is_elsewhere: bool) -> Told:
+    async def _with_changes(self, tab: Tab, output: ToolOutput, before: list[str], *, is_elsewhere: bool) -> ToolOutput:
         if is_elsewhere:
             loaded = partial(tab.page.wait_for_load_state, "domcontentloaded")
             await tab.look(loaded, None, _SNAPSHOT_SECONDS)
@@ -230,5 +254,14 @@ class SessionPages(EngineModule):
         shown = changed[:_CHANGED_LINES]
         if len(changed) > len(shown):
             shown.append(f"[{len(changed) - len(shown)} more lines; browser_snapshot shows the page]")
-        text = "\n".join([told.text, "What changed in the page:", *(shown or ["nothing"])])
-        return Told(text, {**told.fields, "changes": shown}, told.blocks, told.is_cut)
+        text = "\n".join([output.text, "What changed in the page:", *(shown or ["nothing"])])
+        return ToolOutput(text, {**output.fields, "changes": shown}, output.blocks, output.is_cut)
+
+
+acts_on_page = tool(
+    effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=SessionPages.preview_action, resource=PAGE
+)
+"""Marks a tool that does something to the page."""
+
+reads_page = tool(read_only=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
+"""Marks a tool that only looks at the page."""

@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api import BaseModel, Field, ToolError, UrlPolicy
 from agentcore_chrome.failures import is_driver_error
-from agentcore_chrome.tab.dialogs import Answer
+from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.navigation import with_scheme
 from agentcore_chrome.tab.tab import Tab
 
@@ -18,26 +18,26 @@ class _Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 
-class Shown(_Message):
+class FrameShown(_Message):
     """The viewer has shown a frame, and can take another."""
 
     type: Literal["shown"]
 
 
-class Take(_Message):
+class TakeOver(_Message):
     """The person takes the page over, or hands it back."""
 
     type: Literal["take", "giveBack"]
 
 
-class Watching(_Message):
-    """What a viewer may say without acting: that it has seen a frame, that it lets go."""
+class WatchMessage(_Message):
+    """What a viewer may send without acting: that it has seen a frame, that it lets go."""
 
     type: Literal["shown", "giveBack"]
 
 
 class Mouse(_Message):
-    """The mouse moves, is pressed or released, at a place in CSS pixels of the page's window."""
+    """The mouse moves, is pressed or released, at a point in CSS pixels of the page's window."""
 
     type: Literal["mouseMove", "mouseDown", "mouseUp"]
     x: Annotated[float, Field(ge=0, le=100_000)]
@@ -63,27 +63,27 @@ class Key(_Message):
     key: Annotated[str, Field(min_length=1, max_length=40)]
 
 
-class Insert(_Message):
+class InsertText(_Message):
     """Text that comes at once: pasted, or from an input method."""
 
     type: Literal["text"]
     text: Annotated[str, Field(min_length=1, max_length=100_000)]
 
 
-class Go(_Message):
+class Navigate(_Message):
     """The person goes to an address."""
 
     type: Literal["navigate"]
     url: Annotated[str, Field(min_length=1, max_length=16_384)]
 
 
-class Step(_Message):
+class HistoryStep(_Message):
     """Back, forward, or again."""
 
     type: Literal["back", "forward", "reload"]
 
 
-class SayTo(_Message):
+class DialogReply(_Message):
     """The person answers the dialog that is open."""
 
     type: Literal["dialog"]
@@ -91,18 +91,18 @@ class SayTo(_Message):
     text: Annotated[str | None, Field(max_length=10_000)] = None
 
 
-Message = Shown | Take | Mouse | Wheel | Key | Insert | Go | Step | SayTo
+Message = FrameShown | TakeOver | Mouse | Wheel | Key | InsertText | Navigate | HistoryStep | DialogReply
 MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
-async def drive(tab: Tab, policy: UrlPolicy, message: Message) -> None:
+async def apply_input(tab: Tab, policy: UrlPolicy, message: Message) -> None:
     """Do to the page what the person who drives it did to its picture.
 
     Raises:
         ToolError: `url_blocked`, `action_failed`.
     """
-    if isinstance(message, SayTo):
-        tab.dialogs.answer_open(Answer(message.accept, message.text))
+    if isinstance(message, DialogReply):
+        tab.dialogs.answer_open(DialogAnswer(message.accept, message.text))
         return
     tab.check_reach()
     try:
@@ -126,16 +126,16 @@ async def _do(tab: Tab, policy: UrlPolicy, message: Message) -> None:
             await page.mouse.wheel(message.delta_x, message.delta_y)
         case Key():
             await _key(tab, message)
-        case Insert():
+        case InsertText():
             await page.keyboard.insert_text(message.text)
-        case Go():
+        case Navigate():
             tab.refusal = None
             await page.goto(policy.check(with_scheme(message.url)), wait_until="commit", timeout=_NAVIGATION_MS)
-        case Step(type="back"):
+        case HistoryStep(type="back"):
             await page.go_back(wait_until="commit", timeout=_NAVIGATION_MS)
-        case Step(type="forward"):
+        case HistoryStep(type="forward"):
             await page.go_forward(wait_until="commit", timeout=_NAVIGATION_MS)
-        case Step():
+        case HistoryStep():
             await page.reload(wait_until="commit", timeout=_NAVIGATION_MS)
 
 

@@ -20,8 +20,8 @@ _QUALITY = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
-    """What a picture shall show.
+class ScreenshotOptions:
+    """What a screenshot shows.
 
     Args:
         target: One element; None: the page.
@@ -41,21 +41,21 @@ class Shot:
         return f"image/{self.format}"
 
 
-async def take_picture(tab: Tab, shot: Shot) -> bytes:
+async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> bytes:
     """Take a picture of a page or an element.
 
     Raises:
         ToolError: `element_not_found`, `element_not_actionable`, `stale_ref`, `screenshot_failed`, `result_too_large`.
     """
-    quality = _QUALITY if shot.format == "jpeg" else None
-    if shot.target is not None:
+    quality = _QUALITY if options.format == "jpeg" else None
+    if options.target is not None:
 
         async def of_element(locator: "Locator") -> bytes:
-            return await locator.screenshot(type=shot.format, quality=quality, timeout=shot.timeout_ms)
+            return await locator.screenshot(type=options.format, quality=quality, timeout=options.timeout_ms)
 
-        picture = await on_element(tab, shot.target, shot.timeout_ms, of_element)
+        picture = await on_element(tab, options.target, options.timeout_ms, of_element)
     else:
-        picture = await _of_page(tab, shot, quality)
+        picture = await _of_page(tab, options, quality)
     if len(picture) > IMAGE_BYTES:
         raise ToolError(
             "result_too_large",
@@ -67,18 +67,18 @@ async def take_picture(tab: Tab, shot: Shot) -> bytes:
     return picture
 
 
-async def _of_page(tab: Tab, shot: Shot, quality: int | None) -> bytes:
+async def _of_page(tab: Tab, options: ScreenshotOptions, quality: int | None) -> bytes:
     try:
         return await tab.act(
             lambda: tab.page.screenshot(
-                full_page=shot.full_page, type=shot.format, quality=quality, timeout=shot.timeout_ms
+                full_page=options.full_page, type=options.format, quality=quality, timeout=options.timeout_ms
             ),
-            shot.timeout_ms,
+            options.timeout_ms,
         )
     except Exception as exc:
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
-        said = f"not within {shot.timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
+        reason = f"not within {options.timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
         raise ToolError(
-            "screenshot_failed", f"no picture of the page could be taken: {said}", retryable=True, tabId=tab.tab_id
+            "screenshot_failed", f"no picture of the page could be taken: {reason}", retryable=True, tabId=tab.tab_id
         ) from exc

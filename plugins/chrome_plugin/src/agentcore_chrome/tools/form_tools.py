@@ -1,0 +1,173 @@
+"""The tools of `browser` for forms: choices, fields, files, dragging."""
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import ConfigDict
+
+from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, Workspace, tool
+from agentcore_chrome.call_limit import work_ms
+from agentcore_chrome.failures import is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.elements import Target, locate, on_element
+from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools.actions import act_without_element
+from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
+from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
+from agentcore_chrome.tools.uploads import read_uploads
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+
+class FormField(BaseModel):
+    """One field of a form, and what it shall hold."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    selector: Annotated[
+        str | None, Field(max_length=4096, description="CSS selector, or a reference of browser_snapshot.")
+    ] = None
+    ref: Annotated[str | None, Field(max_length=100, description="The same as selector.")] = None
+    target: Annotated[str | None, Field(max_length=4096, description="The same as selector.")] = None
+    value: Annotated[
+        str | bool | list[str], Field(description="Text; true or false for check boxes; labels for choices.")
+    ]
+
+    @property
+    def element(self) -> str:
+        """Its selector, whichever way it was given."""
+        return self.selector or self.ref or self.target or ""
+
+
+class FormTools(SessionPages):
+    """The part of `browser` that fills forms."""
+
+    @acts_on_page
+    async def browser_select_option(
+        self,
+        ctx: ToolContext,
+        selector: PageSelector,
+        values: Annotated[list[str], Field(max_length=100, description="Values or labels to choose.")],
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Choose options of a select field by value or label."""
+
+        async def choose(tab: Tab) -> ToolOutput:
+            chosen = await on_element(
+                tab, Target(selector), timeoutMs, lambda locator: locator.select_option(values, timeout=timeoutMs)
+            )
+            return ToolOutput(f"Chose {', '.join(map(repr, chosen)) or 'nothing'}.", {"values": chosen})
+
+        return await self.on_page(ctx, choose, snapshot=snapshot)
+
+    @acts_on_page
+    async def browser_fill_form(
+        self,
+        ctx: ToolContext,
+        fields: Annotated[list[FormField], Field(min_length=1, max_length=100, description="The fields, in order.")],
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Fill several fields of a form: texts, check boxes, choices."""
+
+        async def fill(tab: Tab) -> ToolOutput:
+            for field in fields:
+                if not field.element:
+                    raise ToolError("invalid_arguments", f"a field with value {field.value!r} names no selector")
+                work = partial(_fill, value=field.value, timeout_ms=work_ms(timeoutMs))
+                await on_element(tab, Target(field.element), timeoutMs, work)
+            return ToolOutput(f"Filled {len(fields)} fields.", {"filled": len(fields)})
+
+        return await self.on_page(ctx, fill, snapshot=snapshot)
+
+    async def _preview_upload(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        urls = (await self.preview_action(ctx, arguments)).urls
+        paths = await asyncio.to_thread(_real_paths, ctx.workspace, arguments["paths"])
+        return CallPreview(effects=frozenset(("read", "egress")), paths=paths, urls=urls)
+
+    @tool(effects=("read", "egress"), open_world=True, timeout_s=LONGEST_S, preview=_preview_upload, resource=PAGE)
+    async def browser_file_upload(
+        self,
+        ctx: ToolContext,
+        paths: Annotated[list[str], Field(max_length=20, description="Files of the workspace; none: no file.")] = [],
+        selector: Annotated[
+            PageSelector | None, Field(description="The file field; left out, the chooser that the page opened.")
+        ] = None,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Give files to a file field, or to the file chooser that a click has opened."""
+        files = await asyncio.to_thread(read_uploads, ctx.workspace, paths)
+
+        async def give(tab: Tab) -> ToolOutput:
+            if selector is None:
+                await tab.look(tab.chooser_opened.wait, default=True)
+            chooser, tab.file_chooser = tab.file_chooser, None
+            tab.chooser_opened.clear()
+            if selector is not None:
+                await on_element(
+                    tab, Target(selector), timeoutMs, lambda locator: locator.set_input_files(files, timeout=timeoutMs)
+                )
+            elif chooser is None:
+                raise ToolError("no_file_chooser", "the page asks for no files now; name the file field's selector")
+            else:
+                await act_without_element(
+                    tab, timeoutMs, "give the files", lambda: chooser.set_files(files, timeout=timeoutMs)
+                )
+            return ToolOutput(f"Gave {len(files)} files.", {"files": [file["name"] for file in files]})
+
+        return await self.on_page(ctx, give)
+
+    @acts_on_page
+    async def browser_drag(
+        self,
+        ctx: ToolContext,
+        source: Annotated[PageSelector, Field(description="What to drag: a selector or a reference.")],
+        destination: Annotated[PageSelector, Field(description="Where to drop it: a selector or a reference.")],
+        snapshot: ShowChanges = False,
+        resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
+    ) -> ToolResult:
+        """Drag one element onto another."""
+
+        async def drag(tab: Tab) -> ToolOutput:
+            async def onto(locator: "Locator") -> None:
+                await locator.drag_to(await locate(tab, Target(destination)), timeout=timeoutMs)
+
+            await on_element(tab, Target(source), timeoutMs, onto)
+            return ToolOutput(f"Dragged {source!r} onto {destination!r}.", {"dragged": True})
+
+        return await self.on_page(ctx, drag, snapshot=snapshot)
+
+
+def _real_paths(workspace: Workspace, paths: list[str]) -> tuple[str, ...]:
+    return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
+
+
+async def _fill(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> None:
+    if isinstance(value, bool):
+        await locator.set_checked(value, timeout=timeout_ms)
+    elif isinstance(value, list):
+        await locator.select_option(value, timeout=timeout_ms)
+    else:
+        await _fill_text(locator, value, timeout_ms)
+
+
+async def _fill_text(locator: "Locator", value: str, timeout_ms: int) -> None:
+    """Fill a field; one that takes no text says so itself, and is set by what it is."""
+    try:
+        await locator.fill(value, timeout=timeout_ms)
+    except Exception as exc:
+        if not is_driver_error(exc) or is_driver_timeout(exc):
+            raise
+        if await locator.evaluate("e => e.tagName", timeout=timeout_ms) == "SELECT":
+            await locator.select_option(value, timeout=timeout_ms)
+        elif value in {"true", "false"}:
+            await locator.set_checked(value == "true", timeout=timeout_ms)
+        else:
+            raise

@@ -1,0 +1,44 @@
+"""The tools of `browser` for forms."""
+
+import pytest
+
+pytestmark = pytest.mark.spec("B2")
+
+
+async def test_password_reaches_its_field_and_no_snapshot(act, site):
+    await act("browser_navigate", url=site.url("/form"))
+    form = [{"selector": "[name=secret]", "value": "correct horse"}]
+    result = await act("browser_fill_form", fields=form, snapshot=True)
+    text = (await act("browser_snapshot", selector="form")).blocks()[0].text
+    assert "correct" not in text + "".join(result.data["changes"])
+    assert 'textbox "Secret"' in text
+    filled = await act("browser_evaluate", script="document.querySelector('[name=secret]').value")
+    assert filled.data["value"] == "correct horse"
+
+
+async def test_form_is_filled_and_file_is_given(act, fails, site, host):
+    (host.workspace / "note.txt").write_text("hello")
+    await act("browser_navigate", url=site.url("/form"))
+    fields = [
+        {"selector": "[name=name]", "value": "Ada"},
+        {"selector": "[name=agree]", "value": True},
+        {"selector": "[name=colour]", "value": "Blue"},
+    ]
+    await act("browser_fill_form", fields=fields)
+    await act("browser_select_option", selector="[name=colour]", values=["Red"])
+    await act("browser_file_upload", selector="[name=file]", paths=["note.txt"])
+    await act("browser_click", selector="text=Send")
+    dom = (await act("browser_get_dom", selector="#out")).data["dom"]
+    assert "name=Ada" in dom
+    assert "agree=on" in dom
+    assert "note.txt 5" in (await act("browser_get_dom", selector="#picked")).data["dom"]
+    assert (await fails("browser_file_upload", paths=["../secret"])).type == "path_outside_workspace"
+    await act("browser_click", selector="[name=file]")
+    await act("browser_file_upload", paths=["note.txt"])
+    assert (await fails("browser_file_upload", paths=[])).type == "no_file_chooser"
+
+
+async def test_element_is_dragged_onto_another(act, site):
+    await act("browser_navigate", url=site.url("/drag"))
+    await act("browser_drag", source="#a", destination="#b")
+    assert (await act("browser_evaluate", script="document.title")).data["value"] == "dropped"

@@ -1,0 +1,48 @@
+"""The tools of `browser` that read a page as a whole."""
+
+import pytest
+
+pytestmark = pytest.mark.spec("B2")
+
+
+async def test_snapshot_shows_frames_and_shadow_and_never_passwords(act, site):
+    await act("browser_navigate", url=site.url("/frames"))
+    text = (await act("browser_snapshot")).blocks()[0].text
+    assert 'heading "Outside"' in text
+    assert 'textbox "Name"' in text
+    assert "hunter2" not in text
+    assert "•••" in text
+    await act("browser_navigate", url=site.url("/shadow"))
+    assert 'button "Inside"' in (await act("browser_snapshot")).blocks()[0].text
+
+
+async def test_reference_is_used_as_a_selector_and_stale_after_navigation(act, fails, site):
+    await act("browser_navigate", url=site.url("/frames"))
+    text = (await act("browser_snapshot", find="Send")).blocks()[0].text
+    ref = text.split('button "Send" [ref=')[1].split("]")[0]
+    await act("browser_click", selector=ref)
+    await act("browser_snapshot", selector="h1")
+    await act("browser_click", selector=ref)
+    await act("browser_navigate", url=site.url("/form"))
+    assert (await fails("browser_click", selector=ref)).type == "stale_ref"
+
+
+async def test_snapshots_stay_small(act, site):
+    await act("browser_navigate", url=site.url("/rows"))
+    rows = (await act("browser_snapshot")).blocks()[0].text
+    assert len(rows.encode()) <= 10 * 1024
+    assert "Name 99" in rows
+    await act("browser_navigate", url=site.url("/many"))
+    many = await act("browser_snapshot")
+    assert len(many.blocks()[0].text.encode()) < 20_000
+    assert many.truncated
+    assert "Name 1999" in (await act("browser_snapshot", find="/Name 199\\d/")).blocks()[0].text
+
+
+async def test_messages_requests_and_pdf(act, site):
+    await act("browser_navigate", url=site.url("/log"))
+    messages = (await act("browser_console_messages", level="error")).data["messages"]
+    assert [one["type"] for one in messages] == ["error", "uncaught"]
+    requests = (await act("browser_network_requests")).data["requests"]
+    assert (requests[-1]["url"], requests[-1]["status"]) == (site.url("/log"), 200)
+    assert (await act("browser_pdf")).data["mime"] == "application/pdf"

@@ -1,0 +1,45 @@
+"""The tools of `browser` for the session's pages and their dialogs."""
+
+import pytest
+
+pytestmark = pytest.mark.spec("B2")
+
+
+async def test_dialog_waits_for_its_answer_and_holds_nothing_up(act, site):
+    await act("browser_navigate", url=site.url("/dialogs"))
+    opened = await act("browser_click", selector="#prompt")
+    assert opened.data["dialog"] == {"type": "prompt", "message": "Name?", "outcome": "open"}
+    await act("browser_handle_dialog", accept=True, text="Ada")
+    assert "prompt Ada" in (await act("browser_get_dom", selector="#out")).data["dom"]
+    await act("browser_handle_dialog", accept=True)
+    await act("browser_click", selector="#confirm")
+    assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
+    await act("browser_click", selector="#alert")
+    dismissed = await act("browser_get_dom", selector="#out")
+    assert dismissed.data["dialogs"][0]["outcome"] == "dismissed"
+
+
+async def test_storm_of_dialogs_and_refusal_to_unload_end_within_their_limit(act, site, host, session):
+    await act("browser_navigate", url=site.url("/dialogs"))
+    await act("browser_click", selector="#stay")
+    assert (await act("browser_navigate", url=site.url("/"))).data["title"] == "Home"
+    await act("browser_navigate", url=site.url("/dialogs"))
+    await act("browser_click", selector="#storm")
+    outcome = await host.outcome("browser_evaluate", {"script": "1", "timeoutMs": 500}, session_id=session)
+    assert outcome.error is None or outcome.error.type == "timeout"
+    assert (await act("browser_tabs", action="close")).data["resourceId"]
+
+
+async def test_twenty_popups_become_pages_of_the_session(act, site, host, session):
+    await act("browser_navigate", url=site.url("/popups"))
+    await act("browser_click", selector="#many")
+    for _ in range(100):
+        pages = (await act("browser_tabs", action="list")).data["pages"]
+        if len(pages) == 21:
+            break
+        await act("browser_wait_for", condition="new Promise(done => setTimeout(() => done(true), 100))")
+    assert len(pages) == 21
+    told = await act("browser_get_dom", resourceId=f"browser_{session}_0")
+    assert told.data["resourceId"] == f"browser_{session}_0"
+    for page in pages:
+        await act("browser_tabs", action="close", resourceId=page["resourceId"])
