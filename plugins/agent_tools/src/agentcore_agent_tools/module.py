@@ -32,21 +32,22 @@ class Todo(BaseModel, extra="forbid"):
     status: Literal["pending", "in_progress", "completed"] = "pending"
 
 
-class AgentTools(Module):
+class AgentSettings(Module.Settings):
+    """Settings of the agent's tools."""
+
+    # not harmless, though numbers: they say what a model may spend
+    task_steps: Annotated[
+        int, Field(ge=1, le=1000, description="Requests to the model that a sub-agent may make."),
+    ] = 50  # fmt: skip
+    task_tokens: Annotated[
+        int, Field(ge=1000, le=1_000_000_000, description="Tokens that a sub-agent may use."),
+    ] = 500_000  # fmt: skip
+
+
+class AgentTools(Module[AgentSettings]):
     """For agents at work: things to do, a memory, questions to the person, sub-agents, shorter histories."""
 
     title = "Agent"
-
-    class Settings(Module.Settings):
-        """Settings of the agent's tools."""
-
-        # not harmless, though numbers: they say what a model may spend
-        task_steps: Annotated[
-            int, Field(ge=1, le=1000, description="Requests to the model that a sub-agent may make.")
-        ] = 50
-        task_tokens: Annotated[
-            int, Field(ge=1000, le=1_000_000_000, description="Tokens that a sub-agent may use.")
-        ] = 500_000
 
     def __init__(self) -> None:
         super().__init__()
@@ -209,8 +210,8 @@ class AgentTools(Module):
             summary = await ctx.run_agent(prompt, [], None, {"steps": 1, "tokens": self.settings.task_tokens})
         replaced = await session.replace_with_summary(summary, keep_turns=keep_turns)
         data = {"replacedMessages": replaced, "keptTurns": keep_turns, "summary": summary}
-        said = f"{replaced} messages are replaced by a summary." if replaced else "There was nothing to replace yet."
-        return ToolResult(said, data)
+        text = f"{replaced} messages are replaced by a summary." if replaced else "There was nothing to replace yet."
+        return ToolResult(text, data)
 
     def _store(self) -> MemoryStore:
         assert self._memories is not None  # noqa: S101 - init has opened it

@@ -9,16 +9,16 @@ from agentcore.api import ArtifactLink, SupervisedProcess, Text, ToolContext, To
 from agentcore_shell_tools.control import PutAside, describe
 from agentcore_shell_tools.limits import DATA_BYTES, GRACE_S, PUT_ASIDE_SHOWN, SETTLE_S, TEXT_BYTES
 from agentcore_shell_tools.output import Output
-from agentcore_shell_tools.shell import Shell, Started, Wish
+from agentcore_shell_tools.shell import CommandRequest, Shell, Started
 from agentcore_shell_tools.text import decode, shorten, tail
 
-_TELL_SECONDS = 0.5
+_PROGRESS_SECONDS = 0.5
 _PROGRESS_CHARS = 200
 # what the end of a command and of its output may take within the call's own deadline
 _RESERVE_S = GRACE_S + 3.0
 
 
-async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms: int) -> ToolResult:
+async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest, timeout_ms: int) -> ToolResult:
     """Run a command and give what it wrote.
 
     Raises:
@@ -29,7 +29,7 @@ async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms:
     limit_s = max(0.01, min(timeout_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
     try:
         async with asyncio.timeout(limit_s):
-            started = await shell.run(wish, ctx.workspace)
+            started = await shell.run(request, ctx.workspace)
     except TimeoutError as exc:
         message = f"The command could not be started within {limit_s:g} s; try again, or give a longer timeoutMs."
         raise ToolError("timeout", message, retryable=True, timeout_ms=round(limit_s * 1000)) from exc
@@ -54,16 +54,18 @@ async def run_foreground(ctx: ToolContext, shell: Shell, wish: Wish, timeout_ms:
 
 
 async def _follow(ctx: ToolContext, process: SupervisedProcess, output: Output) -> None:
-    """Wait for the end, and tell the newest line meanwhile."""
-    over = asyncio.ensure_future(process.wait())
-    seen = 0
-    try:
-        while not (await asyncio.wait((over,), timeout=_TELL_SECONDS))[0]:
-            if output.stdout.end.offset != seen:
-                seen = output.stdout.end.offset
+    """Wait for the end, and report the newest line meanwhile."""
+    reported = 0
+    while True:
+        try:
+            async with asyncio.timeout(_PROGRESS_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            if output.stdout.end.offset != reported:
+                reported = output.stdout.end.offset
                 ctx.progress(None, _newest_line(output))
-    finally:
-        over.cancel()
+        else:
+            return
 
 
 def _newest_line(output: Output) -> str:

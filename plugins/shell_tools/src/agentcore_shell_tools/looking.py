@@ -126,18 +126,18 @@ async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_
         "stderr": stderr[0],
         "dropped_lines": dropped,
     }
-    said = parts[0].text
+    text = parts[0].text
     if parts[1].text:
-        said += f"{'' if not said or said.endswith(chr(10)) else chr(10)}[stderr]\n{parts[1].text}"
+        text += f"{'' if not text or text.endswith(chr(10)) else chr(10)}[stderr]\n{parts[1].text}"
     data["put_aside"] = [each.to_json() for each in process.put_aside]
-    shown, cut = shorten(said, TEXT_BYTES)
+    shown, cut = shorten(text, TEXT_BYTES)
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     ending = f"{'' if not shown or shown.endswith(chr(10)) else chr(10)}[{_state(process, is_running=is_running)}]"
-    refused = process.remark(said) if not is_running else ""
+    refused = process.remark(text) if not is_running else ""
     remark = "".join(f"\n{each}" for each in (refused, describe(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
     if cut:
-        blocks.append(await ctx.artifacts.save(said.encode(), mime="text/plain", name="output.txt"))
+        blocks.append(await ctx.artifacts.save(text.encode(), mime="text/plain", name="output.txt"))
     return ToolResult(blocks, data, truncated=bool(cut or dropped or stdout[1] or stderr[1]))
 
 
@@ -149,5 +149,5 @@ def _state(process: Process, *, is_running: bool) -> str:
 
 
 def _reason(error: Exception) -> str:
-    said = error.args[0] if error.args else error
-    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+    reason = error.args[0] if error.args else error
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

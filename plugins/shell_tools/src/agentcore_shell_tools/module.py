@@ -24,7 +24,7 @@ from agentcore_shell_tools.limits import BLOCK_MS, PUT_ASIDE_SHOWN, TIMEOUT_MS, 
 from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.sandbox import Caches, Confinement, Consent, Sandbox, SandboxMode, writable_paths
-from agentcore_shell_tools.shell import Shell, Wish
+from agentcore_shell_tools.shell import CommandRequest, Shell
 from agentcore_shell_tools.terminal import Seen, TerminalView
 
 _CAUTION = {
@@ -41,39 +41,42 @@ ProcessId = Annotated[
 ]
 
 
-class ShellTools(Module):
+class ShellSettings(Module.Settings):
+    """Settings of the shell tools."""
+
+    sandbox: Annotated[
+        SandboxMode,
+        Field(
+            description="Whether commands are confined with bubblewrap: `prefer` where it works, and elsewhere "
+            "once a person has confirmed that they run without; `require` always.",
+        ),
+    ] = "prefer"
+    network: Annotated[bool, Field(description="Whether commands in the sandbox reach the network.")] = True
+    writable: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Further files and folders that commands in the sandbox may write: absolute, from the home "
+            "folder (`~/…`), or relative to the first workspace root, such as `.git/config`.",
+        ),
+    ] = ()
+    environment: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Names of environment variables that commands get beside the harmless ones.",
+        ),
+    ] = ()
+
+
+class ShellTools(Module[ShellSettings]):
     """A shell: commands in the foreground and in the background, supervised, and confined where that is set."""
 
     title = "Shell"
 
-    class Settings(Module.Settings):
-        """Settings of the shell tools."""
-
-        sandbox: Annotated[
-            SandboxMode,
-            Field(
-                description="Whether commands are confined with bubblewrap: `prefer` where it works, and elsewhere "
-                "once a person has confirmed that they run without; `require` always.",
-            ),
-        ] = "prefer"
-        network: Annotated[bool, Field(description="Whether commands in the sandbox reach the network.")] = True
-        writable: Annotated[
-            tuple[str, ...],
-            Field(
-                description="Further files and folders that commands in the sandbox may write: absolute, from the home "
-                "folder (`~/…`), or relative to the first workspace root, such as `.git/config`.",
-            ),
-        ] = ()
-        environment: Annotated[
-            tuple[str, ...],
-            Field(
-                description="Names of environment variables that commands get beside the harmless ones.",
-            ),
-        ] = ()
-
-    _shell: Shell | None = None
-    _processes: Processes | None = None
-    _consent: Consent | None = None
+    def __init__(self) -> None:
+        self._shell: Shell | None = None
+        self._processes: Processes | None = None
+        self._consent: Consent | None = None
+        self._put_aside: deque[dict[str, Any]] = deque(maxlen=PUT_ASIDE_SHOWN)
 
     async def init(self, runtime: Runtime) -> None:
         """See that the sandbox works, if one is asked for, and what a command did that the last server left behind."""
@@ -83,7 +86,7 @@ class ShellTools(Module):
         wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches)
         sandbox = await Sandbox.find(wanted)
         distrusted = [str(caches.folder), *map(str, writable)]
-        guard = Guard(workspace, folder / "control.json", distrusted, list(map(str, writable)), self._tell_put_aside)
+        guard = Guard(workspace, folder / "control.json", distrusted, list(map(str, writable)), self._report_put_aside)
         self._shell = Shell(sandbox, guard, settings.environment)
         self._consent = Consent(sandbox)
         self._processes = Processes(runtime, self._shell)
@@ -99,9 +102,6 @@ class ShellTools(Module):
             await self._shell.close()
         if self._processes is not None:
             await self._processes.close()
-
-    def __init__(self) -> None:
-        self._put_aside: deque[dict[str, Any]] = deque(maxlen=PUT_ASIDE_SHOWN)
 
     def get_web_component(self) -> WebComponent:
         """The list of processes, and a terminal for each."""
@@ -174,10 +174,10 @@ class ShellTools(Module):
                 f"Typed into {process_id}; bash_output shows what comes of it.", {"process_id": process_id}
             )
         await self._open_consent.check(ctx.call_id)
-        wish = Wish(command, cwd)
+        request = CommandRequest(command, cwd)
         if not background:
-            return await run_foreground(ctx, self._running_shell, wish, timeoutMs)
-        process = await self._table.start(ctx, wish, has_terminal=terminal)
+            return await run_foreground(ctx, self._running_shell, request, timeoutMs)
+        process = await self._table.start(ctx, request, has_terminal=terminal)
         text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
@@ -227,19 +227,19 @@ class ShellTools(Module):
         sandbox = self._running_shell.sandbox
         await sandbox.settle()
         processes = [process.to_json() for process in self._table.list()]
-        said = {"isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason, "putAside": list(self._put_aside)}
-        return Response({"processes": processes, **said})
+        state = {"isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason, "putAside": list(self._put_aside)}
+        return Response({"processes": processes, **state})
 
-    async def _view(self, request: Request) -> Response | None:
-        return await TerminalView.serve(self._table.get(request.path_values["id"]), request)
+    async def _view(self, request: Request) -> None:
+        await TerminalView.serve(self._table.get(request.path_values["id"]), request)
 
-    def _tell_put_aside(self, found: Sequence[PutAside]) -> None:
+    def _report_put_aside(self, found: Sequence[PutAside]) -> None:
         """Put what was put aside into the record, and before whoever looks at the page."""
-        said = [each.to_json() for each in found]
-        for each in said:
-            self.runtime.record("control_file_put_aside", each)
-        self._put_aside.extend(said)
-        self.runtime.publish("put_aside", {"files": said[:PUT_ASIDE_SHOWN]})
+        files = [each.to_json() for each in found]
+        for file in files:
+            self.runtime.record("control_file_put_aside", file)
+        self._put_aside.extend(files)
+        self.runtime.publish("put_aside", {"files": files[:PUT_ASIDE_SHOWN]})
 
     @property
     def _open_consent(self) -> Consent:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from agentcore.api import Resource, Runtime, ToolContext, ToolError
 from agentcore_shell_tools.limits import FINISHED_KEPT, PROCESSES, PROCESSES_PER_SESSION
 from agentcore_shell_tools.process import Process
-from agentcore_shell_tools.shell import Shell, Wish
+from agentcore_shell_tools.shell import CommandRequest, Shell
 
 RESOURCE_TYPE = "terminal"
 _TITLE_CHARS = 60
@@ -22,6 +22,7 @@ class Processes:
         self._table: dict[str, Process] = {}
         self._starting: dict[str, int] = {}
         self._has_finished = asyncio.Event()
+        # no TaskGroup: it lasts as long as the table, and `close` ends it
         self._forgetting = asyncio.create_task(self._forget(), name="shell_tools:forget")
 
     def list(self) -> list[Process]:
@@ -50,7 +51,7 @@ class Processes:
             raise _not_found(process_id)
         return process
 
-    async def start(self, ctx: ToolContext, wish: Wish, *, has_terminal: bool) -> Process:
+    async def start(self, ctx: ToolContext, request: CommandRequest, *, has_terminal: bool) -> Process:
         """Start a command in the background of the caller's session.
 
         Raises:
@@ -60,7 +61,7 @@ class Processes:
         self._refuse_too_many(session_id)
         self._starting[session_id] = self._starting.get(session_id, 0) + 1
         try:
-            started, typing = await self._shell.open(wish, ctx.workspace, has_terminal=has_terminal)
+            started, typing = await self._shell.open(request, ctx.workspace, has_terminal=has_terminal)
         finally:
             self._starting[session_id] -= 1
             if not self._starting[session_id]:
@@ -77,17 +78,17 @@ class Processes:
             supervised.end(0)
             os.close(typing)
             raise
-        folder = ctx.workspace.real_path(ctx.workspace.locate(wish.folder or "."))
+        folder = ctx.workspace.real_path(ctx.workspace.locate(request.folder or "."))
         running = started, typing
-        process = Process(resource.resource_id, session_id, wish.command, folder, running, has_terminal=has_terminal)
+        process = Process(resource.resource_id, session_id, request.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
         # what ran is not run again by itself: a shell in its folder is opened
         again = {"command": "exec bash", "background": True, "terminal": True}
         self._runtime.resources.update(
             process.process_id,
             status="busy",
-            title=_title(wish.command),
-            reopening=("bash", again if wish.folder is None else {**again, "cwd": wish.folder}),
+            title=_title(request.command),
+            reopening=("bash", again if request.folder is None else {**again, "cwd": request.folder}),
         )
         supervised.on_over(lambda: self._finish(process))
         return process

@@ -26,8 +26,8 @@ _FATAL = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A command that is wanted.
+class CommandRequest:
+    """A command that is to run.
 
     Args:
         command: Text for bash.
@@ -87,7 +87,7 @@ class Shell:
         await self.guard.close()
         await self.sandbox.close()
 
-    async def run(self, wish: Wish, workspace: Workspace) -> Started:
+    async def run(self, request: CommandRequest, workspace: Workspace) -> Started:
         """Start a command whose two streams are one, in the order of writing; its input is empty.
 
         Raises:
@@ -97,13 +97,13 @@ class Shell:
         with _Ends() as ends:
             reading, writing = ends.pipe()
             output.read(reading, output.stdout)
-            return await self._start(wish, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
+            return await self._start(request, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
 
-    async def open(self, wish: Wish, workspace: Workspace, *, has_terminal: bool) -> tuple[Started, int]:
+    async def open(self, request: CommandRequest, workspace: Workspace, *, has_terminal: bool) -> tuple[Started, int]:
         """Start a command whose input is a terminal.
 
         Args:
-            wish: The command.
+            request: The command.
             workspace: Where it runs.
             has_terminal: Whether its output is that terminal, too; else each stream is read on its own.
         Returns:
@@ -121,13 +121,13 @@ class Shell:
                 output.read(err_reading, output.stderr)
             output.read(master, output.stdout if has_terminal else None)
             term = {"TERM": "xterm-256color", "COLORTERM": "truecolor"} if has_terminal else {"TERM": "dumb"}
-            started = await self._start(wish, workspace, (slave, out, err), term, output, is_terminal=True)
+            started = await self._start(request, workspace, (slave, out, err), term, output, is_terminal=True)
             ends.keep(master)
         return started, master
 
     async def _start(
         self,
-        wish: Wish,
+        request: CommandRequest,
         workspace: Workspace,
         stdio: tuple[int | None, int, int],
         term: dict[str, str],
@@ -135,14 +135,14 @@ class Shell:
         *,
         is_terminal: bool = False,
     ) -> Started:
-        if len(wish.command.encode()) > COMMAND_BYTES:
+        if len(request.command.encode()) > COMMAND_BYTES:
             message = f"The command has more than {COMMAND_BYTES} bytes; write it to a file and run that."
             raise ToolError("command_too_long", message, limit=COMMAND_BYTES)
         if self._program is None:
             raise ToolError("cannot_start", "There is no `bash` on PATH; install it.", program="bash")
-        argv = [self._program, "--noprofile", "--norc", "-c", wish.command]
+        argv = [self._program, "--noprofile", "--norc", "-c", request.command]
         stdin, stdout, stderr = stdio
-        with workspace.working_folder(wish.folder) as folder:
+        with workspace.working_folder(request.folder) as folder:
             path = os.fsdecode(folder.real_path())
             environment = self.supervisor.environment(self._also) | self.sandbox.environment()
             run = await self.guard.begin() if self.sandbox.is_on else None

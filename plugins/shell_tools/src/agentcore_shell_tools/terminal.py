@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from agentcore.api import Mark, Request, Response, ToolError
+from agentcore.api import Mark, Request, ToolError
 from agentcore_shell_tools.process import Process
 
 _PIECE_BYTES = 64 * 1024
@@ -56,48 +56,46 @@ class TerminalView:
         self._size: tuple[int, int] | None = None
 
     @classmethod
-    async def serve(cls, process: Process, request: Request) -> Response | None:
+    async def serve(cls, process: Process, request: Request) -> None:
         """Show a process to whoever is connected, and let them type."""
         view = cls(process, request)
-        showing = asyncio.create_task(view._show(), name=f"show:{process.process_id}")
         try:
-            await view._listen()
-        finally:
-            showing.cancel()
-            await asyncio.wait((showing,))
-        if not showing.cancelled() and (failure := showing.exception()) is not None:
-            raise failure
-        return None
+            async with asyncio.TaskGroup() as group:
+                showing = group.create_task(view._show(), name=f"show:{process.process_id}")
+                await view._listen()
+                showing.cancel()
+        except* ConnectionError:
+            pass  # the view was closed: that is how most of them end
 
     async def _listen(self) -> None:
         async for message in self._socket:
             try:
-                said = _MESSAGES.validate_json(message)
-                await self._take(said)
+                received = _MESSAGES.validate_json(message)
+                await self._take(received)
             except ValidationError as exc:
-                await self._tell("error", error={"type": "invalid_message", "message": str(exc.errors()[0]["msg"])})
+                await self._send("error", error={"type": "invalid_message", "message": str(exc.errors()[0]["msg"])})
             except ToolError as exc:
-                await self._tell("error", error=exc.to_json())
+                await self._send("error", error=exc.to_json())
 
-    async def _take(self, said: Typed | Resized | Seen) -> None:
-        if isinstance(said, Typed):
-            await self._process.type(said.text)
-        elif isinstance(said, Resized):
-            self._process.resize(said.columns, said.rows)
+    async def _take(self, received: Typed | Resized | Seen) -> None:
+        if isinstance(received, Typed):
+            await self._process.type(received.text)
+        elif isinstance(received, Resized):
+            self._process.resize(received.columns, received.rows)
         else:
-            self._seen = said.bytes
+            self._seen = received.bytes
             self._process.output.bell.ring()
 
     async def _show(self) -> None:
-        await self._tell("state", **self._process.to_json())
-        place = Mark()
+        await self._send("state", **self._process.to_json())
+        mark = Mark()
         while True:
             change = self._process.output.bell.next()
             try:
                 # before it is looked at: what is written in between is sent in the next round
-                await self._tell_size()
+                await self._send_size()
                 is_over = not self._process.is_running and self._process.output.is_complete
-                place, is_all_sent = await self._send_since(place)
+                mark, is_all_sent = await self._send_since(mark)
                 if is_over and is_all_sent:
                     break
                 if not is_all_sent and self._sent - self._seen < _UNSEEN_BYTES:
@@ -105,30 +103,30 @@ class TerminalView:
                 await change
             finally:
                 change.cancel()
-        await self._tell("state", **self._process.to_json())
+        await self._send("state", **self._process.to_json())
 
-    async def _tell_size(self) -> None:
+    async def _send_size(self) -> None:
         """Say how large the terminal is: of several views one decides, and the others draw what it decided."""
         if self._size != self._process.size:
             self._size = self._process.size
             columns, rows = self._size
-            await self._tell("size", columns=columns, rows=rows)
+            await self._send("size", columns=columns, rows=rows)
 
-    async def _send_since(self, place: Mark) -> tuple[Mark, bool]:
+    async def _send_since(self, mark: Mark) -> tuple[Mark, bool]:
         """Send the next piece; gives where it ends, and whether that is all for now."""
         screen = self._process.output.screen
-        if place.offset == screen.end.offset:
-            return place, True
+        if mark.offset == screen.end.offset:
+            return mark, True
         if self._sent - self._seen >= _UNSEEN_BYTES:
-            return place, False
-        excerpt = screen.since(place)
-        if missed := excerpt.start.offset - place.offset:
-            await self._tell("skipped", bytes=missed)
+            return mark, False
+        excerpt = screen.since(mark)
+        if missed := excerpt.start.offset - mark.offset:
+            await self._send("skipped", bytes=missed)
         data = excerpt.data[:_PIECE_BYTES]
         await self._socket.send(data)
         self._sent += len(data)
         end = Mark(excerpt.start.offset + len(data), excerpt.start.lines)
         return end, end.offset == screen.end.offset
 
-    async def _tell(self, kind: str, **values: object) -> None:
+    async def _send(self, kind: str, **values: object) -> None:
         await self._socket.send(json.dumps({"type": kind, **values}))

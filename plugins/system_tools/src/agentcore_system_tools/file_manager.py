@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api import ToolError
-from agentcore_system_tools.programs import has_display, launch, run, said
+from agentcore_system_tools.programs import has_display, launch, one_line, run
 
 Way = Literal["file_manager", "xdg_open", "finder"]
 
@@ -54,6 +54,6 @@ def _open_folder(folder: Path) -> Way:
 def _show_in_finder(path: Path) -> Way:
     done = run(["/usr/bin/open", "-R", str(path)], _FINDER_SECONDS)
     if done.returncode:
-        message = f"Finder could not show {str(path)!r}: {said(done.stderr)}."
+        message = f"Finder could not show {str(path)!r}: {one_line(done.stderr)}."
         raise ToolError("open_failed", message, exit_code=done.returncode)
     return "finder"

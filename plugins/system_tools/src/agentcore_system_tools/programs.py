@@ -65,7 +65,7 @@ def run(command: Sequence[str], limit_s: float) -> "subprocess.CompletedProcess[
         raise ToolError("program_failed", message, program=command[0]) from exc
 
 
-def said(output: bytes) -> str:
+def one_line(output: bytes) -> str:
     """What a program wrote, on one line, for a message."""
     return " ".join(output.decode(errors="replace").split())[:_OUTPUT_CHARS]
 
@@ -86,6 +86,6 @@ def launch(command: Sequence[str], settle_s: float) -> int | None:
     between = [sys.executable, "-I", "-S", "-c", _BETWEEN, str(settle_s), *command]
     done = run(between, settle_s + _START_SECONDS)
     if done.returncode:
-        message = f"{command[0]} cannot be started: {said(done.stderr)}."
+        message = f"{command[0]} cannot be started: {one_line(done.stderr)}."
         raise ToolError("program_failed", message, program=command[0])
     return int(done.stdout) if done.stdout else None

@@ -6,10 +6,10 @@ from importlib import import_module
 
 from agentcore.api import ToolError
 from agentcore_system_tools.programs import has_display
-from agentcore_system_tools.shot import Shot, Wish
+from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions
 
 
-def take(wish: Wish) -> Shot:
+def take(options: ScreenshotOptions) -> Screenshot:
     """Take a picture of the screen; blocks.
 
     Raises:
@@ -17,8 +17,8 @@ def take(wish: Wish) -> Shot:
     """
     # what belongs to one kind of desktop is imported there alone, at the first picture
     name = way()
-    shot: Shot = getattr(import_module(f"agentcore_system_tools.{name}"), f"take_{name}")(wish)
-    return shot
+    picture: Screenshot = getattr(import_module(f"agentcore_system_tools.{name}"), f"take_{name}")(options)
+    return picture
 
 
 def way() -> str:

@@ -11,7 +11,7 @@ from jeepney import DBusAddress, MatchRule
 from agentcore.api import ToolError
 from agentcore_system_tools import session_bus
 from agentcore_system_tools.programs import run
-from agentcore_system_tools.shot import Shot, Wish, shot_of_file
+from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, screenshot_of_file
 
 _GRIM_SECONDS = 15.0
 _PORTAL_SECONDS = 60.0
@@ -24,16 +24,16 @@ _RESPONSE = MatchRule(type="signal", interface="org.freedesktop.portal.Request",
 _CANCELLED = 1
 
 
-def take_wayland(wish: Wish) -> Shot:
+def take_wayland(options: ScreenshotOptions) -> Screenshot:
     """Take a picture; blocks.
 
     Raises:
         ToolError: `display_not_found`, `region_outside`, `screenshot_denied`, `screenshot_failed`.
     """
-    if wish.display is not None:
+    if options.display is not None:
         message = "Single displays cannot be named on Wayland; leave `display` out, and name a region."
         raise ToolError("display_not_found", message)
-    return shot_of_file(_by_grim() or _by_portal(), wish.region)
+    return screenshot_of_file(_by_grim() or _by_portal(), options.region)
 
 
 def _by_grim() -> bytes | None:

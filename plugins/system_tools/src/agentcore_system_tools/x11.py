@@ -3,10 +3,10 @@
 from mss import MSS, ScreenShotError
 
 from agentcore.api import ToolError
-from agentcore_system_tools.shot import Shot, Wish, check_region, shot_of_pixels
+from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, check_region, screenshot_of_pixels
 
 
-def take_x11(wish: Wish) -> Shot:
+def take_x11(options: ScreenshotOptions) -> Screenshot:
     """Take a picture; blocks.
 
     Raises:
@@ -18,29 +18,29 @@ def take_x11(wish: Wish) -> Shot:
         message = f"The display cannot be opened ({exc}); is a graphical session running, and may this user see it?"
         raise ToolError("no_display", message) from exc
     with screen:
-        area = _area(screen, wish)
+        area = _area(screen, options)
         try:
             grabbed = screen.grab(area)
         except ScreenShotError as exc:
             raise ToolError("screenshot_failed", f"The screen cannot be read: {exc}.", retryable=True) from exc
-    return shot_of_pixels((grabbed.width, grabbed.height), bytes(grabbed.raw))
+    return screenshot_of_pixels((grabbed.width, grabbed.height), bytes(grabbed.raw))
 
 
-def _area(screen: MSS, wish: Wish) -> dict[str, int]:
+def _area(screen: MSS, options: ScreenshotOptions) -> dict[str, int]:
     displays = screen.monitors
-    number = wish.display or 0
+    number = options.display or 0
     if number >= len(displays):
         count = len(displays) - 1
         message = f"There is no display {number}; {'the only one is 1' if count == 1 else f'they are 1 to {count}'}."
         raise ToolError("display_not_found", message, displays=count)
     chosen = displays[number]
     area = {name: int(chosen[name]) for name in ("left", "top", "width", "height")}
-    if wish.region is None:
+    if options.region is None:
         return area
-    check_region(wish.region, area["width"], area["height"])
+    check_region(options.region, area["width"], area["height"])
     return {
-        "left": area["left"] + wish.region.x,
-        "top": area["top"] + wish.region.y,
-        "width": wish.region.width,
-        "height": wish.region.height,
+        "left": area["left"] + options.region.x,
+        "top": area["top"] + options.region.y,
+        "width": options.region.width,
+        "height": options.region.height,
     }

@@ -37,7 +37,7 @@ class PollQuery(BaseModel, extra="forbid", frozen=True):
 
 
 class SocketQuery(BaseModel, extra="forbid", frozen=True):
-    """The wish for a socket."""
+    """How a page opens a socket."""
 
     clientId: ClientId  # noqa: N815 - spelled as it is on the wire
 
@@ -127,43 +127,45 @@ class Channel:
                 command = await commands.get()
                 await socket.send(json.dumps({"command": command.to_json()}, ensure_ascii=False))
 
-        sending = asyncio.create_task(send(), name="ui_page:send")
         try:
-            if replaced is not None:  # a copy of the page came with the same id: the older one makes another
-                await replaced.close(REPLACED, "replaced")
-            async for message in socket:
-                if self._sockets.get(client_id) is socket:
-                    self._take(client_id, session, message)
+            async with asyncio.TaskGroup() as group:
+                sending = group.create_task(send(), name="ui_page:send")
+                if replaced is not None:  # a copy of the page came with the same id: the older one makes another
+                    await replaced.close(REPLACED, "replaced")
+                async for message in socket:
+                    if self._sockets.get(client_id) is socket:
+                        self._take(client_id, session, message)
+                sending.cancel()
+        except* ConnectionError:
+            pass  # the page was closed
         finally:
             self._broker.disconnect(client_id, deliver)
             if self._sockets.get(client_id) is socket:
                 del self._sockets[client_id]
-            sending.cancel()
-            await asyncio.gather(sending, return_exceptions=True)
 
     async def _show(self, _: Request) -> Response:
         return Response({"pages": self._broker.pages(), "counts": dict(self._broker.counts)})
 
     def _take(self, client_id: str, session: str, message: str | bytes) -> None:
         try:
-            said = _MESSAGE.validate_json(message)
+            received = _MESSAGE.validate_json(message)
         except ValidationError as exc:
             self._broker.counts["malformed"] += 1
             first = exc.errors(include_url=False, include_input=False)[0]
             log.info("ui_result_dropped", why="malformed", reason=f"{first['loc']}: {first['msg']}")
             return
-        if isinstance(said, SocketResult):
-            self._resolve(client_id, session, said)
-        elif said.type == "ready":
+        if isinstance(received, SocketResult):
+            self._resolve(client_id, session, received)
+        elif received.type == "ready":
             self._broker.poll(client_id, session)
         else:
             self._broker.touch(client_id)
 
     def _resolve(self, client_id: str, session: str, answer: CommandResult) -> bool:
-        said = {"ok": answer.ok, "result": answer.result}
+        outcome = {"ok": answer.ok, "result": answer.result}
         if answer.error is not None:
-            said["error"] = answer.error.model_dump()
-        is_used = self._broker.resolve_result(client_id, session, answer.commandId, said)
+            outcome["error"] = answer.error.model_dump()
+        is_used = self._broker.resolve_result(client_id, session, answer.commandId, outcome)
         if not is_used:
             log.info("ui_result_dropped", why="late", command_id=answer.commandId)
         return is_used

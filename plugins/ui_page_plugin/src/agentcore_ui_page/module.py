@@ -73,8 +73,8 @@ class UiPage(Module):
             ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error`, `ui_queue_full`.
         """
         answer = await self._run("eval_js", {"script": script}, timeoutMs, resourceId)
-        said = answer.result
-        value, is_cut = said.get("value"), bool(said.get("isCut"))
+        result = answer.result
+        value, is_cut = result.get("value"), bool(result.get("isCut"))
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
         if is_cut:
             text += "\n(the value was larger than what is given back; return less of it)"
@@ -104,17 +104,17 @@ class UiPage(Module):
         """
         args = {"selector": selector, "format": format, "maxChars": maxChars}
         answer = await self._run("get_content", args, timeoutMs, resourceId)
-        said = answer.result
+        result = answer.result
         if format == "summary":
-            summary = said["summary"]
+            summary = result["summary"]
             text = json.dumps(summary, ensure_ascii=False, indent=1)
             return ToolResult(
                 text,
                 {"summary": summary, "resourceId": answer.page_id},
-                truncated=bool(said.get("isCut")),
+                truncated=bool(result.get("isCut")),
                 untrusted=True,
             )
-        content, length = said["content"], said["length"]
+        content, length = result["content"], result["length"]
         is_cut = length > len(content)
         notice = (
             f"\n(cut at {len(content):,} of {length:,} characters; ask for a part by selector, or more by maxChars)"

@@ -153,7 +153,7 @@ def _begin_body(root: html.HtmlElement) -> None:
     head, body = root.find("head"), root.find("body")
     if head is None or body is None:
         return
-    first = next((place for place, element in enumerate(head) if element.tag not in _METADATA), len(head))
+    first = next((number for number, element in enumerate(head) if element.tag not in _METADATA), len(head))
     moved = head[first:]
     if moved:
         moved[-1].tail, body.text = (moved[-1].tail or "") + (body.text or ""), None

@@ -20,8 +20,8 @@ _SHOWN_REDIRECTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a call asked for.
+class FetchOptions:
+    """How a call wants what it fetches.
 
     Args:
         format: How the page is given.
@@ -53,13 +53,13 @@ Read = Callable[[str, str, Format], Reading]
 """Reads a page: its HTML, its address and a format to a `Reading`; takes long, so it runs in a thread."""
 
 
-def check_status(reply: Reply, wish: Wish) -> None:
+def check_status(reply: Reply, options: FetchOptions) -> None:
     """Refuse an answer that is no page; `raw` takes whatever came.
 
     Raises:
         ToolError: `http_error`. It holds nothing that the server wrote: what a page says comes only as a result.
     """
-    if reply.status < 400 or wish.format == "raw":  # noqa: PLR2004 - the first status that is an error
+    if reply.status < 400 or options.format == "raw":  # noqa: PLR2004 - the first status that is an error
         return
     hint = (
         "try again later"
@@ -86,31 +86,30 @@ async def give_file(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> 
     return ToolResult([text, link], data=about | {"artifact_id": link.artifact_id}, untrusted=True)
 
 
-def give_text(reply: Reply, mime: str, wish: Wish, read: Read) -> ToolResult:
+def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> ToolResult:
     """The result for a page or another text; works hard, so it runs in a thread."""
     text, charset = decode(reply.body, charset_of(reply.headers.get("content-type", "")))
     is_page = mime in ("text/html", "application/xhtml+xml")
     notices = [f"This is not the whole document: {reply.cut}."] if reply.cut else []
-    if is_page and len(text) > PAGE_CHARS and wish.format != "raw":
+    if is_page and len(text) > PAGE_CHARS and options.format != "raw":
         text = text[:PAGE_CHARS]
         notices.append(f"Only the first {PAGE_CHARS:,} characters of the page's HTML were read.")
-    reading = read(text, reply.url, wish.format) if is_page and wish.format != "raw" else Reading(text)
+    reading = read(text, reply.url, options.format) if is_page and options.format != "raw" else Reading(text)
     notices += reading.notices
-    part, following = _part_of(reading.text, wish)
-    if wish.offset and not part:
-        message = (
-            f"{reply.url!r} has {len(reading.text):,} characters in this format; offset {wish.offset:,} is beyond them."
-        )
+    part, following = _part_of(reading.text, options)
+    if options.offset and not part:
+        size = f"{len(reading.text):,} characters in this format"
+        message = f"{reply.url!r} has {size}; offset {options.offset:,} is beyond them."
         raise ToolError("offset_out_of_range", message, url=reply.url, chars_total=len(reading.text))
     if following is not None:
         notices.append(
-            f"Characters {wish.offset:,} to {following:,} of {len(reading.text):,}; go on with offset {following}."
+            f"Characters {options.offset:,} to {following:,} of {len(reading.text):,}; go on with offset {following}."
         )
     data = _about(reply) | {
         "content_type": mime,
         "charset": charset,
         "title": reading.title,
-        "format": wish.format,
+        "format": options.format,
         "text": part,
         "chars_total": len(reading.text),
         "next_offset": following,
@@ -134,15 +133,15 @@ def kind_of(reply: Reply) -> tuple[Media, str]:
     return media_of(reply.body, reply.headers.get("content-type", ""))
 
 
-def _part_of(text: str, wish: Wish) -> tuple[str, int | None]:
+def _part_of(text: str, options: FetchOptions) -> tuple[str, int | None]:
     """The characters that were asked for, up to the end of a line if one is near, and where the next ones begin."""
-    end = wish.offset + wish.max_chars
+    end = options.offset + options.max_chars
     if end >= len(text):
-        return text[wish.offset :], None
-    line = text.rfind("\n", end - wish.max_chars // 10, end)
-    if line > wish.offset:
+        return text[options.offset :], None
+    line = text.rfind("\n", end - options.max_chars // 10, end)
+    if line > options.offset:
         end = line + 1
-    return text[wish.offset : end], end
+    return text[options.offset : end], end
 
 
 def _about(reply: Reply) -> dict[str, Any]:

@@ -30,9 +30,9 @@ class Guard:
         return TCPConnector(socket_factory=self._make_socket, force_close=True, use_dns_cache=False)
 
     def _make_socket(self, info: tuple[Any, ...]) -> socket.socket:
-        family, kind, protocol, _, place = info
+        family, kind, protocol, _, endpoint = info
         try:
-            self._policy.check_address("", str(place[0]), int(place[1]))
+            self._policy.check_address("", str(endpoint[0]), int(endpoint[1]))
         except ToolError as exc:
             self.refusal = exc
             raise _RefusedAddressError(exc.message) from exc

@@ -23,7 +23,7 @@ _SNIPPET_CHARS = 600
 _TITLE_CHARS = 300
 
 
-class Found(BaseModel):
+class SearchResult(BaseModel):
     """One result of a search."""
 
     title: str
@@ -35,7 +35,7 @@ class Found(BaseModel):
 class Provider(Protocol):
     """Somebody who searches the web for us."""
 
-    async def search(self, query: str, count: int) -> Sequence[Found]:
+    async def search(self, query: str, count: int) -> Sequence[SearchResult]:
         """Search.
 
         Raises:
@@ -51,7 +51,7 @@ class SearXNG:
     client: WebClient
     url: str
 
-    async def search(self, query: str, count: int) -> Sequence[Found]:
+    async def search(self, query: str, count: int) -> Sequence[SearchResult]:
         """See `Provider.search`."""
         address = self.url.rstrip("/").removesuffix("/search")
         parameters = urlencode({"q": query, "format": "json"})
@@ -61,7 +61,7 @@ class SearXNG:
             raise ToolError("search_unauthorized", message, provider="searxng", status=reply.status)
         answer = _read(reply, "searxng", _SearXNGAnswer)
         return [
-            Found(title=each.title or "", url=each.url, snippet=each.content or "", published=each.published)
+            SearchResult(title=each.title or "", url=each.url, snippet=each.content or "", published=each.published)
             for each in answer.results[:count]
         ]
 
@@ -74,7 +74,7 @@ class Brave:
     url: str
     key: SecretStr
 
-    async def search(self, query: str, count: int) -> Sequence[Found]:
+    async def search(self, query: str, count: int) -> Sequence[SearchResult]:
         """See `Provider.search`."""
         parameters = urlencode({"q": query, "count": count})
         headers = {"Accept": "application/json", "X-Subscription-Token": self.key.get_secret_value()}
@@ -82,7 +82,7 @@ class Brave:
         answer = _read(reply, "brave", _BraveAnswer)
         results = answer.web.results if answer.web is not None else []
         return [
-            Found(title=each.title, url=each.url, snippet=each.snippet, published=each.page_age or each.age)
+            SearchResult(title=each.title, url=each.url, snippet=each.snippet, published=each.page_age or each.age)
             for each in results[:count]
         ]
 
@@ -119,7 +119,7 @@ class _BraveAnswer(BaseModel):
     web: _BraveWeb | None = None
 
 
-def show(query: str, found: Sequence[Found]) -> str:
+def show(query: str, found: Sequence[SearchResult]) -> str:
     """Results for a model to read."""
     if not found:
         return f"Nothing was found for {query!r}; try fewer or other words."
@@ -130,10 +130,10 @@ def show(query: str, found: Sequence[Found]) -> str:
     return "\n\n".join(blocks)
 
 
-def clean(found: Found) -> Found:
+def clean(found: SearchResult) -> SearchResult:
     """A result as plain text on one line each, cut where it is long."""
     published = _plain(found.published, 40) if found.published else None
-    return Found(
+    return SearchResult(
         title=_plain(found.title, _TITLE_CHARS) or found.url,
         url=found.url,
         snippet=_plain(found.snippet, _SNIPPET_CHARS),

@@ -71,9 +71,9 @@ def _rebuild(table: html.HtmlElement, rows: list[Row]) -> None:
     made = builder.TABLE(
         builder.THEAD(builder.TR(*heads)), builder.TBODY(*(builder.TR(*row) for row in grid[head_rows:]))
     )
-    place = table.getparent()
+    parent = table.getparent()
     made.tail, table.tail = table.tail, None
-    place.replace(table, made)
+    parent.replace(table, made)
     if caption is not None:
         caption.tag = "p"
         caption.tail = None

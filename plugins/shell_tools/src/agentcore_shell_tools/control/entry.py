@@ -31,7 +31,7 @@ class Entry:
         links: How many names it has.
         stamp: What changes when it does; None: it changed too short a time ago to rely on that.
         targets: Paths that it leads git to.
-        places: What these really are: by a link that changes, the same content leads elsewhere.
+        real_paths: What these really are: by a link that changes, the same content leads elsewhere.
         hooks: Where it says that git's hooks are, as it spells that.
         included: Further configuration, as it spells that.
     """
@@ -43,7 +43,7 @@ class Entry:
     links: int = 1
     stamp: tuple[int, ...] | None = None
     targets: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    real_paths: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
     included: tuple[str, ...] = ()
 
@@ -54,7 +54,7 @@ class Entry:
 
     def is_like(self, other: "Entry") -> bool:
         """Whether it means the same, where both stand at one path."""
-        return (self.kind, self.digest, self.places) == (other.kind, other.digest, other.places)
+        return (self.kind, self.digest, self.real_paths) == (other.kind, other.digest, other.real_paths)
 
     def text(self) -> str | None:
         """What it holds; None: not known."""
@@ -74,7 +74,7 @@ def read_entry(path: str, kind: Kind, known: Entry | None) -> Entry | None:
         status = os.lstat(path)
         stamp = status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
         if known is not None and known.kind == kind and known.stamp == stamp:
-            return known if not known.targets else replace(known, places=_places(known.targets))
+            return known if not known.targets else replace(known, real_paths=_real_paths(known.targets))
         certain = stamp if status.st_ctime_ns + _UNCERTAIN_NS < now else None
         digest, content = _digest(path, status)
     except OSError:
@@ -90,16 +90,16 @@ def _lead(path: str, entry: Entry) -> Entry:
         config = GitConfig(text, folder)
         targets = config.targets()
         return replace(
-            entry, targets=targets, places=_places(targets), hooks=config.hooks(), included=config.included()
+            entry, targets=targets, real_paths=_real_paths(targets), hooks=config.hooks(), included=config.included()
         )
     if entry.kind == "redirect":
         name = entry.digest[5:] if text is None else text.removeprefix("gitdir: ").rstrip("\r\n")  # as git reads it
         targets = (os.path.join(folder, name),) if name and "\0" not in name else ()  # noqa: PTH118
-        return replace(entry, targets=targets, places=_places(targets))
+        return replace(entry, targets=targets, real_paths=_real_paths(targets))
     return entry
 
 
-def _places(targets: tuple[str, ...]) -> tuple[str, ...]:
+def _real_paths(targets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(os.path.realpath, targets))
 
 

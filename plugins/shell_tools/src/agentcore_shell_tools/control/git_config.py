@@ -136,10 +136,10 @@ class GitConfig:
         target = self._target(line)
         if target is None:
             return True
-        place = os.path.realpath(target)
+        real_path = os.path.realpath(target)
         # a working folder in `.git` is where nobody looks for repositories
-        is_hidden = pattern is _WORKTREE and ".git" in place.split("/")
-        return not is_hidden and not any(f"{place}/".startswith(f"{folder}/") for folder in self._distrusted)
+        is_hidden = pattern is _WORKTREE and ".git" in real_path.split("/")
+        return not is_hidden and not any(f"{real_path}/".startswith(f"{folder}/") for folder in self._distrusted)
 
     def _target(self, line: _Line) -> str | None:
         pattern = _HARMLESS.get(line.key)

@@ -27,7 +27,7 @@ _ROUNDS = 3
 _SHARE = 20
 """Between two looks at running commands lies at least so many times what a look takes."""
 
-Tell = Callable[[Sequence[PutAside]], None]
+Report = Callable[[Sequence[PutAside]], None]
 
 
 @dataclass(eq=False, slots=True)
@@ -66,13 +66,13 @@ class Guard:
         state: A file that remembers what the next server has to know.
         distrusted: Folders outside of the roots that commands can write.
         spared: Paths that commands may change freely.
-        tell: Is told of everything that was put aside, whoever waits for it.
+        report: Called with everything that was put aside, whoever waits for it.
     """
 
     def __init__(
-        self, workspace: Workspace, state: Path, distrusted: Sequence[str], spared: Sequence[str], tell: Tell
+        self, workspace: Workspace, state: Path, distrusted: Sequence[str], spared: Sequence[str], report: Report
     ) -> None:
-        self._workspace, self._state, self._distrusted, self._tell = workspace, state, distrusted, tell
+        self._workspace, self._state, self._distrusted, self._report = workspace, state, distrusted, report
         self._roots = frozenset(str(root) for root in workspace.roots)
         self._spared = frozenset(spared)
         self._tree = Tree(workspace, FOLDERS_LOOKED_AT)
@@ -115,6 +115,7 @@ class Guard:
             run = Run(hold)
             self._runs.append(run)
         if self._watching is None:
+            # no TaskGroup: it lasts beyond the command that it begins with, and `close` ends it
             self._watching = asyncio.create_task(self._watch_on(), name="shell_tools:look")
         return run
 
@@ -134,6 +135,7 @@ class Guard:
             await process.wait()
             return await self.end(run)
 
+        # no TaskGroup: it outlives the call that starts the command; `close` waits for it
         task = asyncio.create_task(look(), name="shell_tools:look_at_end")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -170,7 +172,7 @@ class Guard:
         async with self._turn:
             found = await asyncio.to_thread(work)
         if found:
-            self._tell(found)
+            self._report(found)
         return found
 
     async def _judge(self) -> list[PutAside]:
@@ -184,7 +186,7 @@ class Guard:
         for run in self._runs:
             run.put_aside += found
         if found:
-            self._tell(found)
+            self._report(found)
         return found
 
     # -- in a thread -------------------------------------------------------------------------------------------
@@ -250,7 +252,7 @@ class Guard:
                 self._is_settled = True
                 break
             for verdict in verdicts:
-                moved = self._mover.put_aside(verdict.path, verdict.why, verdict.instead, verdict.said)
+                moved = self._mover.put_aside(verdict.path, verdict.why, verdict.instead, verdict.replacement)
                 log.warning("control_file_put_aside", path=moved.path, aside=moved.aside, why=moved.why)
                 put_aside.append(moved)
         return put_aside
@@ -271,7 +273,8 @@ class Guard:
             found, _ = self._look({})
             self._known.folders = found.folders
             self._known.entries = {
-                path: Entry(kind, digest, places=places) for path, (kind, digest, places) in kept.entries.items()
+                path: Entry(kind, digest, real_paths=real_paths)
+                for path, (kind, digest, real_paths) in kept.entries.items()
             }
             put_aside = self._put_aside()
             self._keep(is_running=False)
@@ -281,14 +284,14 @@ class Guard:
         """Remember for the next server: while a command runs, what the control files were before."""
         known = self._known
         known_entries = known.entries.items() if is_running else ()
-        entries = {path: (entry.kind, entry.digest, entry.places) for path, entry in known_entries}
-        said = {
+        entries = {path: (entry.kind, entry.digest, entry.real_paths) for path, entry in known_entries}
+        state = {
             "made": sorted(known.made), "kept": sorted(known.kept), "entries": entries if is_running else None,
             "led": self._led,
         }  # fmt: skip
         self._state.parent.mkdir(parents=True, exist_ok=True)
         waiting = self._state.with_suffix(".new")
-        waiting.write_text(json.dumps(said), encoding="utf-8", errors="surrogateescape")
+        waiting.write_text(json.dumps(state), encoding="utf-8", errors="surrogateescape")
         waiting.replace(self._state)
 
 

@@ -32,10 +32,10 @@ class Hold:
 
     def covers(self, path: str, entry: Entry, found: Found) -> bool:
         """Whether a file was out of reach of the sandbox: what changed it came from outside."""
-        held = next((above for above in upwards(path) if above in self.fixed), None)
-        if held is None or entry.links != 1:
+        holder = next((above for above in upwards(path) if above in self.fixed), None)
+        if holder is None or entry.links != 1:
             return False
-        return self.fixed[held] == (entry.inode if held == path else found.inode(held))
+        return self.fixed[holder] == (entry.inode if holder == path else found.inode(holder))
 
     def in_place(self, roots: Collection[str]) -> "Hold":
         """What of it no command can move away or replace by a link meanwhile, while others run."""

@@ -67,13 +67,13 @@ class Verdict:
         path: The file, or the folder that it came in.
         why: What would have come of it.
         instead: What takes its place; None: nothing.
-        said: What that is, in words.
+        replacement: What that is, in words.
     """
 
     path: str
     why: str
     instead: bytes | None = None
-    said: str = ""
+    replacement: str = ""
 
 
 class Judge:
@@ -119,7 +119,7 @@ class Judge:
         # what leads elsewhere by its content leads to another place from another
         if not entry.leads and (entry.kind, os.path.basename(path), entry.digest) in self._trusted:  # noqa: PTH119
             return True  # it stood elsewhere: a folder was renamed or copied
-        is_moved = before is not None and before.places != entry.places
+        is_moved = before is not None and before.real_paths != entry.real_paths
         return not is_moved and self._known.hold.covers(path, entry, self._found)
 
     def _hook(self, path: str, entry: Entry) -> Verdict | None:
@@ -143,7 +143,7 @@ class Judge:
         return not any(self._is_trusted(path, entry) for path, entry in inside)
 
     def _redirect(self, path: str, entry: Entry) -> Verdict | None:
-        if entry.places and entry.places[0] in self._found.git:
+        if entry.real_paths and entry.real_paths[0] in self._found.git:
             return None
         why = "it leads git to a place that is not looked at"
         before = self._known.entries.get(path)
@@ -157,7 +157,7 @@ class Judge:
         config = read_config(path, entry, self._distrusted)
         if config is None or not config.is_plain:
             return self._back(path, "git's configuration, in a form that is not understood")
-        harmful = config.harmful(trusted, has_moved=before is not None and before.places != entry.places)
+        harmful = config.harmful(trusted, has_moved=before is not None and before.real_paths != entry.real_paths)
         if not harmful:
             return None
         lines = (str(line)[:_CHARS_SHOWN].encode("utf-8", "surrogateescape") for line in harmful[:_KEYS_SHOWN])

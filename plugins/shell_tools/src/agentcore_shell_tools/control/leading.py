@@ -69,7 +69,7 @@ def _tops(there: Mapping[str, Entry]) -> list[tuple[str, str]]:
         if entry.kind == "config" and folder.endswith("/.git"):
             tops.append((os.path.dirname(folder), folder))  # noqa: PTH120
         elif name == ".git":
-            tops += [(folder, git) for git in entry.places]
+            tops += [(folder, git) for git in entry.real_paths]
     return tops
 
 

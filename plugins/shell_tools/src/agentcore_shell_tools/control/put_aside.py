@@ -18,7 +18,7 @@ class PutAside:
         path: Where it was.
         aside: Where it is now, or a copy of it; empty: it could not be moved.
         why: What would have come of it.
-        instead: What is in its place now.
+        instead: What is in its target now.
     """
 
     path: str
@@ -54,14 +54,14 @@ class Mover:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def put_aside(self, path: str, why: str, instead: bytes | None, said: str = "") -> PutAside:
+    def put_aside(self, path: str, why: str, instead: bytes | None, replacement: str = "") -> PutAside:
         """Take a file or folder out of effect.
 
         Args:
             path: Where it is.
             why: What would have come of it.
             instead: What it is replaced by; None: nothing.
-            said: What that is, in words.
+            replacement: What that is, in words.
         """
         try:
             aside = self._rename(path)
@@ -72,17 +72,17 @@ class Mover:
                 self._workspace.write_file(self._workspace.locate(_spelled(path)), instead, overwrite=False)
             except ToolError:
                 return PutAside(self._show(path), aside, why)
-        return PutAside(self._show(path), aside, why, said or "nothing")
+        return PutAside(self._show(path), aside, why, replacement or "nothing")
 
     def _rename(self, path: str) -> str:
-        place = self._workspace.locate(_spelled(path))
-        folder, place = self._workspace.open_parent(place)
+        target = self._workspace.locate(_spelled(path))
+        folder, target = self._workspace.open_parent(target)
         with folder:
-            name = place.name.decode("utf-8", "surrogateescape")
+            name = target.name.decode("utf-8", "surrogateescape")
             for number in range(1, _ATTEMPTS + 1):
                 aside = aside_name(name, number)
                 try:
-                    folder.rename(place.name, folder, aside.encode("utf-8", "surrogateescape"), overwrite=False)
+                    folder.rename(target.name, folder, aside.encode("utf-8", "surrogateescape"), overwrite=False)
                 except FileExistsError:
                     continue
                 return self._show(f"{path.rpartition('/')[0]}/{aside}")

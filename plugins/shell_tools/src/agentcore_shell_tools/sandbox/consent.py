@@ -42,10 +42,10 @@ class Consent:
         """
         sandbox = self._sandbox
         await sandbox.settle()
-        asked = self._asking.pop(call_id, None)
+        shown = self._asking.pop(call_id, None)
         if not sandbox.is_wanted or sandbox.is_on:
             return
-        if asked == sandbox.reason:
-            self._given_for = asked
+        if shown == sandbox.reason:
+            self._given_for = shown
         if self._given_for != sandbox.reason:
             raise sandbox_unavailable(sandbox.reason)

@@ -48,8 +48,8 @@ async def why_not(program: str, options: Sequence[str]) -> str:
 
 async def can_disable_namespaces(program: str) -> bool:
     """Whether this bubblewrap can keep commands from making user namespaces (0.8 and later)."""
-    _, said, errors = await _run([program, "--help"])
-    return "--disable-userns" in said + errors
+    _, output, errors = await _run([program, "--help"])
+    return "--disable-userns" in output + errors
 
 
 async def what_leaks(program: str, options: Sequence[str], *, is_confined: bool) -> str:
@@ -75,10 +75,10 @@ async def _try_all(program: str, options: Sequence[str], *, is_confined: bool) -
     base = sys.base_prefix
     seen = ("--ro-bind", base, base) if base != "/usr" else ()
     python = await asyncio.to_thread(os.path.realpath, getattr(sys, "_base_executable", sys.executable))
-    code, said, errors = await _run([program, *options, *seen, "--", python, "-I", "-S", "-c", _TRY_ALL])
-    lines = said.split("\n")
+    code, output, errors = await _run([program, *options, *seen, "--", python, "-I", "-S", "-c", _TRY_ALL])
+    lines = output.split("\n")
     if code != 0 or not lines[0].isdigit():
-        return f"trying it failed: {errors or said or f'exit code {code}'}"
+        return f"trying it failed: {errors or output or f'exit code {code}'}"
     if lines[0] == "0":
         return ""
     more = "" if int(lines[0]) <= _SHOWN else ", …"
@@ -86,7 +86,7 @@ async def _try_all(program: str, options: Sequence[str], *, is_confined: bool) -
 
 
 async def _run(command: Sequence[str]) -> tuple[int, str, str]:
-    """Run a program to its end; gives its exit code and what it said."""
+    """Run a program to its end; gives its exit code, output and errors."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,
@@ -97,11 +97,11 @@ async def _run(command: Sequence[str]) -> tuple[int, str, str]:
     )
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            said, errors = await process.communicate()
+            output, errors = await process.communicate()
     except TimeoutError:
         return 1, "", f"{command[0]} did not answer within {PROBE_SECONDS:g} s"
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return process.returncode or 0, said.decode(errors="replace").strip(), errors.decode(errors="replace").strip()
+    return process.returncode or 0, output.decode(errors="replace").strip(), errors.decode(errors="replace").strip()

@@ -75,6 +75,7 @@ class Sandbox:
                 sandbox._give_up(reason)
             else:
                 trying = what_leaks(program, options, is_confined=sandbox._is_confined)
+                # no TaskGroup: commands wait for it in `settle`, and `close` ends it
                 sandbox._trying = asyncio.create_task(trying, name="shell_tools:try_sandbox")
         if wanted.mode == "require":
             await sandbox.settle()

@@ -1,4 +1,4 @@
-"""`Shot`: a picture of the screen, cut to what was asked for, and made small enough to be given."""
+"""`Screenshot`: a picture of the screen, cut to what was asked for, and made small enough to be given."""
 
 import io
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ class Region(BaseModel, extra="forbid"):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be taken.
+class ScreenshotOptions:
+    """What a screenshot shows.
 
     Args:
         display: Number of a display, counted from 1; None: all of them together.
@@ -40,7 +40,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class Screenshot:
     """A picture as PNG.
 
     Args:
@@ -54,12 +54,12 @@ class Shot:
     height: int
 
 
-def shot_of_pixels(size: tuple[int, int], bgrx: bytes) -> Shot:
+def screenshot_of_pixels(size: tuple[int, int], bgrx: bytes) -> Screenshot:
     """A picture from the rows of a screen, four bytes a pixel."""
     return _encode(Pictures.frombytes("RGB", size, bgrx, "raw", "BGRX"))
 
 
-def shot_of_file(content: bytes, region: Region | None) -> Shot:
+def screenshot_of_file(content: bytes, region: Region | None) -> Screenshot:
     """A picture from one that a program of the desktop took of everything, cut to a region.
 
     Raises:
@@ -73,7 +73,7 @@ def shot_of_file(content: bytes, region: Region | None) -> Shot:
             "screenshot_failed", "The desktop gave no picture that can be read; try again.", retryable=True
         ) from exc
     if region is None:
-        return Shot(content, picture.width, picture.height)
+        return Screenshot(content, picture.width, picture.height)
     check_region(region, picture.width, picture.height)
     return _encode(picture.crop((region.x, region.y, region.x + region.width, region.y + region.height)))
 
@@ -92,7 +92,7 @@ def check_region(region: Region, width: int, height: int) -> None:
         raise ToolError("region_outside", message, width=width, height=height)
 
 
-def fitted(shot: Shot, limit_bytes: int = IMAGE_BYTES) -> Shot:
+def fitted(shot: Screenshot, limit_bytes: int = IMAGE_BYTES) -> Screenshot:
     """The picture itself, or a smaller one that fits a bound."""
     small = shot
     picture = None
@@ -103,8 +103,8 @@ def fitted(shot: Shot, limit_bytes: int = IMAGE_BYTES) -> Shot:
     return small
 
 
-def _encode(picture: Pictures.Image) -> Shot:
+def _encode(picture: Pictures.Image) -> Screenshot:
     file = io.BytesIO()
     # level 1 takes a fifth of the time of the usual 6 for pictures that are a tenth larger
     picture.save(file, "PNG", compress_level=1)
-    return Shot(file.getvalue(), picture.width, picture.height)
+    return Screenshot(file.getvalue(), picture.width, picture.height)
