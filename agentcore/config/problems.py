@@ -9,6 +9,7 @@ from agentcore.config.errors import ConfigProblem
 from agentcore.config.fields import Model, keys_of, model_inside, near, secrets_in
 from agentcore.config.json_source import JsonPath
 from agentcore.config.origins import DEFAULT, Origins
+from agentcore.secrets import MASK
 
 _KINDS = {
     str: "text",
@@ -31,7 +32,6 @@ _EXPECTED = {
     "bool_type": "true or false",
 }
 _INPUT = "Input should be "
-_REDACTED = "…"
 
 
 def problems_of(error: ValidationError, model: Model, values: Any, origins: Origins) -> list[ConfigProblem]:
@@ -48,7 +48,7 @@ def problems_of(error: ValidationError, model: Model, values: Any, origins: Orig
     for fault in error.errors(include_url=False, include_context=False, include_input=False):
         path = _present(values, fault["loc"])
         for secret in secrets:  # a validator of the module's own may quote its value
-            fault["msg"] = fault["msg"].replace(secret, _REDACTED)
+            fault["msg"] = fault["msg"].replace(secret, MASK)
         message = _message(fault, model, _at(values, path))
         problems.append(_placed(message, path, origins))
     return sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0))

@@ -2,18 +2,12 @@
 
 import ctypes
 import os
-import re
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-# the state folder's place is no secret, and those who look for it may need it
-_OWN = re.compile(rb"AGENTCORE_(?!STATE_DIR$)")
-_SECRET = re.compile(
-    rb"(?:^|_)(?:KEYS?|PASS|PAT|COOKIES?|DSN)(?:_|$)|API_?KEY|TOKEN|SECRET|PASSWO?R?D|PASSPHRASE|CREDENTIAL",
-    re.IGNORECASE,
-)
-_ADDRESS_WITH_PASSWORD = re.compile(rb"://[^/\s]*:[^/\s]*@")
+from agentcore.secrets import is_secret_variable
+
 _PR_SET_DUMPABLE = 4
 # fields 50 and 51 of /proc/PID/stat, counted after the program's name, which is the second (proc(5))
 _ENV_START, _ENV_END = 50 - 3, 51 - 3
@@ -32,11 +26,6 @@ def keep_secrets() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def is_secret(name: bytes, value: bytes) -> bool:
-    """Whether a variable of the environment looks as if it held a key."""
-    return bool(_OWN.match(name) or _SECRET.search(name) or _ADDRESS_WITH_PASSWORD.search(value))
-
-
 def _block() -> tuple[int, int]:
     fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
     start, end = int(fields[_ENV_START]), int(fields[_ENV_END])
@@ -49,6 +38,6 @@ def _wipe(start: int, end: int) -> None:
     place = start
     for entry in ctypes.string_at(start, end - start).split(b"\0"):
         name, _, value = entry.partition(b"=")
-        if value and is_secret(name, value):
+        if value and is_secret_variable(os.fsdecode(name), os.fsdecode(value)):
             ctypes.memset(place + len(name) + 1, 0, len(value))
         place += len(entry) + 1

@@ -252,7 +252,7 @@ def test_secret_is_in_no_message(folder: Folder, settings: str, secret: str) -> 
 
 def test_validator_of_the_module_says_what_is_wrong(folder: Folder) -> None:
     folder.app('{"config": {"weather": {"api_key": "q7"}}}')
-    assert folder.refused().message == "key '…' is too short; copy it whole"
+    assert folder.refused().message == "key '•••' is too short; copy it whole"
 
 
 def test_raw_settings_do_not_show_values_when_they_are_logged(folder: Folder) -> None:

@@ -1,5 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {MASK, argumentsText} from './labels.js';
+import {MASK} from '../schema/secrets.js';
+import {argumentsText} from './labels.js';
 import {Localized, t} from '../base/i18n.js';
 import {base, buttons, code} from '../ui/styles.js';
 import '../ui/ac-copy.js';

@@ -1,11 +1,9 @@
 /** What a row of the record means, in words and signs. */
 import {hasText, t} from '../base/i18n.js';
+import {MASK} from '../schema/secrets.js';
 
 /** @typedef {import('./call-log.js').CallRow} CallRow */
 /** @typedef {'ok' | 'warn' | 'danger' | 'accent' | ''} Tone */
-
-/** Stands in the record for the value of a secret. */
-export const MASK = '•••';
 
 /** Outcomes that somebody wanted, or that wait: no failure of a tool. */
 const MILD = new Set(['cancelled', 'approval_denied', 'approval_required', 'module_stopping', 'stopped', 'interrupted']);

@@ -2,6 +2,9 @@
 import {shapeOf, valuesSchema} from './shape.js';
 import {optionOf} from './validate.js';
 
+/** Stands for the value of a secret, here and in what the server shows. */
+export const MASK = '•••';
+
 /** @typedef {import('./shape.js').Schema} Schema */
 
 /**

@@ -19,6 +19,7 @@ from pydantic_ai.exceptions import (
 
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
+from agentcore.secrets import MASK
 from agentcore.valid_text import valid_text
 
 _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
@@ -74,4 +75,4 @@ def _detail(exc: Exception, choice: ModelChoice) -> str:
         said = body["error"].get("message")
     shown = str(said or exc)
     key = choice.api_key.get_secret_value()
-    return valid_text((shown.replace(key, "…") if key else shown)[:300])
+    return valid_text((shown.replace(key, MASK) if key else shown)[:300])

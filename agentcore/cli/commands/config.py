@@ -1,7 +1,6 @@
 """`agentcore config`: what counts, where it comes from, and what app.json may say."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,23 +80,16 @@ def _effective(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "O
     """The masked document with the settings of modules as they count, and where its values come from."""
     from agentcore.cli.commands.settings_view import view_settings
     from agentcore.cli.terminal.output import warn
+    from agentcore.secrets import masked
 
     values = loaded.model_dump(mode="json", by_alias=True, exclude_none=True)
     settings = view_settings(loaded)
     for problem in settings.problems:
         warn(problem)
     for part in _MAY_HOLD_KEYS:
-        values[part] = _masked(values[part])
+        values[part] = masked(values[part])
     values["config"] = settings.values
     return values, {**loaded.origins, **{("config", *path): origin for path, origin in settings.origins.items()}}
-
-
-def _masked(value: Any) -> Any:
-    import json
-
-    from agentcore.host.masking import mask_secrets
-
-    return json.loads(mask_secrets(json.dumps(value), sys.maxsize)) if isinstance(value, dict) else value
 
 
 def _leaves(value: Any, path: "JsonPath" = ()) -> Iterator[tuple["JsonPath", Any]]:

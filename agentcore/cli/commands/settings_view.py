@@ -2,22 +2,21 @@
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from agentcore.config.app_config import AppConfig
 from agentcore.config.json_source import JsonPath
 from agentcore.config.origins import Origin
 from agentcore.config.settings import RawSettings, module_settings, validate_settings
 from agentcore.host.containment.foreign_error import text_of, type_name
-from agentcore.host.masking import MASK, mask_secrets
 from agentcore.host.modules.discovery.finding import find_module
 from agentcore.host.modules.manifest import settings_of
 from agentcore.host.modules.source_choice import remembered_sources
+from agentcore.secrets import MASK, masked
 from agentcore.store.state.state_dir import locate_state_dir
 
 
@@ -48,7 +47,7 @@ def view_settings(config: AppConfig) -> SettingsView:
         _add(view, config, name, chosen.get(name, ""))
     for key, values in config.config.items():
         view.values.setdefault(key, _hidden(values))
-    view.values = json.loads(mask_secrets(json.dumps(view.values), sys.maxsize))
+    view.values = masked(view.values)
     return view
 
 
@@ -72,7 +71,9 @@ def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
 def _shown(model: type[BaseModel] | None, raw: RawSettings) -> Mapping[str, Any]:
     if model is None:
         return raw.values  # a plain Python module without a model declares no secrets; names tell them then
-    return validate_settings(model, raw).model_dump(mode="json", by_alias=True)
+    text = validate_settings(model, raw).model_dump_json(by_alias=True)
+    shown: dict[str, Any] = json.loads(text.replace(f'"{SecretStr("x")}"', f'"{MASK}"'))  # pydantic has its own mask
+    return shown
 
 
 def _hidden(value: Any) -> Any:

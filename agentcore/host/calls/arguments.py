@@ -4,9 +4,9 @@ import hashlib
 
 from agentcore.encoding import to_json
 from agentcore.host.calls.call import Call
-from agentcore.host.masking import mask_secrets
 from agentcore.host.modules.tool_registry import RegisteredTool
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS
+from agentcore.secrets import masked_json
 
 
 def read_arguments(call: Call, tool: RegisteredTool) -> None:
@@ -17,5 +17,5 @@ def read_arguments(call: Call, tool: RegisteredTool) -> None:
     """
     encoded = to_json(call.request.arguments)
     call.digest = hashlib.sha256(encoded).hexdigest()
-    call.shown_arguments = mask_secrets(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
+    call.shown_arguments = masked_json(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
     call.arguments = tool.validate(call.request.arguments)

@@ -12,12 +12,12 @@ from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.reading import WrongValueError, read_event, read_mapping, read_text
 from agentcore.host.events import OWN_TOPICS, Event
-from agentcore.host.masking import mask_secrets
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.parts import Parts
 from agentcore.host.resources.module_resources import ModuleResources
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.net.url_policy import UrlPolicy
+from agentcore.secrets import masked_json
 from agentcore.store.record.call_row import notice
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -155,7 +155,7 @@ class ModuleRuntime:
                 module=self.name,
                 call_id=read_text(call_id, f"call_id {where}"),
                 session_id=read_text(session_id, f"session_id {where}")[:64],
-                arguments=mask_secrets(row.arguments, ARGUMENTS_RECORDED_CHARS),
+                arguments=masked_json(row.arguments, ARGUMENTS_RECORDED_CHARS),
             )
         )
 

@@ -13,10 +13,10 @@ from agentcore.config.model import ApprovalRule
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.host import Host
-from agentcore.host.masking import MASK
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.rules.call_facts import ApprovalMode, CallFacts
+from agentcore.secrets import MASK
 from agentcore.store import CallRow, RecordedRow, RecordFilter
 
 TRIAL_SECONDS = 20.0

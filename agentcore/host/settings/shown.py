@@ -7,8 +7,8 @@ from typing import Any
 
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath, JsonSource, dotted
-from agentcore.host.masking import MASK, is_secret_name
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
+from agentcore.secrets import MASK, is_secret_name
 
 CONTEXT_LINES = 3
 """Unchanged lines around a change in a diff."""

@@ -19,7 +19,7 @@ import structlog
 from agentcore.encoding import to_json
 from agentcore.host.containment.foreign_error import traceback_of
 from agentcore.host.containment.ownership import CALL, current_owner
-from agentcore.server.logging.secret_keys import mask_values
+from agentcore.secrets import mask_line
 from agentcore.store.state.log_file import LogFile
 
 _WAIT_S = 0.02
@@ -124,7 +124,7 @@ def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dic
     whose(line)
     if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
         line["exception"] = traceback_of(exc)
-    mask_values(line)
+    mask_line(line)
     return to_json(line) + b"\n"
 
 

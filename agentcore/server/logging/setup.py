@@ -15,8 +15,8 @@ from typing import Any, TextIO
 import structlog
 
 from agentcore.host.containment.foreign_error import traceback_of
+from agentcore.secrets import mask_line
 from agentcore.server.logging.json_lines import LineWriter, exception_in, line_logger, line_of, whose
-from agentcore.server.logging.secret_keys import mask_values
 from agentcore.store.state.log_file import LogFile
 
 EventDict = MutableMapping[str, Any]
@@ -96,7 +96,7 @@ def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None 
 
 def mask_secret_keys(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Mask what stands under a key that names a secret: the second net, below `SecretStr`."""
-    mask_values(event)
+    mask_line(event)
     return event
 
 

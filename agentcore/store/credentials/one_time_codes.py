@@ -93,7 +93,7 @@ class OneTimeCodes:
         known.wrong += 1
         if known.wrong >= WRONG_SECRETS:
             del self._codes[selector]
-            log.warning("code_void", wrong_secrets=known.wrong)
+            log.warning("code_void", attempts=known.wrong)
         return False
 
     def use(self, code: str) -> bool:

@@ -31,8 +31,7 @@ def test_secrets_are_masked_whatever_they_are_called(place, as_json):
     done = place.run("config", "show", *as_json)
     assert done.code == 0
     assert "hunter" not in done.out + done.err
-    assert "•••" in done.out
-    assert "******" in done.out
+    assert done.out.count("•••") == 3
 
 
 @pytest.mark.spec("M8")

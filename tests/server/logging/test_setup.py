@@ -43,7 +43,11 @@ def test_line_is_json_with_time_level_and_event_first(configured):
 
 @pytest.mark.spec("M8")
 @pytest.mark.parametrize(
-    "key", ["token", "api_key", "Authorization", "cookie", "cookies", "client_secret", "password", "code", "api-token"]
+    "key",
+    [
+        *("token", "api_key", "Authorization", "cookie", "cookies", "client_secret", "password", "code", "api-token"),
+        *("passwd", "private_key", "accessToken"),
+    ],
 )
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_value_under_a_secret_name_is_masked(configured, key, is_terminal):

@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
 import {languageOf} from '../../results/recognise.js';
 import {holdsDiff} from '../../ui/content/unified-diff.js';
+import {MASK} from '../../schema/secrets.js';
 import {shapeOf} from '../../schema/shape.js';
 import {base} from '../../ui/styles.js';
 import '../../ui/content/ac-code.js';
@@ -42,7 +43,7 @@ export class AcArguments extends Localized(LitElement) {
     const schema = part ? shapeOf(part, /** @type {any} */ (this.schema)).schema : {};
     const isSecret = schema.format === 'password' || schema.writeOnly;
     const isWide = !isSecret && (isLong(value) || (value !== null && typeof value === 'object' && !isFlat(value)));
-    return html`<dt class=${isWide ? 'wide' : ''} title=${schema.description ?? nothing}>${name}</dt><dd class=${isWide ? 'wide' : ''}>${isSecret ? '••••••' : this._renderValue(name, value)}</dd>`;
+    return html`<dt class=${isWide ? 'wide' : ''} title=${schema.description ?? nothing}>${name}</dt><dd class=${isWide ? 'wide' : ''}>${isSecret ? MASK : this._renderValue(name, value)}</dd>`;
   }
 
   /** @param {string} name @param {any} value */

@@ -1,0 +1,186 @@
+"""What is a secret is so on every surface: in the record, the log, settings, the environment and the command line."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentcore.api import Module, tool
+from agentcore.config.app_config import load_config
+from agentcore.host.settings.change import SettingChange, plan_changes
+from agentcore.host.settings.document import SettingsSubject
+from agentcore.host.settings.shown import diff_of, shown
+from agentcore.secrets import (
+    IN_ENVIRONMENT,
+    IN_LOG_LINES,
+    MASK,
+    SECRET_ENDS,
+    SECRET_NAMES,
+    SECRET_PARTS,
+    is_secret_name,
+    is_secret_variable,
+    masked,
+    masked_json,
+)
+from agentcore.server.logging.json_lines import LineWriter, line_logger
+
+PAGE = Path(__file__).resolve().parents[1] / "webui"
+
+SECRET = (
+    *("password", "passwd", "PGPASSWORD", "smtp_pass", "passphrase", "user_passcode", "pin"),
+    *("token", "accessToken", "access-token", "GITHUB_TOKEN", "refresh_tokens", "tokens"),
+    *(
+        "api_key",
+        "apiKey",
+        "APIKey",
+        "x-api-key",
+        "X-Api-Key",
+        "OPENAI_API_KEY",
+        "private_key",
+        "privateKey",
+        "accessKey",
+    ),
+    *("secret", "clientSecret", "aws_secret_access_key", "credential", "credentials", "Authorization"),
+    *("proxy-authorization", "cookie", "set-cookie", "Set-Cookie", "sessionCookies", "bearer"),
+)
+PLAIN = (
+    *("path", "command", "text", "url", "keyboard", "monkey", "author", "pinned", "pin_tab", "passed", "exit_code"),
+    *("status_code", "max_tokens", "context_tokens", "inputTokens", "compassion"),
+)
+VALUES = {name: f"hunter-{index}." for index, name in enumerate(SECRET)} | {name: f"plain-{name}." for name in PLAIN}
+
+Surface = Callable[[Path, Any], Awaitable[str]]
+
+
+class Keeper(Module):
+    """Takes anything."""
+
+    name = "keeper"
+
+    @tool(read_only=True)
+    async def keep(self, values: dict[str, Any]) -> str:
+        """Take it."""
+        return "taken"
+
+
+async def in_record(_folder: Path, make_host: Any) -> str:
+    running = await make_host(modules=[Keeper()])
+    host = running.host
+    await running.call("keep", values={"deeper": [VALUES]})
+    await host.store.record.flush()
+    return "".join([entry.row.arguments for entry in await host.store.record.page()])
+
+
+async def in_log(_folder: Path, _make_host: Any) -> str:
+    stream = io.StringIO()
+    logger: Any = line_logger(0)(LineWriter(stream), (), {})
+    logger.warning("shown", **VALUES)
+    return stream.getvalue()
+
+
+async def in_settings(folder: Path, _make_host: Any) -> str:
+    """Settings as the server shows them, and the diff of a change."""
+    (folder / "app.json").write_text(json.dumps({"models": {"fast": VALUES}}))
+    before = SettingsSubject.of_app(load_config(folder / "app.json", {})).read()
+    after = plan_changes(before, [SettingChange(("models", "slow"), VALUES)]).after
+    return json.dumps(shown(before).values) + "".join(text for _, text in diff_of(before, after))
+
+
+async def in_environment(_folder: Path, _make_host: Any) -> str:
+    script = "from agentcore.host.secrecy import keep_secrets; keep_secrets(); print(open('/proc/self/environ').read())"
+    environ = {"PATH": os.environ["PATH"], **VALUES}
+    return subprocess.run(
+        [sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True
+    ).stdout
+
+
+async def in_command_line(folder: Path, _make_host: Any) -> str:
+    (folder / "app.json").write_text(json.dumps({"models": {"fast": VALUES}}))
+    command = [sys.executable, "-m", "agentcore", "config", "show"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.spec("M8", "S7")
+@pytest.mark.parametrize(
+    "surface",
+    [
+        in_record,
+        in_log,
+        in_settings,
+        pytest.param(
+            in_environment,
+            marks=pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is no /proc"),
+        ),
+        in_command_line,
+    ],
+)
+async def test_each_surface_hides_the_same_names_and_shows_the_others(
+    surface: Surface, tmp_path: Path, agentcore_host: Any
+) -> None:
+    text = await surface(tmp_path, agentcore_host)
+    assert [name for name in SECRET if VALUES[name] in text] == []
+    assert [name for name in PLAIN if VALUES[name] not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("SSH_KEY", "x", True),
+        ("KEYS", "x", True),
+        ("SMTP_PASS", "x", True),
+        ("GITHUB_PAT", "x", True),
+        ("SENTRY_DSN", "x", True),
+        ("AGENTCORE_CONFIG__WEATHER__WORD", "x", True),
+        ("HTTPS_PROXY", "http://user:word@proxy:3128", True),
+        ("HTTPS_PROXY", "http://proxy:3128", False),
+        ("AGENTCORE_STATE_DIR", "/state", False),
+        ("XAUTHORITY", "/run/x", False),
+        ("SSH_AUTH_SOCK", "/run/s", False),
+        ("PATH", "/bin:/usr/bin", False),
+        ("KEYBOARD", "us", False),
+    ],
+)
+def test_variables_that_look_like_keys_are_told_from_others(name: str, value: str, expected: bool) -> None:
+    assert is_secret_variable(name, value) is expected
+
+
+def test_what_tells_of_a_secret_on_one_surface_alone_does_so_nowhere_else() -> None:
+    assert is_secret_name("pairing_code", IN_LOG_LINES)
+    assert is_secret_name("sshKey", IN_ENVIRONMENT)
+    assert not is_secret_name("code")
+    assert not is_secret_name("key")
+
+
+@pytest.mark.parametrize("name", [*SECRET_PARTS, *SECRET_ENDS, *SECRET_NAMES, *SECRET])
+def test_text_of_the_record_is_parsed_for_each_name_of_the_table(name: str) -> None:
+    """The quick look that most texts pass unparsed misses none."""
+    assert masked_json(json.dumps({"a": {name: "hunter2"}}), 1000) == json.dumps(
+        {"a": {name: MASK}}, separators=(",", ":"), ensure_ascii=False
+    )
+
+
+@given(st.text(alphabet="passwordKEY_-token secret.pin", max_size=30))
+def test_quick_look_agrees_with_the_table(name: str) -> None:
+    if is_secret_name(name) and re.search("[-_. ]", name) is None:
+        assert json.loads(masked_json(json.dumps({name: "hunter2"}), 1000)) == {name: MASK}
+
+
+def test_what_is_empty_is_not_masked() -> None:
+    assert masked({"password": "", "token": None, "cookies": []}) == {"password": "", "token": None, "cookies": []}
+
+
+def test_text_that_is_too_long_is_cut_after_it_was_masked() -> None:
+    assert masked_json('{"password":"hunter2","a":1}', 14) == '{"password":"…'
+
+
+def test_page_and_server_have_one_mask() -> None:
+    assert f"export const MASK = '{MASK}';" in (PAGE / "schema" / "secrets.js").read_text()
