@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.hosts import calling
-from benchmarks.measure import Row, alternate_async
+from benchmarks.measure import Row, alternate_async, paired_async
 
 Call = Callable[..., Awaitable[Any]]
 
@@ -74,14 +74,16 @@ async def _searching(root: Path, call: Call) -> list[Row]:
 
     grep_large = await tool("grep", pattern="needle is", path="large")
     grep_small = await tool("grep", pattern="needle is", path="small")
+    glob_small = await tool("glob", pattern="**/*.py", path="small")
     unsorted_glob = await tool("glob", pattern="**/*.py", path="large", sort="none")
     newest_glob = await tool("glob", pattern="**/*.py", path="large")
     rg_large = spawn("--line-number", "--no-heading", "needle is", "large")
     rg_small = spawn("--line-number", "--no-heading", "needle is", "small")
-    rg_files = spawn("--files", "large")
+    rg_files, rg_small_files = spawn("--files", "large"), spawn("--files", "small")
     return [
         Row("grep over 40,000 files, against rg", *await alternate_async(grep_large, rg_large, 9), 1.1),
-        Row("grep over 20 files, against rg", *await alternate_async(grep_small, rg_small, 25), 1.0),
+        (await paired_async(grep_small, rg_small, 60)).row("grep over 20 files, against rg", 1.1),
+        (await paired_async(glob_small, rg_small_files, 60)).row("glob over 20 files, against rg --files", 1.1),
         Row(
             "glob over 40,000 files, unsorted, against rg --files",
             *await alternate_async(unsorted_glob, rg_files, 9),

@@ -5,22 +5,17 @@ from pathlib import Path
 import pytest
 from agentcore_fs_tools.globbing import PATH_LIMIT, glob
 from agentcore_fs_tools.ripgrep import find_ripgrep
-from agentcore_fs_tools.walking import SMALL_TREE_FILES
 
 from agentcore.api import ToolError, Workspace
 
 
-@pytest.fixture(params=["small", "large"])
-def tree(request: pytest.FixtureRequest, root: Path) -> Path:
-    """A tree that is walked, and one that is left to ripgrep: the same files, and many more beside them."""
+@pytest.fixture
+def tree(root: Path) -> Path:
+    """A few files of different ages."""
     for index, name in enumerate(["old.py", "sub/new.py", "sub/deep/mid.py", "note.txt", ".hidden.py"]):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
         os.utime(root / name, (index, [10, 30, 20, 40, 5][index]))
-    if request.param == "large":
-        (root / "many").mkdir()
-        for number in range(SMALL_TREE_FILES):
-            (root / f"many/{number}.dat").touch()
     return root
 
 
@@ -89,8 +84,6 @@ async def test_number_of_paths_is_capped_with_a_notice(call, text, root: Path, s
 
 @pytest.mark.spec("S3")
 def test_path_that_ripgrep_reports_but_that_is_not_there_is_dropped(tree: Path, tmp_path: Path) -> None:
-    for number in range(SMALL_TREE_FILES):
-        (tree / f"{number}.dat").touch()
     (tree / "out").symlink_to(tmp_path)
     (tmp_path / "secret.py").touch()
     liar = tmp_path / "rg"
@@ -105,14 +98,26 @@ def test_path_that_ripgrep_reports_but_that_is_not_there_is_dropped(tree: Path, 
 
 
 def test_failing_ripgrep_is_an_error(root: Path, tmp_path: Path) -> None:
-    for number in range(SMALL_TREE_FILES + 1):
-        (root / f"{number}.dat").touch()
     broken = tmp_path / "rg"
     broken.write_text("#!/bin/sh\necho 'rg: out of order' >&2\nexit 2\n")
     broken.chmod(0o755)
     with Workspace([root]) as workspace, pytest.raises(ToolError, match="out of order") as caught:
         glob(workspace, "**", ".", order="none", no_ignore=False, program=str(broken), is_cancelled=lambda: False)
     assert caught.value.type == "search_failed"
+
+
+async def test_git_is_left_out_at_any_depth(call, tree: Path) -> None:
+    for name in (".git/a.py", "sub/.git/b.py", "sub/deep/.git"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).touch()
+    paths = (await call("glob", pattern="**", sort="path", no_ignore=True)).data["paths"]
+    assert paths == [".hidden.py", "note.txt", "old.py", "sub/deep/mid.py", "sub/new.py"]
+
+
+def test_missing_ripgrep_is_an_error_that_says_what_to_do(root: Path) -> None:
+    with Workspace([root]) as workspace, pytest.raises(ToolError, match="pip install ripgrep") as caught:
+        glob(workspace, "**", ".", order="none", no_ignore=False, program=None, is_cancelled=lambda: False)
+    assert (caught.value.type, caught.value.retryable) == ("search_failed", False)
 
 
 def test_cancelled_search_ends(tree: Path) -> None:

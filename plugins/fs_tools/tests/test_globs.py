@@ -1,11 +1,10 @@
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.globs import compile_filter, compile_glob
+from agentcore_fs_tools.globs import FileFilter, compile_glob
 from agentcore_fs_tools.ripgrep import find_ripgrep
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentcore.api import ToolError
@@ -62,7 +61,7 @@ def test_glob_matches_whole_paths(pattern: str, matching: list[str]) -> None:
     ],
 )
 def test_filter_without_slash_matches_at_any_depth(pattern: str, matching: list[str]) -> None:
-    accepts = compile_filter(pattern)
+    accepts = FileFilter(pattern)
     assert [path for path in FILES if accepts(path)] == matching
 
 
@@ -76,48 +75,58 @@ def test_glob_that_cannot_be_read_is_an_error_with_its_place(pattern: str, posit
     assert (caught.value.type, caught.value.context["position"]) == ("invalid_glob", position)
 
 
-def test_glob_that_would_take_a_backtracking_engine_forever_is_answered() -> None:
-    assert not compile_glob("**/" + "*a" * 60 + "b")("a" * 250)
-    assert not compile_glob("{" * 30 + "a*" + "}" * 30 + "*" * 50 + "x")("a" * 250)
+@pytest.mark.parametrize(("pattern", "position"), [("!x[a", 2), ("/x{a,b", 2), ("src/[z-a]/", 4), ("[a", 0)])
+def test_filter_that_cannot_be_read_is_an_error_with_its_place(pattern: str, position: int) -> None:
+    with pytest.raises(ToolError) as caught:
+        FileFilter(pattern)
+    assert (caught.value.type, caught.value.context["position"]) == ("invalid_glob", position)
 
 
-names = st.sampled_from(["a", "b", "ab", "a.py", ".x", "é", "a b"])
-paths = st.lists(names, min_size=1, max_size=3).map("/".join)
-globs = st.lists(
-    st.sampled_from(
-        ["*", "**", "a", "b", "?", "[ab]", "[!a/]", ".x", "{a,b}", "{a.*,b}", "py", "*b", "{**/a,b}", "{a/**,b}"]
-    ),
-    min_size=1,
-    max_size=3,
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("**/" + "*a" * 60 + "b", "a" * 250),
+        ("{" * 30 + "a*" + "}" * 30 + "*" * 50 + "x", "a" * 250),
+        ("{" * 500 + "}" * 500, "a"),
+        ("**/*a*a*b/" * 60 + "x", ("a" * 200 + "/") * 20),
+        ("**/a*/" * 60 + "x", "aaa/" * 1_000),
+    ],
 )
+def test_glob_that_would_take_a_backtracking_engine_forever_is_answered(pattern: str, path: str) -> None:
+    assert not compile_glob(pattern)(path)
 
 
-@settings(max_examples=250, deadline=None)
-@given(
-    parts=globs,
-    separators=st.lists(st.sampled_from(["/", ""]), min_size=3, max_size=3),
-    files=st.lists(paths, max_size=6),
-)
-def test_glob_finds_what_ripgrep_finds(parts: list[str], separators: list[str], files: list[str]) -> None:
+NAMES = ["a", "b", "ab", "a.py", ".x", "é", "a b", "bab", "a}", "a,b"]
+ABOVE = ["", "a_/", "b_/", "a_/b_/", "b_/a_/b_/"]
+parts = st.sampled_from(
+    ["*", "a", "b", "?", "[ab]", "[!a/]", "[!a-b/]", ".x", "{a,b}", "{a.*,b}", "py", "*b", "_", "*_", "{a,*/b}", "\\a",
+     ",", "\\}"]
+)  # fmt: skip
+segments = st.sampled_from(["**", "{**/a,b}"]) | st.lists(parts, min_size=1, max_size=3).map("".join)
+globs = st.tuples(st.lists(segments, min_size=1, max_size=3).map("/".join), st.sampled_from(["", "", "", "/{b_/**,a}"]))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Each name in each folder."""
+    folder = tmp_path_factory.mktemp("tree")
+    for above in ABOVE:
+        (folder / above).mkdir(parents=True, exist_ok=True)
+        for name in NAMES:
+            (folder / above / name).touch()
+    return folder
+
+
+@settings(max_examples=150, deadline=None)
+@given(pattern=globs.map("".join))
+@example(pattern="*a*b/**/*a*")
+@example(pattern="**/a_/**/b_/*b")
+def test_glob_finds_what_ripgrep_finds(tree: Path, pattern: str) -> None:
     """ripgrep takes a byte for `?` and sets, so these are compared on ASCII names only; `[!a]` takes a slash."""
-    pattern = "".join(part + separator for part, separator in zip(parts, separators, strict=False)).strip("/")
     program = find_ripgrep()
     assert program is not None
-    with tempfile.TemporaryDirectory() as folder:
-        for path in files:
-            target = Path(folder, path)
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.touch()
-            except OSError:
-                continue
-        command = [program, "--no-config", "--files", "--hidden", "--no-ignore", f"--glob=/{pattern}", "./"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        below = sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())
-    matches = compile_glob(pattern)
-    if any(character in pattern for character in "?["):
-        below = [path for path in below if path.isascii()]
-    expected = sorted(path.removeprefix("./") for path in done.stdout.splitlines())
-    if any(character in pattern for character in "?["):
-        expected = [path for path in expected if path.isascii()]
-    assert [path for path in below if matches(path)] == expected
+    command = [program, "--no-config", "--files", "--hidden", "--no-ignore", f"--glob=/{pattern}", "./"]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    expected = {path.removeprefix("./") for path in done.stdout.splitlines()}
+    found = set(filter(compile_glob(pattern), (above + name for above in ABOVE for name in NAMES)))
+    assert all("é" in path and not {"?", "["}.isdisjoint(pattern) for path in expected ^ found)

@@ -1,18 +1,19 @@
-"""The law of `.gitignore`: a walk in Python leaves out what ripgrep leaves out, from wherever the search begins."""
+"""The law of `.gitignore`: it leaves out the same files wherever a search begins."""
 
-import tempfile
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 from agentcore_fs_tools.globbing import Globbing
-from agentcore_fs_tools.ignoring import Rule, parse_rules
-from agentcore_fs_tools.ripgrep import find_ripgrep
+from agentcore_fs_tools.ignoring import folder_glob, rules_for_root
+from agentcore_fs_tools.ripgrep import COMMON_ARGUMENTS, find_ripgrep
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentcore.api import Workspace
 
-FOLDERS = ["", "a/", "b/", "a/b/", "a/b/c/", "b/a/", ".h/", "a [x]/"]
+FOLDERS = ["", "a/", "b/", "a/b/", "a/b/c/", "b/a/", ".h/", "a [x]/", "caf\udce9\n/"]
 FILES = ["f", "g.log", "a.py", ".hidden", "b c", "é.log"]
 
 line = st.sampled_from(
@@ -20,35 +21,61 @@ line = st.sampled_from(
      "f ", "\\#x", "/b/a/f", ".h", "*", "!*/", "!.gitignore", "a/**/f", "[ab]",
      "{f,g.log}", "b c", "é*", "a*/", "*.l?g", "["]
 )  # fmt: skip
-ignore_files = st.dictionaries(st.sampled_from(FOLDERS[:6]), st.lists(line, min_size=1, max_size=4), max_size=4)
+ignore_files = st.dictionaries(st.sampled_from(FOLDERS), st.lists(line, min_size=1, max_size=4), max_size=4)
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Each file in each folder."""
+    root = tmp_path_factory.mktemp("files")
+    for folder in FOLDERS:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            (root / folder / name).touch()
+    return root
+
+
+@settings(max_examples=80, deadline=None)
 @given(
     ignore=ignore_files,
     repositories=st.sets(st.sampled_from(["", "a/", "a/b/"])),
-    start=st.sampled_from(["", "a/", "a/b/"]),
+    start=st.sampled_from([folder for folder in FOLDERS if folder]),
 )
 @example(ignore={"": ["a/b/"], "a/": ["!b"]}, repositories=set(), start="a/")
-@example(ignore={"": ["*.log"]}, repositories={"", "a/"}, start="")
-def test_walk_and_ripgrep_leave_out_the_same(ignore: dict[str, list[str]], repositories: set[str], start: str) -> None:
-    with tempfile.TemporaryDirectory() as made:
-        root = Path(made).resolve()
-        for folder in FOLDERS:
-            (root / folder).mkdir(parents=True, exist_ok=True)
-            for name in FILES:
-                (root / folder / name).touch()
-        for folder in repositories:
-            (root / folder / ".git").mkdir()
-            (root / folder / ".git/config").touch()
-        for folder, lines in ignore.items():
-            (root / folder / ".gitignore").write_text("\n".join(lines) + "\n")
-        with Workspace([root]) as workspace:
-            place = workspace.locate(start or ".")
-            search = Globbing(
-                workspace, place, "**", no_ignore=False, program=find_ripgrep(), is_cancelled=lambda: False
-            )
-            assert sorted(search._walk(None)) == sorted(search._by_ripgrep())
+@example(ignore={"": ["*.log"]}, repositories={"", "a/"}, start="a/b/")
+@example(ignore={"": ["*.log"], "a [x]/": ["/a*", "!g.log"]}, repositories=set(), start="a [x]/")
+@example(ignore={"caf\udce9\n/": ["f"]}, repositories=set(), start="caf\udce9\n/")
+def test_search_below_the_root_leaves_out_what_one_of_the_root_does(
+    files: Path, ignore: dict[str, list[str]], repositories: set[str], start: str
+) -> None:
+    program = find_ripgrep()
+    assert program is not None
+    made = [files / folder / ".git" for folder in repositories]
+    for folder in made:
+        folder.mkdir()
+        (folder / "config").touch()
+    written = [files / folder / ".gitignore" for folder in ignore]
+    for path, lines in zip(written, ignore.values(), strict=True):
+        path.write_text("\n".join(lines) + "\n")
+    try:
+        command = [program, *COMMON_ARGUMENTS, "--files", "--null", "--glob=!.git"]
+        done = subprocess.run(command, cwd=files, capture_output=True, check=False)
+        with Workspace([files]) as workspace:
+            place = workspace.Place(workspace.locate(".").root, tuple(os.fsencode(start).split(b"/")[:-1]))
+            found = Globbing(
+                workspace, place, "**", no_ignore=False, program=program, is_cancelled=lambda: False
+            ).paths()
+    finally:
+        for path in written:
+            path.unlink()
+        for folder in made:
+            (folder / "config").unlink()
+            folder.rmdir()
+    listed = {Workspace.show_name(path) for path in done.stdout.split(b"\0")}
+    shown = Workspace.show_name(os.fsencode(start))
+    expected = {path.removeprefix(shown) for path in listed if path.startswith(shown)}
+    if expected:  # else the folder itself is ignored, and is searched because it was asked for
+        assert set(found) == expected
 
 
 def test_rules_are_read_as_git_writes_them() -> None:
@@ -56,13 +83,13 @@ def test_rules_are_read_as_git_writes_them() -> None:
         b"\xef\xbb\xbf# comment\r\n\r\n*.log\r\n!keep.log\n/build/\nsrc/*.o\nblank\\ \ntrailing  \n!\n/\n"
         + b"x" * 2_000
     )
-    assert parse_rules(content) == [
-        Rule("*.log"),
-        Rule("keep.log", is_kept=True),
-        Rule("build", is_folder_only=True, is_anchored=True),
-        Rule("src/*.o", is_anchored=True),
-        Rule("blank\\ "),
-        Rule("trailing"),
+    assert list(rules_for_root(content, folder_glob((b"a", b"[b] \xe9\n")))) == [
+        "/a/\\[b\\] ??/**/*.log",
+        "!/a/\\[b\\] ??/**/keep.log",
+        "/a/\\[b\\] ??/build/",
+        "/a/\\[b\\] ??/src/*.o",
+        "/a/\\[b\\] ??/**/blank\\ ",
+        "/a/\\[b\\] ??/**/trailing",
     ]
 
 

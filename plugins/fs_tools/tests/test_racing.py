@@ -56,15 +56,14 @@ def never() -> bool:
 
 
 @pytest.mark.spec("S3")
-@pytest.mark.parametrize("pattern", ["needle", r"n\w+dle"])
-def test_searches_show_nothing_of_the_outside(contested: Path, pattern: str) -> None:
+def test_searches_show_nothing_of_the_outside(contested: Path) -> None:
     program = find_ripgrep()
     seen = set()
     with Workspace([contested]) as workspace:
         for _ in range(ROUNDS):
             for path in ("tree", "tree/door"):
                 try:
-                    result = grep(workspace, SearchRequest(pattern, path), 1, program, never)
+                    result = grep(workspace, SearchRequest("needle", path), 1, program, never)
                     found = glob(
                         workspace, "**", path, order="none", no_ignore=False, program=program, is_cancelled=never
                     )

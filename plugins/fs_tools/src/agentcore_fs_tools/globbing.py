@@ -10,11 +10,10 @@ from agentcore_fs_tools.globs import compile_glob
 from agentcore_fs_tools.ignoring import rules_above
 from agentcore_fs_tools.presenting import show_count
 from agentcore_fs_tools.ripgrep import OutputCutError, RipgrepError, arguments_against_git, ripgrep, search_error
-from agentcore_fs_tools.walking import SMALL_TREE_FILES, TreeTooLargeError, Walk
 
 Order = Literal["modified", "path", "none"]
 
-_GIT = b"/.git/"
+_GIT = b"/.git"
 _SHAPED = frozenset("*?[{\\")
 _SPELLED = bytes((*range(1, 32), 127, ord("\\")))  # in a name, these may have to be spelled
 
@@ -51,41 +50,12 @@ class Globbing:
         self._no_ignore, self._program = no_ignore, program
 
     def paths(self) -> list[str]:
-        """Matching paths relative to the folder, in no order.
+        """Matching paths relative to the folder, in no order; what is given of them is still to be looked up.
 
         Raises:
-            ToolError: `not_a_directory`, `path_not_found`, `cancelled`, …
+            ToolError: `cancelled`, `search_failed`.
         """
-        try:
-            return self._walk(SMALL_TREE_FILES if self._program else None)
-        except TreeTooLargeError:
-            return self._by_ripgrep()
-
-    def newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
-        """How many of the paths are files, and the `limit` that changed last, the newest first."""
-        timed = [(-time_ns, path) for path, time_ns in self._times(paths)]
-        return len(timed), [path for _, path in heapq.nsmallest(limit, timed)]
-
-    def existing(self, paths: list[str]) -> list[str]:
-        """Those that are files beneath the root, in the given order."""
-        found = {path for path, _ in self._times(paths)}
-        return [path for path in paths if path in found]
-
-    def _walk(self, limit: int | None) -> list[str]:
-        walk = Walk(self._is_cancelled, uses_ignore=not self._no_ignore, limit=limit)
-        with self._workspace.open_folder(self._place) as top, self._workspace.errors(self._place):
-            above = [] if self._no_ignore else rules_above(self._workspace, self._place)
-            return self._matcher.among([found.path for found in walk.files(top, above)])
-
-    def _by_ripgrep(self) -> list[str]:
-        """ripgrep only names candidates: what is given is looked up beneath the root."""
-        assert self._program is not None  # noqa: S101  (else the walk has no limit)
-        base = "".join(f"{Workspace.show_name(part)}/" for part in self._place.parts)
-        rules = [
-            rule.line_for_root(base.removesuffix(rule_set.base))
-            for rule_set in ([] if self._no_ignore else rules_above(self._workspace, self._place))
-            for rule in rule_set.rules
-        ]
+        rules = [] if self._no_ignore else rules_above(self._workspace, self._place)
         start = b"/".join((b".", *self._place.parts, b""))
         arguments: list[str | bytes] = ["--files", "--null"]
         arguments += ["--no-ignore"] * self._no_ignore
@@ -111,10 +81,21 @@ class Globbing:
                 pass  # the rest is beyond what anybody reads
             except RipgrepError as exc:
                 raise search_error(str(exc)) from exc
-        paths = _names(b"".join(blocks), prefix)
-        if any(_GIT in block for block in blocks):
-            paths = [path for path in paths if "/.git/" not in f"/{path}"]
-        return self._matcher.among(paths)
+        names = b"".join(blocks)
+        paths = _names(names, prefix)
+        if _GIT in names:
+            paths = [path for path in paths if "/.git/" not in f"/{path}/"]
+        return list(filter(self._matcher, paths))
+
+    def newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
+        """How many of the paths are files, and the `limit` that changed last, the newest first."""
+        timed = [(-time_ns, path) for path, time_ns in self._times(paths)]
+        return len(timed), [path for _, path in heapq.nsmallest(limit, timed)]
+
+    def existing(self, paths: list[str]) -> list[str]:
+        """Those that are files beneath the root, in the given order."""
+        found = {path for path, _ in self._times(paths)}
+        return [path for path in paths if path in found]
 
     def _times(self, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
         """Each path that is a file, with its time, looked up folder by folder beneath the root."""

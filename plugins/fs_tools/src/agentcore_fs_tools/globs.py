@@ -1,259 +1,191 @@
-"""Globs as regular expressions of RE2, which takes linear time whatever the pattern; names are as callers see them."""
+"""Globs: their braces, and regular expressions that never take back what a star has taken, so that none is slow.
+
+`pathspec` takes 4 to 8 times as long for 40,000 paths, knows no `{a,b}`, and its regular expressions do go back.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
-
-import re2  # type: ignore[import-untyped]
+from collections.abc import Callable, Sequence
+from operator import methodcaller
 
 from agentcore.api import ToolError
 
 _ALTERNATIVES_LIMIT = 256
-_SPANNING = len("**")
+_DEEP = ["*", "*"]
+_SPELLED_ALIKE = {"\\/": "/", "}": "\\}"}  # in the way that ripgrep reads, too
+_DIFFERENT = frozenset("?[ \r\n")  # ripgrep takes bytes for characters, and drops blanks at the end of a line
+_ITEM = re.compile(r"(.)-(.)|.", re.DOTALL)
 _PLAIN = re.compile(r"[\w.-]+")
-_SPECIAL = frozenset("\\.+*?()|[]{}^$#&-~")
 
-
-class Matcher(Protocol):
-    """Tells which paths, relative and with `/`, match."""
-
-    def __call__(self, path: str) -> bool:
-        """Whether one path matches."""
-        ...
-
-    def among(self, paths: list[str]) -> list[str]:
-        """Those of many paths that match; no path holds a line end."""
-        ...
-
-
-class _Everything:
-    def __call__(self, path: str) -> bool:
-        return True
-
-    def among(self, paths: list[str]) -> list[str]:
-        return paths
-
-
-class _Ending:
-    """Paths by how they end, as the frequent `**/*.py` says it: no engine is quicker."""
-
-    def __init__(self, ending: str) -> None:
-        self._ending = ending
-
-    def __call__(self, path: str) -> bool:
-        return path.endswith(self._ending)
-
-    def among(self, paths: list[str]) -> list[str]:
-        ending = self._ending
-        return [path for path in paths if path.endswith(ending)]
-
-
-class _Shape:
-    """Paths by regular expressions, one by one or, quicker, all in one text with a line for each."""
-
-    def __init__(self, regexes: Sequence[str]) -> None:
-        regex = "|".join(regexes)
-        self._matches = re2.compile(regex, _options(dot_nl=True)).fullmatch
-        self._lines = re2.compile(f"(?m)^(?:{regex})$", _options(never_nl=True))
-
-    def __call__(self, path: str) -> bool:
-        return self._matches(path) is not None
-
-    def among(self, paths: list[str]) -> list[str]:
-        found: list[str] = self._lines.findall("\n".join(paths))
-        return found
-
-
-class _Not:
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
-
-    def __call__(self, path: str) -> bool:
-        return not self._matcher(path)
-
-    def among(self, paths: list[str]) -> list[str]:
-        return [path for path in paths if not self._matcher(path)]
-
-
-@dataclass(frozen=True, slots=True)
-class GlobError(Exception):
-    """A glob that cannot be read.
-
-    Args:
-        reason: What is wrong with it.
-        position: Where, in characters from 0.
-    """
-
-    reason: str
-    position: int
+Matcher = Callable[[str], object]
+"""Gives something true for a path that matches: relative, with `/`, and as callers see it."""
 
 
 def compile_glob(pattern: str) -> Matcher:
     """A matcher of whole relative paths: `*` and `?` stay within a name, `**` spans folders, `[a-z]`, `{a,b}`.
 
     Raises:
-        ToolError: `invalid_glob`.
+        ToolError: `invalid_glob`, with the position.
     """
     pattern = pattern.removeprefix("./")
-    simple = _by_ending(pattern)
-    if simple is not None:
-        return simple
-    return _Shape([as_regex(pattern)])
+    ending = pattern.removeprefix("**/*")
+    if ending != pattern and _PLAIN.fullmatch(ending):  # the frequent `**/*.py`: no regular expression is as quick
+        return methodcaller("endswith", ending)
+    return _matcher(_alternatives(pattern, pattern))
 
 
-def compile_filter(pattern: str) -> Matcher:
-    """A matcher in the manner of ripgrep's `--glob`: without a slash at any depth; a leading `!` excludes.
+class FileFilter:
+    """A choice of files in the manner of ripgrep's `--glob`: without a slash at any depth, a leading `!` excludes.
 
-    Raises:
-        ToolError: `invalid_glob`.
-    """
-    is_negated = pattern.startswith("!")
-    bare = pattern[is_negated:].rstrip("/")
-    anchored = bare.lstrip("/") if "/" in bare else f"**/{bare}"
-    found = _Shape([as_regex(part, pattern) for part in (anchored, f"{anchored}/**")])
-    return _Not(found) if is_negated else found
-
-
-def as_regex(glob: str, shown: str | None = None) -> str:
-    """A glob as a regular expression for whole paths.
-
+    Args:
+        pattern: The glob.
     Raises:
         ToolError: `invalid_glob`, with the position.
     """
+
+    def __init__(self, pattern: str) -> None:
+        self._excludes = pattern.startswith("!")
+        bare = pattern[self._excludes :].rstrip("/")
+        start = [] if "/" in bare else [*_DEEP, "/"]
+        self._globs = [[*start, *pieces] for pieces in _alternatives(bare.lstrip("/"), pattern)]
+        self._matches = _matcher([*self._globs, *([*pieces, "/", *_DEEP] for pieces in self._globs)])
+
+    def __call__(self, path: str) -> bool:
+        """Whether a path is chosen."""
+        return (self._matches(path) is None) == self._excludes
+
+    def ignore_rules(self, base: str) -> list[str]:
+        """Lines of an ignore file that leave all chosen files, and few others.
+
+        Args:
+            base: The folder of the paths, as a glob with `/` at both ends.
+        """
+        kinds = {piece[0] for pieces in self._globs for piece in pieces}
+        if "\\" in kinds or (self._excludes and not kinds.isdisjoint(_DIFFERENT)):
+            return []
+        globs = [base + "".join("*" if piece[0] in _DIFFERENT else piece for piece in pieces) for pieces in self._globs]
+        if self._excludes:
+            return globs
+        return ["*", "!*/", *(f"!{glob}{below}" for glob in globs for below in ("", "/**"))]
+
+
+class _GlobError(Exception):
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.position = position
+
+
+def _alternatives(glob: str, shown: str) -> list[list[str]]:
+    """What a glob stands for without its braces, each in pieces: a character, a star, a slash, a set."""
     try:
-        return _Translation(glob).regex()
-    except GlobError as exc:
-        shown = glob if shown is None else shown
-        message = f"The glob {shown!r} cannot be read: {exc.reason} (character {exc.position + 1})."
-        raise ToolError("invalid_glob", message, pattern=shown, position=exc.position) from exc
+        return _read(glob)
+    except _GlobError as exc:
+        position = exc.position + shown.find(glob)
+        message = f"The glob {shown!r} cannot be read: {exc} (character {position + 1})."
+        raise ToolError("invalid_glob", message, pattern=shown, position=position) from exc
 
 
-def _by_ending(pattern: str) -> Matcher | None:
-    """The frequent `**/*.ending`, without a regular expression."""
-    rest = pattern.removeprefix("**/")
-    if pattern == "**" or (rest != pattern and rest in ("*", "**")):
-        return _Everything()
-    ending = rest.removeprefix("*")
-    if rest in (pattern, ending) or not _PLAIN.fullmatch(ending):
-        return None
-    return _Ending(ending)
-
-
-def _options(**values: bool) -> Any:
-    options = re2.Options()
-    options.log_errors, options.never_capture = False, True
-    for name, value in values.items():
-        setattr(options, name, value)
-    return options
-
-
-class _Translation:
-    """One glob on its way to a regular expression."""
-
-    def __init__(self, glob: str) -> None:
-        self._glob = glob
-        self._at = 0
-        self._alternatives = 0
-
-    def regex(self) -> str:
-        parts = []
-        while self._at < len(self._glob):
-            parts.append(self._next(in_braces=False))
-        return "".join(parts)
-
-    def _next(self, *, in_braces: bool) -> str:
-        glob, at = self._glob, self._at
-        character = glob[at]
-        self._at += 1
-        if character == "*":
-            return self._stars(at, in_braces=in_braces)
-        if character == "?":
-            return "[^/]"
-        if character == "[":
-            return self._set(at)
-        if character == "{":
-            return self._braces(at)
-        if character == "\\":
-            if self._at >= len(glob):
-                raise GlobError("it ends with a backslash", at)
-            self._at += 1
-            return _literal(glob[at + 1])
-        return _literal(character)
-
-    def _stars(self, at: int, *, in_braces: bool) -> str:
-        glob = self._glob
-        end = at
-        while end < len(glob) and glob[end] == "*":
-            end += 1
-        self._at = end
-        before, after = glob[at - 1 : at], glob[end : end + 1]
-        is_begun = before in ("", "/") or (in_braces and before in "{,")
-        is_ended = after == "" or (in_braces and after in ",}" and before == "/")
-        if end - at != _SPANNING or not is_begun or not (is_ended or after == "/"):
-            return "[^/]*"
-        if is_ended:
-            return ".+" if before == "/" else ".*"
-        self._at = end + 1
-        return "(?:.*/)?"
-
-    def _set(self, at: int) -> str:
-        glob = self._glob
-        start = at + 1
-        is_negated = glob[start : start + 1] in ("!", "^")
-        start += is_negated
-        end = glob.find("]", start + 1)  # a `]` in the first place stands for itself
-        if end < 0:
-            raise GlobError("`[` without `]`", at)
-        self._at = end + 1
-        items = _set_items(glob[start:end], at)
-        return f"[^/{items}]" if is_negated else f"[{items}]"
-
-    def _braces(self, at: int) -> str:
-        alternatives = [""]
-        while self._at < len(self._glob):
-            character = self._glob[self._at]
-            if character == "}":
-                self._at += 1
-                return f"(?:{'|'.join(alternatives)})"
-            if character == ",":
-                self._at += 1
-                self._alternatives += 1
-                if self._alternatives > _ALTERNATIVES_LIMIT:
-                    raise GlobError(f"more than {_ALTERNATIVES_LIMIT} alternatives", at)
-                alternatives.append("")
-            else:
-                alternatives[-1] += self._next(in_braces=True)
-        raise GlobError("`{` without `}`", at)
-
-
-def _set_items(text: str, at: int) -> str:
-    items: list[str] = []
-    place = 0
-    while place < len(text):
-        first = text[place]
-        if text[place + 1 : place + 2] == "-" and place + 2 < len(text):
-            last = text[place + 2]
-            if first > last:
-                raise GlobError(f"the range {first}-{last} runs backwards", at)
-            items += _range_items(first, last)
-            place += 3
+def _read(glob: str) -> list[list[str]]:
+    found: list[list[str]] = [[]]
+    # of each brace that is open: where it stands, what is in front of it, and its alternatives so far
+    opened: list[tuple[int, list[list[str]], list[list[str]]]] = []
+    at = 0
+    while at < len(glob):
+        piece = _piece(glob, at)
+        if piece == "{":
+            opened.append((at, found, []))
+            found = [[]]
+        elif piece in {",", "}"} and opened:
+            begin, before, alternatives = opened[-1]
+            alternatives += found
+            if len(before) * len(alternatives) > _ALTERNATIVES_LIMIT:
+                raise _GlobError(f"more than {_ALTERNATIVES_LIMIT} alternatives", begin)
+            found = [[]]
+            if piece == "}":
+                opened.pop()
+                found = [head + tail for head in before for tail in alternatives]
         else:
-            if first != "/":
-                items.append(_literal(first))
-            place += 1
-    if not items:
-        raise GlobError("a set that matches nothing", at)
-    return "".join(items)
+            for pieces in found:
+                pieces.append(_SPELLED_ALIKE.get(piece, piece))
+        at += len(piece)
+    if opened:
+        raise _GlobError("`{` without `}`", opened[0][0])
+    return found
 
 
-def _range_items(first: str, last: str) -> Iterable[str]:
-    """A range of characters, without the slash."""
-    if first <= "/" <= last:
-        before, after = chr(ord("/") - 1), chr(ord("/") + 1)
-        return [f"{_literal(a)}-{_literal(b)}" for a, b in ((first, before), (after, last)) if a <= b]
-    return [f"{_literal(first)}-{_literal(last)}"]
+def _piece(glob: str, at: int) -> str:
+    if glob[at] == "[":
+        return _set(glob, at)
+    if glob[at] != "\\":
+        return glob[at]
+    if at + 1 == len(glob):
+        raise _GlobError("it ends with a backslash", at)
+    return glob[at : at + 2]
 
 
-def _literal(character: str) -> str:
-    return f"\\{character}" if character in _SPECIAL else character
+def _set(glob: str, at: int) -> str:
+    first = at + 1 + (glob[at + 1 : at + 2] in ("!", "^"))
+    end = glob.find("]", first + 1)  # a `]` in the first place stands for itself
+    if end < 0:
+        raise _GlobError("`[` without `]`", at)
+    items = glob[first:end]
+    if not items.strip("/"):
+        raise _GlobError("a set that matches nothing", at)
+    for low, high in _ITEM.findall(items):
+        if low > high:
+            raise _GlobError(f"the range {low}-{high} runs backwards", at)
+    return glob[at : end + 1]
+
+
+def _matcher(alternatives: Sequence[Sequence[str]]) -> Callable[[str], re.Match[str] | None]:
+    return re.compile("|".join(map(_regex, alternatives)), re.DOTALL).fullmatch
+
+
+def _regex(pieces: Sequence[str]) -> str:
+    """The expression of a glob without braces.
+
+    What stands between two stars is taken where it comes first, for good (`(?>…)`): the second star reaches whatever a
+    later place would have left. Only behind the last star other places are tried. So it is with `**` and whole names.
+    """
+    chunks: list[list[str]] = [[]]
+    for name in _split(pieces, "/"):
+        if name == _DEEP:
+            chunks.append([])
+        else:
+            chunks[-1].append(_name(name))
+    *above, last = chunks
+    if not above:
+        return "/".join(last)
+    first, *middle = ("".join(f"{name}/" for name in chunk) for chunk in above)
+    end = f"(?:.*/)?{'/'.join(last)}" if last else ".+"
+    return first + "".join(f"(?>(?:[^/]*/)*?{names})" for names in middle) + end
+
+
+def _name(pieces: Sequence[str]) -> str:
+    first, *others = ("".join(map(_character, run)) for run in _split(pieces, "*"))
+    if not others:
+        return first
+    return first + "".join(f"(?>[^/]*?{run})" for run in others[:-1] if run) + f"[^/]*{others[-1]}"
+
+
+def _character(piece: str) -> str:
+    if piece == "?":
+        return "[^/]"
+    if piece[0] != "[":
+        return re.escape(piece[-1])  # without the backslash that it may have
+    items = piece[1:-1]
+    mark = "^" if items[0] in "!^" else ""
+    return f"(?!/)[{mark}{_ITEM.sub(_escaped_item, items[len(mark) :])}]"
+
+
+def _escaped_item(found: re.Match[str]) -> str:
+    return re.escape(found[0]) if found[1] is None else f"{re.escape(found[1])}-{re.escape(found[2])}"
+
+
+def _split(pieces: Sequence[str], mark: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for piece in pieces:
+        if piece == mark:
+            parts.append([])
+        else:
+            parts[-1].append(piece)
+    return parts

@@ -70,31 +70,25 @@ class SearchedText:
 
     Args:
         file: An open file.
-        content: All of it, where that was read already.
     """
 
-    def __init__(self, file: Workspace.OpenFile, content: bytes | None = None) -> None:
+    def __init__(self, file: Workspace.OpenFile) -> None:
         self._file = file
-        self._text = content
+        self._text: bytes | None = None
         self._start = 0
-        head = file.read(4) if content is None else content[:4]
+        head = file.read(4)
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            whole = file.read(_DECODED_LIMIT_BYTES) if content is None else content
+            whole = file.read(_DECODED_LIMIT_BYTES)
             form = detect_form(whole[:4], is_whole=False)
             assert form is not None  # noqa: S101  (it has a mark)
             self._text = form.decode(whole, "", errors="replace").encode("utf-8", "replace")
         elif head.startswith(b"\xef\xbb\xbf"):
             self._start = 3
 
-    def whole(self) -> bytes:
-        """All of the text, which was given."""
-        assert self._text is not None  # noqa: S101  (see above)
-        return self._text[self._start :]
-
     def read(self, offset: int, count: int) -> bytes:
         """Bytes from an offset."""
         if self._text is not None:
-            return self._text[self._start + offset : self._start + offset + count]
+            return self._text[offset : offset + count]
         return self._file.read(count, self._start + offset)
 
     def confirmed(self, match: Match | LongLine) -> Match | LongLine | None:

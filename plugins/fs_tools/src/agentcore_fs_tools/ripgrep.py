@@ -3,7 +3,7 @@
 import fcntl
 import os
 import re
-import selectors
+import select
 import shutil
 import subprocess
 import sys
@@ -12,14 +12,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from agentcore.api import ToolError, Workspace
 
 _BLOCK_BYTES = 1 << 18
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)
-_POLL_SECONDS = 0.1  # how soon a cancelled search ends
+_COMPLAINT_BYTES = 1 << 16
+_POLL_MS = 100  # how soon a cancelled search ends
 _PROBLEM = re.compile(r"regex parse error:\n    \(\?:.*\n(?P<blanks> +)\^", re.DOTALL)
 _WRAPPED = len("    (?:")  # in front of the pattern, where ripgrep shows it
 
@@ -57,7 +57,7 @@ def arguments_against_git(workspace: Workspace, place: Workspace.Place) -> list[
 
 @contextmanager
 def ripgrep(
-    program: str,
+    program: str | None,
     arguments: Iterable[str | bytes],
     folder: Workspace.Folder,
     *,
@@ -68,7 +68,7 @@ def ripgrep(
     """Run ripgrep in a folder for the time of a `with` block, which gets its output block by block.
 
     Args:
-        program: Path of `rg`.
+        program: Path of `rg`; None: there is none.
         arguments: Besides `COMMON_ARGUMENTS`.
         folder: Where it starts; paths in its output are relative to it.
         limit_bytes: More output than this is not read.
@@ -77,12 +77,13 @@ def ripgrep(
     Raises:
         RipgrepError: While its output is read: it refused to search.
         OutputCutError: There is more output than is read.
-        ToolError: `cancelled`.
+        ToolError: `cancelled`; `search_failed` where there is no program.
     """
+    if program is None:
+        raise ToolError("search_failed", "Searching needs ripgrep, which is not installed: `pip install ripgrep`.")
     command: list[str | bytes] = [program, *COMMON_ARGUMENTS]
     text = "\n".join(rules)
     with ExitStack() as stack:
-        complaints = stack.enter_context(tempfile.TemporaryFile())
         inherited: list[int] = []
         if text:
             ignore = stack.enter_context(tempfile.TemporaryFile())
@@ -95,17 +96,13 @@ def ripgrep(
             cwd=folder.path_for_child(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=subprocess.PIPE,
             pass_fds=inherited,
             env={"PATH": os.defpath, "LC_ALL": "C"},
         )
-        try:
-            yield _output(process, complaints, limit_bytes, is_cancelled)
-        finally:
-            process.kill()
-            process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+        stack.enter_context(process)  # at the end it closes the pipes and waits …
+        stack.callback(process.kill)  # … for what was killed before
+        yield _output(process, limit_bytes, is_cancelled)
 
 
 def search_error(complaint: str) -> ToolError:
@@ -136,34 +133,34 @@ class RipgrepError(Exception):
     """ripgrep refused to search, or broke; the text is what it said."""
 
 
-def _output(
-    process: subprocess.Popen[bytes], complaints: IO[bytes], limit_bytes: int, is_cancelled: Callable[[], bool]
-) -> Iterator[bytes]:
-    assert process.stdout is not None  # noqa: S101  (it was asked for)
-    fd = process.stdout.fileno()
+def _output(process: subprocess.Popen[bytes], limit_bytes: int, is_cancelled: Callable[[], bool]) -> Iterator[bytes]:
+    assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  (they were asked for)
+    output, complaints = process.stdout.fileno(), process.stderr.fileno()
     if _F_SETPIPE_SZ is not None:
         with suppress(OSError):  # the system's bound for pipes may be lower
-            fcntl.fcntl(fd, _F_SETPIPE_SZ, _PIPE_BYTES)
-    total = 0
-    with selectors.DefaultSelector() as selector:
-        selector.register(fd, selectors.EVENT_READ)
-        while total < limit_bytes:
-            if is_cancelled():
-                raise ToolError("cancelled", "The search was cancelled.")
-            if not selector.select(_POLL_SECONDS):
-                continue
+            fcntl.fcntl(output, _F_SETPIPE_SZ, _PIPE_BYTES)
+    poll = select.poll()
+    opened = {output, complaints}
+    for fd in opened:
+        poll.register(fd, select.POLLIN)
+    total, complaint = 0, b""
+    while opened:
+        if is_cancelled():
+            raise ToolError("cancelled", "The search was cancelled.")
+        for fd, _ in poll.poll(_POLL_MS):
             block = os.read(fd, _BLOCK_BYTES)
             if not block:
-                break
-            total += len(block)
-            yield block
-        else:
+                poll.unregister(fd)
+                opened.remove(fd)
+            elif fd == complaints:
+                complaint = (complaint + block)[:_COMPLAINT_BYTES]
+            else:
+                total += len(block)
+                yield block
+        if total >= limit_bytes:
             raise OutputCutError
-    if process.wait() > 1:
-        complaints.seek(0)
-        complaint = complaints.read(1 << 16).decode("utf-8", "replace")
-        if complaint:  # else it only met files that it may not read, and passed over them
-            raise RipgrepError(complaint)
+    if process.wait() > 1 and complaint:  # without one it only met files that it may not read, and passed over them
+        raise RipgrepError(complaint.decode("utf-8", "replace"))
 
 
 def _unbalanced(pattern: str) -> int | None:
