@@ -29,6 +29,7 @@ class Held(Generic[T]):
         """
         entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         ending = asyncio.Event()
+        # in no TaskGroup, which has to be left by the task that entered it: `close` ends this one, and waits
         task = asyncio.create_task(_hold(context, entered, ending), name=name)
         try:
             await asyncio.wait((task, entered), return_when=asyncio.FIRST_COMPLETED)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -28,9 +28,10 @@ from agentcore.host.containment.threads import worker_threads
 from agentcore.host.event_loop.guard import LoopGuard
 from agentcore.host.event_loop.watchdog import Watchdog
 from agentcore.host.events import EventBus
-from agentcore.host.modules.lifecycle import Modules
-from agentcore.host.modules.own_origins import OwnOrigins
+from agentcore.host.modules.lifecycle import Lifecycle
+from agentcore.host.modules.modules import Modules
 from agentcore.host.modules.routes import RouteTable
+from agentcore.host.modules.runtime import HostServices
 from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.parts import Parts
@@ -39,6 +40,7 @@ from agentcore.host.policy.authority import authorise
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.host.resources.tabs import Tabs
 from agentcore.host.review.call_review import CallReview
+from agentcore.net.url_policy import OwnOrigins
 from agentcore.store import StateDir, Store
 from agentcore.store.state.loop_report import read_loop_report
 from agentcore.supervision.holder import Holder
@@ -71,9 +73,8 @@ class Host:
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
         self.approvals = ApprovalDesk(self.events, store, self.policy)
         self.policy_changes = PolicyChanges(self.events, store.record)
-        self.sources = SourceChoice(config, store.module_sources, self.policy_changes)
+        self.sources = SourceChoice(config, store.module_sources, self.policy_changes, self._use_choice)
         self.pairings = Pairings(self.events, store.record, store.client_keys)
-        store.client_keys.when_revoked(lambda name: self.policy.drop_granted_by(Principal("client", name).name))
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
         self.conversation = ConversationSlot()
@@ -87,19 +88,34 @@ class Host:
             resources=self.resources,
             approvals=self.approvals,
             policy=self.policy,
-            routes=self.routes,
-            own_origins=self.own_origins,
             conversation=self.conversation,
-            sources=self.sources,
         )
         self.calls = Calls(parts)
         self.call_review = CallReview(self.calls, parts)
         self.approvals.reviewer = self.call_review.edited
-        self.modules = Modules(parts, self.calls.end, given)
-        self.sources.use = self.modules.use_choice
+        self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)
+        services = HostServices(
+            config=config,
+            state=state,
+            record=store.record,
+            workspace=self.workspace,
+            events=self.events,
+            resources=self.resources,
+            routes=self.routes,
+            own_origins=self.own_origins,
+        )
+        lifecycle = Lifecycle(
+            services,
+            self.registry,
+            self.sources,
+            end_calls=self.calls.end,
+            on_code=self._guard.tell_modules,
+            given=given,
+        )
+        self.modules = Modules(lifecycle, self.registry, self.sources, config.modules_folder)
         self.has_started = False
         self.loop_blocked: dict[str, int] = {}
-        self._watchdog = Watchdog(self.modules.records.values, self._count_blocked)
+        self._watchdog = Watchdog(self.registry.records.values, self._count_blocked, self._guard)
         self._given = [module.name for module in given if module.name is not None]
 
     @classmethod
@@ -142,27 +158,17 @@ class Host:
         Args:
             stop_limit_s: How long the process may take to end once it was told to by a signal.
         """
-        limits = self.config.limits
-        guard = LoopGuard(
-            limit_s=limits.loop_blocked_max,
-            grace_s=limits.stop_grace,
-            stop_s=stop_limit_s + _GUARD_PATIENCE_SECONDS,
-            state=self.state,
-        )
         if (last := read_loop_report(self.state.path)) is not None and last.ended:
             log.warning("last_server_was_ended", reason=str(last), module=last.module, tool=last.tool)
         self.state.loop_report_path.unlink(missing_ok=True)
         try:
             try:
-                await guard.start()
+                await self._guard.start(stop_limit_s + _GUARD_PATIENCE_SECONDS, self._watchdog.take)
             except OSError as exc:
                 log.warning("loop_guard_missing", reason=str(exc))
-            else:
-                self._watchdog.be_guarded(guard)
-                self.modules.on_code = lambda: guard.tell_modules(self.modules.records.values())
             yield
         finally:
-            await guard.close()
+            await self._guard.close()
 
     async def start(self) -> None:
         """Start the modules that app.json lists, and those that were given."""
@@ -219,6 +225,24 @@ class Host:
         self.calls.stopped = None
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
 
+    async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
+        """End what a paired client may do, at once and for good, and what it has allowed for later.
+
+        Args:
+            name: The client.
+            disconnect: Ends what it has open, before the disk is waited for.
+        Returns:
+            The ids of its sessions, which stay, as the person's.
+        Raises:
+            ToolError: `approver_not_found`.
+        """
+
+        def end() -> None:
+            self.policy.drop_granted_by(Principal("client", name).name)
+            disconnect()
+
+        return await self.store.client_keys.revoke(name, end)
+
     def apply_approvals(self, approvals: ApprovalsConfig) -> None:
         """Put saved settings of `approvals` in force now: what a person confirmed is not to wait for a restart."""
         self.policy.load(approvals)
@@ -238,6 +262,10 @@ class Host:
             "tools": len(self.registry.tools),
             "loop_blocked": dict(self.loop_blocked),
         }
+
+    async def _use_choice(self, module: str) -> None:
+        # a method, because the modules are made of what was found, and so after it
+        await self.modules.use_choice(module)
 
     def _definition_of(self, tool: str) -> ToolDefinition | None:
         registered = self.registry.tools.get(tool)

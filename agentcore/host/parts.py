@@ -7,9 +7,6 @@ from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.queue import ApprovalDesk
 from agentcore.host.calls.conversation import ConversationSlot
 from agentcore.host.events import EventBus
-from agentcore.host.modules.own_origins import OwnOrigins
-from agentcore.host.modules.routes import RouteTable
-from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.resources.registry import ResourceRegistry
@@ -29,7 +26,4 @@ class Parts:
     resources: ResourceRegistry
     approvals: ApprovalDesk
     policy: ApprovalPolicy
-    routes: RouteTable
-    own_origins: OwnOrigins
     conversation: ConversationSlot
-    sources: SourceChoice

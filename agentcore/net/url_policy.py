@@ -40,6 +40,26 @@ _PRIVATE_NAMES = (*_LOOPBACK_NAMES, "local", "internal", "home.arpa", "lan", "in
 _METADATA_NAMES = ("metadata.google.internal", "metadata.goog", "instance-data.ec2.internal")
 
 
+class OwnOrigins:
+    """The origins of everything that this process serves; each server declares its own when it knows its port."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, frozenset[str]] = {}
+
+    def declare(self, server: str, origins: Collection[str]) -> None:
+        """Say where a server can be reached; replaces what it said before.
+
+        Args:
+            server: What declares, such as `page`.
+            origins: Such as `http://127.0.0.1:8765`.
+        """
+        self._declared[server] = frozenset(origins)
+
+    def __call__(self) -> frozenset[str]:
+        """All of them, as they are now."""
+        return frozenset().union(*self._declared.values())
+
+
 class UrlPolicy:
     """Refuses what a tool must not open: this server, this machine, private networks, hosts that a person blocked.
 

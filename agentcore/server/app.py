@@ -11,7 +11,6 @@ from urllib.parse import unquote
 import structlog
 from aiohttp import hdrs, web
 
-from agentcore.api.context import Principal
 from agentcore.chat import Chat
 from agentcore.errors import ToolError
 from agentcore.host import Host
@@ -194,8 +193,6 @@ def create_app(
     """
     server, store, hits, bounds = host.config.server, host.store, Hits(), limits or TimeLimits()
     own = addresses or Addresses(server.port, server.hosts)
-    live = LiveConnections()
-    store.client_keys.when_revoked(lambda name: live.end(Principal("client", name)))
     credentials = Credentials(store.page_sessions, "page", host.state.token, store.client_keys)
     parts = ServerParts(
         host=host,
@@ -211,7 +208,7 @@ def create_app(
         describe=partial(_describe, ROUTES),
         connections=int,
         live_control=LiveControl(host),
-        live_connections=live,
+        live_connections=LiveConnections(),
     )
     host.own_origins.declare("page", own.origins)
     app = _serving(Dispatcher(parts, ROUTES), max_connections or connection_limit())

@@ -4,7 +4,7 @@ import hashlib
 
 from agentcore.encoding import to_json
 from agentcore.host.calls.call import Call
-from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.modules.record import RegisteredTool
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS
 from agentcore.secrets import masked_json
 

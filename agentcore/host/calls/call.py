@@ -11,7 +11,7 @@ from agentcore.api.result import ToolResult
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import Contained
-from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision
 from agentcore.rules.call_facts import ApprovalMode
 from agentcore.store import CallRow

@@ -29,7 +29,7 @@ from agentcore.host.calls.resource_events import resource_of, tell_end
 from agentcore.host.calls.results import cap, fits, to_result
 from agentcore.host.containment.containment import Contained
 from agentcore.host.containment.ownership import CALL, OWNER
-from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.parts import Parts
 from agentcore.host.policy.approval_policy import OWN_CALL
 from agentcore.host.policy.authority import PERSONS, authorise

@@ -15,7 +15,7 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.errors import read_error
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, type_name
-from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.parts import Parts
 from agentcore.limits import PREVIEW_SECONDS
 from agentcore.rules.call_facts import CallFacts

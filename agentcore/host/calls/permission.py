@@ -7,7 +7,7 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.queue import ApprovalDesk
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.calls.call import Call
-from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.policy.offers import offers_for

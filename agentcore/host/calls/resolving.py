@@ -5,7 +5,7 @@ from agentcore.api.resource import Resource
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.calls.errors import unreachable
-from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.resources.registry import ResourceRegistry
 
 

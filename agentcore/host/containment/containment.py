@@ -42,6 +42,7 @@ class Contained(Generic[T]):
         self._late: BaseException | None = None
         self._pauses = 0
         self._waiter: asyncio.Future[None] = loop.create_future()
+        # in no TaskGroup, which waits for tasks that refuse to be cancelled: `wait` ends this one, or abandons it
         self.task: asyncio.Task[T] = loop.create_task(self._without_exit(work), name=name)
 
     def cut_at(self, when: float, error: BaseException) -> None:

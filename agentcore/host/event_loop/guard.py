@@ -44,24 +44,19 @@ class LoopGuard:
     Args:
         limit_s: How long the event loop may be held.
         grace_s: The same once the server was told to end by a signal.
-        stop_s: How long the server may take to end after that.
         state: The state folder, with the log, and a file that says who holds the loop for clients that get no answer.
-
-    Attributes:
-        on_holder: Told in the event loop who held it, where only the guard could see that.
     """
 
-    def __init__(self, *, limit_s: float, grace_s: float, stop_s: float, state: StateDir) -> None:
+    def __init__(self, *, limit_s: float, grace_s: float, state: StateDir) -> None:
         self._orders = {
             "pid": os.getpid(),
             "limit_s": limit_s,
             "grace_s": grace_s,
-            "stop_s": stop_s,
             "report": str(state.loop_report_path),
             "log": str(log_files(state.path)[-1]),
             "is_terminal": sys.stderr.isatty(),
         }
-        self.on_holder: Callable[[Holder], None] = lambda _: None
+        self._on_holder: Callable[[Holder], None] = lambda _: None
         self._beats = memoryview(bytearray(BEATS * 8)).cast("Q")
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -70,9 +65,17 @@ class LoopGuard:
         self._received = b""
         self._sending = threading.Lock()
 
-    async def start(self) -> None:
-        """Start the process, and let it be told of signals and write stacks."""
+    async def start(self, stop_s: float, on_holder: Callable[[Holder], None]) -> None:
+        """Start the process, and let it be told of signals and write stacks. Before, all else here has no effect.
+
+        Args:
+            stop_s: How long the server may take to end once it was told to by a signal.
+            on_holder: Told in the event loop who held it, where only the process could see that.
+        Raises:
+            OSError: It could not be started.
+        """
         loop = asyncio.get_running_loop()
+        self._on_holder = on_holder
         self._control, theirs = socket.socketpair()
         read_signals, self._signalled = os.pipe()
         read_stacks, self._stacks = os.pipe()
@@ -85,7 +88,7 @@ class LoopGuard:
         with theirs:
             fds = (theirs.fileno(), memory, read_signals, read_stacks)
             try:
-                self._process = await asyncio.to_thread(self._spawn, fds)
+                self._process = await asyncio.to_thread(_spawn, self._orders | {"stop_s": stop_s}, fds)
             finally:
                 for fd in fds[1:]:
                     os.close(fd)
@@ -104,14 +107,15 @@ class LoopGuard:
 
     def tell_modules(self, modules: Iterable["ModuleRecord"]) -> None:
         """Say how to recognise the code of modules."""
-        told = {
-            record.name: {
-                "folders": record.source_dirs,
-                "tools": [registered.definition.name for registered in record.tools],
+        if self._control is not None:
+            recognised = {
+                record.name: {
+                    "folders": record.source_dirs,
+                    "tools": [registered.definition.name for registered in record.tools],
+                }
+                for record in modules
             }
-            for record in modules
-        }
-        self._send({"modules": told})
+            self._send({"modules": recognised})
 
     def tell_holder(self, holder: Holder) -> None:
         """Say who holds the loop; in any thread."""
@@ -132,22 +136,10 @@ class LoopGuard:
         if self._process is not None:
             await asyncio.to_thread(_wait_for, self._process)
 
-    def _spawn(self, fds: tuple[int, ...]) -> "subprocess.Popen[bytes]":
-        folder = str(Path(__file__).parents[3])
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _PROGRAM, *map(str, fds), json.dumps(self._orders), folder],
-            pass_fds=fds,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env={name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")},
-            cwd="/",
-            start_new_session=True,
-        )
-
-    def _send(self, told: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         with suppress(OSError), self._sending:  # it has ended, or is far behind: it finds out by itself
             if self._control is not None:
-                self._control.sendall(json.dumps(told).encode() + b"\n")
+                self._control.sendall(json.dumps(message).encode() + b"\n")
 
     def _on_readable(self) -> None:
         control = self._control
@@ -161,8 +153,21 @@ class LoopGuard:
             return
         *lines, self._received = (self._received + received).split(b"\n")
         for line in lines:
-            told = json.loads(line)["holder"]
-            self.on_holder(Holder(**(told | {"frames": tuple(told["frames"])})))
+            seen = json.loads(line)["holder"]
+            self._on_holder(Holder(**(seen | {"frames": tuple(seen["frames"])})))
+
+
+def _spawn(orders: dict[str, Any], fds: tuple[int, ...]) -> "subprocess.Popen[bytes]":
+    folder = str(Path(__file__).parents[3])
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _PROGRAM, *map(str, fds), json.dumps(orders), folder],
+        pass_fds=fds,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")},
+        cwd="/",
+        start_new_session=True,
+    )
 
 
 def _exit_at(number: int) -> None:

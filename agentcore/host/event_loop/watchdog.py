@@ -31,18 +31,21 @@ class Watchdog:
     Args:
         modules: Gives the modules whose code is looked for.
         on_blocked: Told in the event loop who held it and for how many seconds, when it is over.
+        guard: A process that may watch from outside as well, and then hears of each look.
     """
 
     def __init__(
-        self, modules: Callable[[], Iterable["ModuleRecord"]], on_blocked: Callable[[Holder, float], None]
+        self,
+        modules: Callable[[], Iterable["ModuleRecord"]],
+        on_blocked: Callable[[Holder, float], None],
+        guard: LoopGuard,
     ) -> None:
-        self._modules, self._on_blocked = modules, on_blocked
+        self._modules, self._on_blocked, self._guard = modules, on_blocked, guard
         self._beat = time.monotonic()
         self._holder: Holder | None = None
         self._held_s = 0.0
         self._ended = threading.Event()
         self._handle: asyncio.TimerHandle | None = None
-        self._guard: LoopGuard | None = None
 
     def start(self) -> None:
         """Begin to watch the running event loop."""
@@ -53,10 +56,9 @@ class Watchdog:
         self._wake()
         WorkerThread(target=self._watch, name="agentcore-watchdog", daemon=True).start()
 
-    def be_guarded(self, guard: LoopGuard) -> None:
-        """Have a process watch from outside as well, which also sees what holds the interpreter's lock."""
-        guard.on_holder = self._take
-        self._guard = guard
+    def take(self, holder: Holder) -> None:
+        """Take note of who held the loop while no thread of this process could look: the guard saw it."""
+        self._holder = holder
 
     def stop(self) -> None:
         """End watching; may be called twice."""
@@ -74,8 +76,7 @@ class Watchdog:
         now = time.monotonic()
         late_s = now - self._beat - LOOP_BEAT_SECONDS
         self._beat = now
-        if self._guard is not None:
-            self._guard.beat()
+        self._guard.beat()
         if self._held_s:
             self._report()
         if late_s > LOOP_BLOCKED_SECONDS:
@@ -89,15 +90,10 @@ class Watchdog:
         log.warning("event_loop_was_blocked", module=holder.module, tool=holder.tool, duration_ms=round(held_s * 1000))
         self._on_blocked(holder, held_s)
 
-    def _take(self, holder: Holder) -> None:
-        """What the guard saw while no thread of this process could look."""
-        self._holder = holder
-
     def _watch(self) -> None:
         looked_at = time.monotonic()
         while not self._ended.wait(LOOP_BEAT_SECONDS):
-            if self._guard is not None:
-                self._guard.beat_of_watchdog()
+            self._guard.beat_of_watchdog()
             former, looked_at = looked_at, time.monotonic()
             beat = self._beat
             is_known = self._holder is not None or self._held_s > 0
@@ -109,8 +105,7 @@ class Watchdog:
                     self._tell(holder)
 
     def _tell(self, holder: Holder) -> None:
-        if self._guard is not None:
-            self._guard.tell_holder(holder)
+        self._guard.tell_holder(holder)
         log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
     def _find(self) -> Holder:

@@ -11,9 +11,7 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import structlog
+from typing import Any
 
 from agentcore.host.containment.containment import is_abandoned
 from agentcore.host.containment.ownership import (
@@ -24,14 +22,9 @@ from agentcore.host.containment.ownership import (
     owner_of_thread,
 )
 from agentcore.host.containment.threads import WorkerThread
-from agentcore.limits import CANCEL_GRACE_SECONDS, LEFTOVERS_NAMED
+from agentcore.limits import CANCEL_GRACE_SECONDS
 from agentcore.store import StateDir
 from agentcore.supervision.descendants import below, birth_of, send_to
-
-if TYPE_CHECKING:
-    from agentcore.host.modules.record import ModuleRecord
-
-log = structlog.get_logger(__name__)
 
 _CORE = str(Path(__file__).resolve().parents[2])
 _DESCRIPTORS = next((folder for folder in ("/proc/self/fd", "/dev/fd") if Path(folder).is_dir()), "")
@@ -49,33 +42,33 @@ class Surroundings:
         self.path = list(sys.path)
 
 
-async def clear_up(record: "ModuleRecord", owners: Collection[str], state: StateDir) -> list[str]:
+async def clear_up(
+    owners: Collection[str], source_dirs: tuple[str, ...], before: Surroundings | None, state: StateDir
+) -> list[str]:
     """Find what a module that was released has left, end its tasks and processes, and give back signals.
 
     Args:
-        record: The module.
         owners: Its name, and those of modules that share its code and run no more: what one began may serve another.
+        source_dirs: The folders of its code.
+        before: What it found when it started; None: it never did.
         state: The state folder, in which the host opens files of its own.
     Returns:
         What was found, each in a few words. What cannot be ended from outside, such as a thread, goes on.
     """
-    found = [
-        *await _end_tasks(record, owners),
-        *_threads(record, owners),
+    return [
+        *await _end_tasks(owners, source_dirs),
+        *_threads(owners, source_dirs),
         *await _end_children(owners),
         *_watched(owners),
-        *([] if record.before is None else _changed(record, record.before, state)),
+        *([] if before is None else _changed(source_dirs, before, state)),
     ]
-    if found:
-        log.warning("module_left", module=record.name, left=found[:LEFTOVERS_NAMED], number=len(found))
-    return found[:LEFTOVERS_NAMED]
 
 
-async def _end_tasks(record: "ModuleRecord", owners: Collection[str]) -> list[str]:
+async def _end_tasks(owners: Collection[str], source_dirs: tuple[str, ...]) -> list[str]:
     left = [
         task
         for task in asyncio.all_tasks()
-        if task is not asyncio.current_task() and _is_its_task(task, record, owners)
+        if task is not asyncio.current_task() and _is_its_task(task, owners, source_dirs)
     ]
     for task in left:
         task.cancel()
@@ -87,21 +80,21 @@ async def _end_tasks(record: "ModuleRecord", owners: Collection[str]) -> list[st
     ]
 
 
-def _is_its_task(task: "asyncio.Task[Any]", record: "ModuleRecord", owners: Collection[str]) -> bool:
+def _is_its_task(task: "asyncio.Task[Any]", owners: Collection[str], source_dirs: tuple[str, ...]) -> bool:
     code = getattr(task.get_coro(), "cr_code", None)
     file = "" if code is None else code.co_filename
-    if file.startswith(record.source_dirs):
+    if file.startswith(source_dirs):
         return True
     # what the host began while the module's code ran is the host's, but not its own call that does not end
     return owner_of_task(task) in owners and (is_abandoned(task) or not file.startswith(_CORE))
 
 
-def _threads(record: "ModuleRecord", owners: Collection[str]) -> Iterator[str]:
+def _threads(owners: Collection[str], source_dirs: tuple[str, ...]) -> Iterator[str]:
     frames = sys._current_frames()  # noqa: SLF001
     for thread in threading.enumerate():
         frame, place = frames.get(thread.ident or 0), ""
         while frame is not None and not place:
-            if frame.f_code.co_filename.startswith(record.source_dirs):
+            if frame.f_code.co_filename.startswith(source_dirs):
                 place = f", at {frame.f_code.co_filename}:{frame.f_lineno}"
             frame = frame.f_back
         if thread is threading.current_thread():
@@ -145,7 +138,7 @@ def _watched(owners: Collection[str]) -> Iterator[str]:
             yield f"a handler of {signal.Signals(number).name} in the event loop"
 
 
-def _changed(record: "ModuleRecord", before: Surroundings, state: StateDir) -> Iterator[str]:
+def _changed(source_dirs: tuple[str, ...], before: Surroundings, state: StateDir) -> Iterator[str]:
     watched = {key.fd for key in asyncio.get_running_loop()._selector.get_map().values()}  # type: ignore[attr-defined]  # noqa: SLF001
     for fd, what in _descriptors().items():
         if before.descriptors.get(fd) != what and fd not in watched and (said := _lasting(fd, state.path)):
@@ -153,7 +146,7 @@ def _changed(record: "ModuleRecord", before: Surroundings, state: StateDir) -> I
     for number, former in before.signals.items():
         handler = signal.getsignal(number)
         code = getattr(handler, "__code__", None)
-        if handler is not former and code is not None and code.co_filename.startswith(record.source_dirs):
+        if handler is not former and code is not None and code.co_filename.startswith(source_dirs):
             signal.signal(number, former)
             yield f"a handler of {signal.Signals(number).name}, now taken back"
     for writer in logging.getLogger().handlers:

@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +13,12 @@ from agentcore.host.modules.components import read_component
 from agentcore.host.modules.definitions import read_definition
 from agentcore.host.modules.discovery.finding import Found
 from agentcore.host.modules.manifest import read_manifest
-from agentcore.host.modules.record import ModuleRecord
-from agentcore.host.modules.tool_registry import RegisteredTool, prepare
+from agentcore.host.modules.record import LoadedCode, ModuleRecord, RegisteredTool
+from agentcore.host.modules.tool_registry import prepare
 from agentcore.limits import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A module's code, imported.
-
-    Args:
-        target: What its entry point names: a class, or the object itself.
-        origin: Where it is from, for people.
-        fingerprint: What the code on the disk was.
-    """
-
-    target: Any
-    origin: dict[str, str]
-    fingerprint: str
-
-
-async def load(found: Found) -> Loaded:
+async def load(found: Found) -> LoadedCode:
     """Import a module's code in a thread.
 
     Raises:
@@ -44,7 +28,7 @@ async def load(found: Found) -> Loaded:
     return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
 
 
-async def make(loaded: Loaded, name: str) -> Any:
+async def make(loaded: LoadedCode, name: str) -> Any:
     """The object that implements a module's hooks: made in a thread of the class, each time another one.
 
     Raises:
@@ -99,10 +83,10 @@ async def component(record: ModuleRecord, given: Any) -> None:
     record.component = await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
 
 
-def _import(found: Found) -> Loaded:
+def _import(found: Found) -> LoadedCode:
     found.make_importable()
     origin, fingerprint = found.origin(), found.fingerprint()
-    return Loaded(found.load(), origin, fingerprint)
+    return LoadedCode(found.load(), origin, fingerprint)
 
 
 def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[RegisteredTool], list[str]]:

@@ -1,21 +1,21 @@
-"""One module as the host keeps it: its state, what it brought, why it failed."""
+"""One module as the host keeps it: its state, what it brought, why it failed; and its tools."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
+from agentcore.api.definition import ToolDefinition
 from agentcore.api.web import WebComponent
 
 if TYPE_CHECKING:
     from agentcore.host.modules.discovery.finding import Found
     from agentcore.host.modules.leftovers import Surroundings
-    from agentcore.host.modules.loader import Loaded
-    from agentcore.host.modules.tool_registry import RegisteredTool
+    from agentcore.host.modules.validation import CheckResult, Validate
 
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
-
+ToolFormat = Literal["agentcore", "openai", "anthropic", "mcp"]
 
 _HOLD_SHOWN_SECONDS = 1.0
 
@@ -52,6 +52,40 @@ class LoopHolds:
             f"{where and f', in {where}'}: run what takes time in a thread, and C code that keeps threads from running"
             " in a process"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCode:
+    """A module's code, imported.
+
+    Args:
+        target: What its entry point names: a class, or the object itself.
+        origin: Where it is from, for people.
+        fingerprint: What the code on the disk was.
+    """
+
+    target: Any
+    origin: dict[str, str]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool that can be called.
+
+    Args:
+        definition: Plain values, as they were read.
+        module: Whose it is.
+        validate: The check of its arguments.
+        check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
+        encoded: The definition as JSON text, in each form.
+    """
+
+    definition: ToolDefinition
+    module: "ModuleRecord"
+    validate: "Validate"
+    check_result: "CheckResult | None"
+    encoded: Mapping[ToolFormat, bytes]
 
 
 @dataclass(eq=False)
@@ -102,14 +136,14 @@ class ModuleRecord:
     hooks: dict[str, Any] = field(default_factory=dict)
     executes_async: bool = True
     runtime: Any = None
-    tools: list["RegisteredTool"] = field(default_factory=list)
+    tools: list[RegisteredTool] = field(default_factory=list)
     tool_errors: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     notes: dict[str, tuple[str, str]] = field(default_factory=dict)
     component: WebComponent | None = None
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None
-    loaded: "Loaded | None" = None
+    loaded: LoadedCode | None = None
     settings: Any = None
     rivals: tuple["Found", ...] = ()
     failure: BaseException | None = None

@@ -7,18 +7,15 @@ that old code makes in that time gets the new one; and what the import of new co
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import structlog
 
 from agentcore.errors import AgentcoreError
 from agentcore.host.modules.discovery.code import TakenCode
 from agentcore.host.modules.discovery.finding import ModuleNotChosen, take_out
+from agentcore.host.modules.lifecycle import Lifecycle
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.modules.traceback import end_of_traceback, failure_text
-
-if TYPE_CHECKING:
-    from agentcore.host.modules.lifecycle import Modules
 
 log = structlog.get_logger(__name__)
 
@@ -27,13 +24,13 @@ class Reload:
     """One reload of the modules of one distribution, which go together.
 
     Args:
-        modules: All modules; nobody else changes them meanwhile.
+        lifecycle: Of all modules; nobody else changes them meanwhile.
         names: Those to reload.
     """
 
-    def __init__(self, modules: "Modules", names: Sequence[str]) -> None:
-        self._modules, self._names = modules, tuple(names)
-        self._old = dict(modules.records)
+    def __init__(self, lifecycle: Lifecycle, names: Sequence[str]) -> None:
+        self._lifecycle, self._names = lifecycle, tuple(names)
+        self._old = dict(lifecycle.records)
         self._ready = frozenset(name for name, record in self._old.items() if record.state == "ready")
         self._taken: tuple[TakenCode, ...] = ()
 
@@ -56,7 +53,7 @@ class Reload:
 
     async def _prepare(self, record: ModuleRecord) -> None:
         try:
-            await self._modules.prepare(record)
+            await self._lifecycle.prepare(record)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -75,10 +72,12 @@ class Reload:
             self._note(old, f"the code on the disk{whose} was not loaded: {said}; the code from before goes on")
 
     async def _replace(self, new: Sequence[ModuleRecord]) -> None:
-        names = [name for name in self._modules.with_dependents(self._names) if name in self._names or self._ran(name)]
-        await self._modules.stop_all(names)
+        names = [
+            name for name in self._lifecycle.with_dependents(self._names) if name in self._names or self._ran(name)
+        ]
+        await self._lifecycle.stop(names)
         dependents = [_again(self._old[name]) for name in names if name not in self._names]
-        await self._modules.start_all([*new, *dependents])
+        await self._lifecycle.start([*new, *dependents])
         failed = [record for record in new if record.state != "ready" and self._ran(record.name)]
         if failed:
             await self._bring_back(names, failed)
@@ -86,10 +85,10 @@ class Reload:
     async def _bring_back(self, names: Sequence[str], failed: Sequence[ModuleRecord]) -> None:
         """Start the code from before again, of all that ran: the new code of one of them did not start."""
         said = "; ".join(f"module {record.name!r}: {record.reason}" for record in failed)
-        await self._modules.stop_all(names)
+        await self._lifecycle.stop(names)
         await self._put_back()
         again = [_again(self._old[name], with_settings=True) for name in names if self._ran(name)]
-        await self._modules.start_all(again)
+        await self._lifecycle.start(again)
         for record in again:
             if record.name not in self._names:
                 continue
@@ -112,7 +111,7 @@ class Reload:
     def _note(self, record: ModuleRecord, said: str) -> None:
         record.reload_error = said
         log.error("module_not_reloaded", module=record.name, reason=said)
-        self._modules.tell(record)
+        self._lifecycle.tell(record)
 
 
 def _traceback_of(record: ModuleRecord) -> str:

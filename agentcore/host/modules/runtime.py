@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,29 +10,47 @@ import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.config.app_config import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.reading import WrongValueError, read_event, read_mapping, read_text
-from agentcore.host.events import OWN_TOPICS, Event
+from agentcore.host.events import OWN_TOPICS, Event, EventBus
 from agentcore.host.modules.record import ModuleRecord
-from agentcore.host.parts import Parts
+from agentcore.host.modules.routes import RouteTable
 from agentcore.host.resources.module_resources import ModuleResources
+from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
-from agentcore.net.url_policy import UrlPolicy
+from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
+from agentcore.store import Record, StateDir
 from agentcore.store.record.call_row import notice
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
+@dataclass(frozen=True, slots=True)
+class HostServices:
+    """What of the host the runtimes of modules draw on."""
+
+    config: AppConfig
+    state: StateDir
+    record: Record
+    workspace: Workspace
+    events: EventBus
+    resources: ResourceRegistry
+    routes: RouteTable
+    own_origins: OwnOrigins
+
+
 class ModuleRuntime:
     """Implements `agentcore.api.Runtime` for one module. What it hands out is taken back when the module stops."""
 
     def __init__(
-        self, record: ModuleRecord, settings: Any, parts: Parts, tools_changed: Callable[[ModuleRecord], None]
+        self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
     ) -> None:
-        self._record, self._settings, self._parts, self._tools_changed = record, settings, parts, tools_changed
-        self._resources = ModuleResources(parts.resources, record.name)
+        self._record, self._services, self._tools_changed = record, services, tools_changed
+        self._settings = record.settings
+        self._resources = ModuleResources(services.resources, record.name)
 
     @property
     def name(self) -> str:
@@ -46,22 +65,22 @@ class ModuleRuntime:
     @property
     def data_dir(self) -> Path:
         """A folder of the module's own, made at first use."""
-        return self._parts.state.data_dir(self._record.name)
+        return self._services.state.data_dir(self._record.name)
 
     @property
     def private_folders(self) -> tuple[Path, ...]:
         """Folders with the server's keys and records."""
-        return (self._parts.state.path,)
+        return (self._services.state.path,)
 
     @property
     def workspace(self) -> Workspace:
         """The folders that tools may touch."""
-        return self._parts.workspace
+        return self._services.workspace
 
     @property
     def locale(self) -> Literal["en", "zh"]:
         """The language for texts that a person or a model reads."""
-        return self._parts.config.locale
+        return self._services.config.locale
 
     @property
     def resources(self) -> ModuleResources:
@@ -80,7 +99,7 @@ class ModuleRuntime:
         watching: type[BaseModel] | None = None,
     ) -> Route:
         """See `agentcore.api.Runtime.add_route`."""
-        route = self._parts.routes.add(
+        route = self._services.routes.add(
             self._record.name,
             self._record.claims,
             method,
@@ -108,7 +127,7 @@ class ModuleRuntime:
             allowed_hosts=allowed_hosts,
             blocked_hosts=blocked_hosts,
             schemes=schemes,
-            own_origins=self._parts.own_origins,
+            own_origins=self._services.own_origins,
         )
 
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
@@ -119,7 +138,7 @@ class ModuleRuntime:
         where = f"of publish in module {self.name!r}"
         name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
         session = None if session_id is None else read_text(session_id, f"session_id {where}")
-        self._parts.events.publish(f"{self.name}.{name}", read_event(data, f"data {where}"), session_id=session)
+        self._services.events.publish(f"{self.name}.{name}", read_event(data, f"data {where}"), session_id=session)
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         """See `agentcore.api.Runtime.subscribe`."""
@@ -131,7 +150,7 @@ class ModuleRuntime:
         def listen(event: Event) -> None:
             handler(pydantic_core.from_json(event.encoded()))  # a copy of its own: the event is everybody's
 
-        unsubscribe = self._parts.events.subscribe(wanted, listen)
+        unsubscribe = self._services.events.subscribe(wanted, listen)
         self._record.undo.append(unsubscribe)
         return unsubscribe
 
@@ -150,7 +169,7 @@ class ModuleRuntime:
         where = f"of record in module {self.name!r}"
         what = read_text(outcome, f"outcome {where}", "a word in snake_case", pattern=_OUTCOME)
         row = notice(what, details=read_mapping(details, f"details {where}"))
-        self._parts.store.record.append(
+        self._services.record.append(
             row._replace(
                 module=self.name,
                 call_id=read_text(call_id, f"call_id {where}"),

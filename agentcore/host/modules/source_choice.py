@@ -43,16 +43,18 @@ class SourceChoice:
     The first start of a module that app.json lists remembers what is there, if it is one: the person installed and
     listed it. From then on something else under the name is not loaded before a person said so.
 
-    Attributes:
-        use: Has a module run with what was chosen; set by whoever runs modules.
+    Args:
+        config: app.json, from whose folder sources are kept.
+        store: What was chosen.
+        changes: Where a person is asked.
+        use: Has a module run with what was chosen.
     """
 
-    def __init__(self, config: AppConfig, store: ModuleSources, changes: PolicyChanges) -> None:
-        self._config, self._store, self._changes = config, store, changes
+    def __init__(self, config: AppConfig, store: ModuleSources, changes: PolicyChanges, use: Use) -> None:
+        self._config, self._store, self._changes, self._use = config, store, changes, use
         self._chosen: dict[str, SourceRow] = {}
         self._refused: set[tuple[str, str]] = set()
         self._asked: dict[tuple[str, str], str] = {}
-        self.use: Use | None = None
 
     async def restore(self) -> None:
         """Load what was said."""
@@ -121,8 +123,8 @@ class SourceChoice:
         for other in current:  # the person has seen these, and took another
             if other.source != shown.source:
                 await self._refuse(name, other, by)
-        if runs and self.use is not None:
-            await self.use(name)
+        if runs:
+            await self._use(name)
 
     async def _trust(self, name: str, source: str, by: str) -> None:
         """Remember a person's choice."""

@@ -1,46 +1,22 @@
 """All tools of all ready modules: merged into one list, found by name, encoded once."""
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import get_args
 
 import pydantic_core
 
 from agentcore.api.definition import ToolDefinition
 from agentcore.errors import ToolError
-from agentcore.host.modules.validation import CheckResult, Validate, compile_result_check, compile_validator
-
-if TYPE_CHECKING:
-    from agentcore.host.modules.record import ModuleRecord
-
-ToolFormat = Literal["agentcore", "openai", "anthropic", "mcp"]
+from agentcore.host.modules.record import ModuleRecord, RegisteredTool, ToolFormat
+from agentcore.host.modules.validation import compile_result_check, compile_validator
 
 RESERVED_NAMES = frozenset(("find_tools",))
 """Tools of the core's own, by whichever name no other is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredTool:
-    """A tool that can be called.
-
-    Args:
-        definition: Plain values, as they were read.
-        module: Whose it is.
-        validate: The check of its arguments.
-        check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
-        encoded: The definition as JSON text, in each form.
-    """
-
-    definition: ToolDefinition
-    module: "ModuleRecord"
-    validate: Validate
-    check_result: CheckResult | None
-    encoded: Mapping[ToolFormat, bytes]
-
-
-def prepare(definition: ToolDefinition, module: "ModuleRecord") -> RegisteredTool:
+def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     """Compile what the calls of a tool need, and encode what clients are shown of it.
 
     Args:

@@ -87,6 +87,7 @@ class Tabs:
         self._tabs = [_read(row) for row in rows]
         self._icons = {icon.icon_id: icon for icon in icons}
         stop_listening = self._events.subscribe("resource.stateChanged", self._follow)
+        # not in a TaskGroup, which would wrap what the body raises: this function ends it, and waits
         saving = asyncio.create_task(self._save_what_follows(), name="tabs:save")
         try:
             yield

@@ -12,7 +12,7 @@ from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.inspection import facts_of, preview_call
 from agentcore.host.calls.permission import refused
 from agentcore.host.calls.resolving import resolve
-from agentcore.host.modules.tool_registry import RegisteredTool
+from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.parts import Parts
 from agentcore.host.policy.offers import offers_for
 from agentcore.rules.call_facts import CallFacts

@@ -6,7 +6,7 @@ from aiohttp import hdrs
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.context import KeyScope
+from agentcore.api.context import KeyScope, Principal
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pairings import PairingWish
@@ -157,8 +157,10 @@ async def decide_pairing(exchange: Exchange) -> Answer:
 async def revoke(exchange: Exchange) -> Answer:
     """End what a client may do, and what goes on for it: that only takes rights away."""
     name = exchange.path_values["name"]
-    for session_id in await exchange.host.store.client_keys.revoke(name):
-        exchange.parts.chat.end_turns(session_id)
+    parts = exchange.parts
+    sessions = await exchange.host.revoke_client(name, lambda: parts.live_connections.end(Principal("client", name)))
+    for session_id in sessions:
+        parts.chat.end_turns(session_id)
     row = notice("approver_revoked", name=name)
     by = exchange.principal
     exchange.host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))

@@ -67,7 +67,6 @@ class ClientKeys:
     def __init__(self, database: Database, known: Iterable[KnownClient], now: Callable[[], float]) -> None:
         self._database, self._now = database, now
         self._known = {client.key_hash: client for client in known}
-        self._on_revoked: list[Callable[[str], None]] = []
 
     @classmethod
     async def open(cls, database: Database, *, now: Callable[[], float] = time.time) -> Self:
@@ -110,11 +109,14 @@ class ClientKeys:
         # it may have been revoked while that was written
         return known.principal if known.key_hash in self._known else None
 
-    async def revoke(self, name: str) -> list[str]:
-        """End what a client may do, at once and for good: its key, its connections, what it allowed for later.
+    async def revoke(self, name: str, end: Callable[[], None]) -> list[str]:
+        """End what a client may do, at once and for good: its key, and what it allowed for later.
 
-        Its sessions stay, as the person's; gives their ids.
-
+        Args:
+            name: The client.
+            end: Called once the key opens nothing any more, to end what was opened with it.
+        Returns:
+            The ids of its sessions, which stay, as the person's.
         Raises:
             ToolError: `approver_not_found`.
         """
@@ -126,14 +128,8 @@ class ClientKeys:
         for key_hash in hashes:
             del self._known[key_hash]
         # first: what it has open must not go on while the disk is waited for
-        for end in self._on_revoked:
-            end(name)
+        end()
         return await self._database.write(partial(_delete, name, Principal("client", name).name), is_durable=True)
-
-    def when_revoked(self, end: Callable[[str], None]) -> Callable[[], None]:
-        """Have something called with the name of each client that is revoked; gives what ends that."""
-        self._on_revoked.append(end)
-        return lambda: self._on_revoked.remove(end)
 
     def clients(self) -> list[KnownClient]:
         """The paired clients, the last used first."""

@@ -324,6 +324,39 @@ class M(Module):
     assert await text_of(host, "late") == "late"
 
 
+@pytest.mark.spec("M5")
+async def test_module_that_is_asked_for_its_tools_can_be_stopped_meanwhile(make_host):
+    source = '''
+import asyncio
+from agentcore.api import Module, tool
+
+class M(Module):
+    """Never says its tools again."""
+    asked = False
+
+    async def get_tool_definitions(self):
+        if self.asked:
+            self.runtime.publish("asked", {})
+            await asyncio.Event().wait()
+        return super().get_tool_definitions()
+
+    @tool
+    async def change(self) -> None:
+        """Change."""
+        self.asked = True
+        self.runtime.tools_changed()
+'''
+    host = await make_host(files={"m": source}, modules=["m"])
+    asked = asyncio.Event()
+    host.events.subscribe("m.asked", lambda event: asked.set())
+    await host.call(CallRequest("change", {}, Principal("cli")))
+    async with asyncio.timeout(30):
+        await asked.wait()
+        record = await host.modules.disable("m")
+    assert record.state == "stopped"
+    assert [task.get_name() for task in asyncio.all_tasks() if task.get_name().endswith(":m")] == []
+
+
 @pytest.mark.spec("M5", "S4")
 async def test_module_that_blocks_the_event_loop_is_named(make_host):
     source = GOOD.replace('return "good"', "__import__('time').sleep(0.8); return 'good'")

@@ -32,7 +32,7 @@ async def test_key_of_before_scopes_approves_and_what_it_allowed_ends_with_it(da
         client = await keys.find(key)
         assert client is not None
         assert (client.kind, client.id, client.scopes) == ("client", "panel", {"approve"})
-        await keys.revoke("panel")
+        await keys.revoke("panel", lambda: None)
         left = await database.read(lambda c: c.execute("SELECT granted_by FROM approval_grants").fetchall())
     assert sorted(left) == [("approver:approval_1",), ("terminal",)]
 

@@ -1,0 +1,205 @@
+"""All modules that are listed: started together, stopped in reverse, enabled, disabled and reloaded meanwhile."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import structlog
+
+from agentcore.errors import ToolError
+from agentcore.host.modules.discovery.finding import (
+    ModuleNotChosen,
+    ModuleNotInstalled,
+    candidates,
+    described,
+    find_module,
+    take_out,
+)
+from agentcore.host.modules.discovery.installed import rescan
+from agentcore.host.modules.lifecycle import Lifecycle
+from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.modules.reloading import Reload
+from agentcore.host.modules.source_choice import SourceChoice
+from agentcore.host.modules.tool_registry import ToolRegistry
+
+log = structlog.get_logger(__name__)
+
+CodeOnDisk = tuple[tuple[str, str, str], ...]
+"""Each module that was found with its source in words and a digest of its code; equal ones: nothing changed."""
+
+
+class Modules:
+    """What is done with modules by whoever asks for it, one change at a time.
+
+    Args:
+        lifecycle: Starts and stops them.
+        registry: Their records, and their tools.
+        sources: What stands behind their names.
+        modules_folder: The folder of local modules, or None.
+    """
+
+    def __init__(
+        self, lifecycle: Lifecycle, registry: ToolRegistry, sources: SourceChoice, modules_folder: Path | None
+    ) -> None:
+        self._lifecycle, self._registry, self._sources = lifecycle, registry, sources
+        self._modules_folder = modules_folder
+        self._change = asyncio.Lock()
+        self.records = registry.records
+
+    def get(self, name: str) -> ModuleRecord:
+        """The module's record.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.records.get(name)
+        if record is None:
+            known = sorted(self.records)
+            raise ToolError("module_not_found", f"no module {name!r} is listed; listed are {known}", modules=known)
+        return record
+
+    async def start(self, names: Iterable[str]) -> None:
+        """Start modules together; one that fails is marked, the others go on."""
+        async with self._change:
+            await self._lifecycle.start([ModuleRecord(name) for name in dict.fromkeys(names)])
+
+    async def stop(self, names: Iterable[str] | None = None) -> None:
+        """Stop modules (None: all), in reverse order of readiness. A module that others require takes them along."""
+        async with self._change:
+            await self._lifecycle.stop(self.records if names is None else names)
+
+    async def enable(self, name: str) -> ModuleRecord:
+        """Start one module that is not running."""
+        async with self._change:
+            record = self.records.get(name)
+            if record is None or record.state not in ("ready", "loading"):
+                await self._start_one(name, record)
+            return self.records[name]
+
+    async def disable(self, name: str) -> ModuleRecord:
+        """Stop one module, and those that require it."""
+        async with self._change:
+            record = self.get(name)
+            self._sources.withdraw(name)
+            await self._lifecycle.stop(self._lifecycle.with_dependents([name]))
+            return record
+
+    async def reload(self, name: str) -> list[ModuleRecord]:
+        """Put the code of a module and of its distribution that is on the disk now in the place of what runs.
+
+        Where that cannot be, what runs goes on, and says why in `reload_error`.
+        """
+        async with self._change:
+            record = self.get(name)
+            with self._registry.page_scripts_kept():
+                return await self._reload(record)
+
+    def stopped_with(self, name: str, *, for_reload: bool) -> list[ModuleRecord]:
+        """What stops when a module does: itself, those that require it, and for a reload those of its distribution.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.get(name)
+        family = [name, *(other.name for other in self._running_family(record))] if for_reload else [name]
+        return [self.records[other] for other in self._lifecycle.with_dependents(family)]
+
+    async def is_same_code(self, name: str) -> bool:
+        """Whether a reload would run the very code that was loaded; of modules that were handed over it always does.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        record = self.get(name)
+        family = [each for each in (record, *self._running_family(record)) if each.name not in self._lifecycle.given]
+        return await asyncio.to_thread(lambda: all(map(self._is_as_loaded, family)))
+
+    def _is_as_loaded(self, record: ModuleRecord) -> bool:
+        if record.found is None:
+            return False
+        rescan()
+        try:
+            now = find_module(record.name, self._modules_folder, record.found.source)
+        except (ModuleNotInstalled, ModuleNotChosen):
+            return False
+        return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
+
+    async def code_on_disk(self, name: str) -> CodeOnDisk:
+        """All code on the disk that starting or reloading a module could load now.
+
+        Args:
+            name: A module, listed or not.
+        """
+        record = self.records.get(name)
+        family = () if record is None else self._running_family(record)
+        names = sorted({name, *(other.name for other in family)})
+        return await asyncio.to_thread(self._code_of, names)
+
+    def _code_of(self, names: Sequence[str]) -> CodeOnDisk:
+        rescan()
+        found = [each for name in names for each in candidates(name, self._modules_folder)]
+        return tuple((each.name, described(each), each.fingerprint()) for each in found)
+
+    async def use_choice(self, name: str) -> None:
+        """Run a listed module with what a person has chosen to stand behind its name."""
+        async with self._change:
+            record = self.records.get(name)
+            if record is not None and record.state == "ready":
+                await self._reload(record)
+            elif record is not None and record.state != "stopped":
+                await self._start_one(name, record)
+
+    def arrange(self, names: Iterable[str]) -> None:
+        """Put the modules into the order of app.json, by which the first of two tools with one name counts."""
+        listed = [name for name in names if name in self.records]
+        order = [*listed, *(name for name in self.records if name not in listed)]
+        if order != list(self.records):
+            records = {name: self.records[name] for name in order}
+            self.records.clear()
+            self.records.update(records)
+            self._lifecycle.merge()
+
+    async def has_changed(self, record: ModuleRecord) -> bool:
+        """Whether the code of a running module on the disk is another than was loaded; a reload runs it."""
+        if record.found is None or record.state != "ready":
+            return False
+        has_changed = await asyncio.to_thread(record.found.fingerprint) != record.fingerprint
+        if has_changed and not record.is_change_known:
+            record.is_change_known = True
+            log.warning("module_changed", module=record.name, **record.origin)
+        return has_changed
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _start_one(self, name: str, before: ModuleRecord | None) -> None:
+        """Start a module that does not run, with the code that is on the disk now, unless its distribution runs."""
+        family = [] if before is None else self._running_family(before)
+        if before is not None and not family:
+            await asyncio.to_thread(take_out, [before.found] if before.found is not None else [])
+        record = ModuleRecord(name)
+        await self._lifecycle.start([record])
+        if family and record.origin:
+            record.origin["version"] = family[0].origin.get("version", "")
+
+    async def _reload(self, record: ModuleRecord) -> list[ModuleRecord]:
+        family = [record.name, *(other.name for other in self._running_family(record))]
+        names = [name for name in self.records if name in family]
+        if record.name in self._lifecycle.given:  # an object: there is no other code of it
+            dependents = self._lifecycle.with_dependents(names)
+            running = [name for name in dependents if name in names or self.records[name].state == "ready"]
+            await self._lifecycle.stop(running)
+            await self._lifecycle.start([ModuleRecord(name) for name in running])
+        else:
+            await Reload(self._lifecycle, names).run()
+        return [self.records[name] for name in names]
+
+    def _running_family(self, record: ModuleRecord) -> list[ModuleRecord]:
+        """The other modules of its distribution that are on."""
+        return [
+            other
+            for other in self.records.values()
+            if other is not record
+            and other.state != "stopped"
+            and record.distribution
+            and other.distribution == record.distribution
+        ]
