@@ -7,13 +7,13 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.copying import copy
-from agentcore_fs_tools.globbing import glob
-from agentcore_fs_tools.grepping import grep
-from agentcore_fs_tools.removing import delete
-from agentcore_fs_tools.ripgrep import find_ripgrep
-from agentcore_fs_tools.searching import SearchRequest
-from agentcore_fs_tools.targets import destination_for, existing, removable
+from agentcore_fs_tools.search.globbing import glob
+from agentcore_fs_tools.search.grepping import grep
+from agentcore_fs_tools.search.ripgrep import find_ripgrep
+from agentcore_fs_tools.search.searching import SearchRequest
+from agentcore_fs_tools.transfer.copying import copy
+from agentcore_fs_tools.transfer.removing import delete
+from agentcore_fs_tools.transfer.targets import destination_for, existing, removable
 
 from agentcore.api import ToolError, Workspace
 

@@ -3,21 +3,21 @@
 from typing import Annotated, Any
 
 from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
-from agentcore_fs_tools.changes import plan_edit, plan_write
-from agentcore_fs_tools.copying import copy
-from agentcore_fs_tools.editing import Edit
-from agentcore_fs_tools.globbing import Order, glob
-from agentcore_fs_tools.grepping import grep
-from agentcore_fs_tools.listing import list_dir
-from agentcore_fs_tools.moving import move
-from agentcore_fs_tools.previews import preview_delete, preview_transfer
-from agentcore_fs_tools.reading import LINES_DEFAULT, ReadRequest, read_file
-from agentcore_fs_tools.removing import delete
-from agentcore_fs_tools.ripgrep import find_ripgrep
-from agentcore_fs_tools.searching import SearchRequest
-from agentcore_fs_tools.status import describe
-from agentcore_fs_tools.targets import destination_for, existing, removable
-from agentcore_fs_tools.writing import edit_change, write_change
+from agentcore_fs_tools.edit.changes import plan_edit, plan_write
+from agentcore_fs_tools.edit.editing import Edit
+from agentcore_fs_tools.edit.writing import edit_change, write_change
+from agentcore_fs_tools.read.listing import list_dir
+from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
+from agentcore_fs_tools.read.status import describe
+from agentcore_fs_tools.search.globbing import Order, glob
+from agentcore_fs_tools.search.grepping import grep
+from agentcore_fs_tools.search.ripgrep import find_ripgrep
+from agentcore_fs_tools.search.searching import SearchRequest
+from agentcore_fs_tools.transfer.copying import copy
+from agentcore_fs_tools.transfer.moving import move
+from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfer
+from agentcore_fs_tools.transfer.removing import delete
+from agentcore_fs_tools.transfer.targets import destination_for, existing, removable
 
 _LONG_S = 300.0
 """Time limit of tools that may have a whole tree to go through."""

@@ -1,0 +1,107 @@
+"""What a write or an edit would make of a file: worked out once, shown in previews, then carried out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentcore.api import CallPreview, ToolError, Workspace
+from agentcore_fs_tools.edit.editing import Edit, apply_edits, apply_hunks
+from agentcore_fs_tools.edit.file_text import FileText, load_for_overwriting, load_text
+from agentcore_fs_tools.edit.line_ends import dominant_end, fit_line_ends
+from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
+from agentcore_fs_tools.text.encoding import TextForm, line_ends_of
+from agentcore_fs_tools.text.presenting import show_count
+
+DIFF_LIMIT_CHARS = 64 << 10
+"""A longer diff is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """New text for one file.
+
+    Args:
+        place: The file.
+        shown: Its path as callers know it.
+        old: What is there now.
+        new: The text to be.
+        form: How it is written down.
+        replacements: How many places an edit replaced.
+    """
+
+    place: Workspace.Place
+    shown: str
+    old: FileText
+    new: str
+    form: TextForm
+    replacements: int = 0
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is no such file yet."""
+        return self.old.status is None
+
+    def content(self) -> bytes:
+        """The bytes of the new file.
+
+        Raises:
+            ToolError: `cannot_encode`.
+        """
+        return self.form.encode(self.new, self.shown)
+
+    def diff(self) -> str:
+        """The change as a unified diff, cut when it is very long."""
+        diff = make_diff(self.old.text, self.new, self.shown, is_new_file=self.is_new)
+        if len(diff) <= DIFF_LIMIT_CHARS:
+            return diff
+        head = diff[: diff.rfind("\n", 0, DIFF_LIMIT_CHARS) + 1]
+        return f"{head}[{show_count(diff.count(chr(10), len(head)), 'more line')} of the diff left out]\n"
+
+    def preview(self, workspace: Workspace) -> CallPreview:
+        """What a person sees before it happens."""
+        return CallPreview(
+            paths=(workspace.real_path(self.place),),
+            diff=self.diff(),
+            is_protected=workspace.is_protected(self.place),
+        )
+
+    def facts(self) -> dict[str, object]:
+        """What a program wants to know of it."""
+        return {
+            "path": self.shown,
+            "encoding": self.form.encoding,
+            "bom": bool(self.form.mark),
+            "line_ends": line_ends_of(self.new),
+        }
+
+
+def plan_write(workspace: Workspace, path: str, content: str, encoding: str | None) -> Change:
+    """New content for a file; encoding, mark and line ends stay as they are where the file is text.
+
+    Raises:
+        ToolError: `unknown_encoding`, `is_a_directory`, `not_a_file`, and others of opening.
+    """
+    place = workspace.locate(path)
+    shown = workspace.show(place)
+    old = load_for_overwriting(workspace, place, encoding)
+    if old.line_ends in ("lf", "crlf"):
+        content = fit_line_ends(content, old.text, dominant_end(old.text))
+    return Change(place, shown, old, content, old.form)
+
+
+def plan_edit(
+    workspace: Workspace, path: str, edits: Sequence[Edit] | None, diff: str | None, encoding: str | None
+) -> Change:
+    """The text of a file after edits or a diff.
+
+    Raises:
+        ToolError: `edit_not_found`, `edit_ambiguous`, `invalid_diff`, `invalid_arguments`, `binary_file`,
+            `cannot_decode`, and others of opening.
+    """
+    if (edits is None) == (diff is None) or edits == []:
+        raise ToolError("invalid_arguments", "Give either `edits`, with at least one edit, or `diff`.")
+    place = workspace.locate(path)
+    shown = workspace.show(place)
+    hunks = parse_diff(diff) if diff is not None else []
+    old = load_text(workspace, place, encoding)
+    new, count = apply_hunks(old.text, hunks, shown) if hunks else apply_edits(old.text, edits or [], shown)
+    return Change(place, shown, old, new, old.form, count)

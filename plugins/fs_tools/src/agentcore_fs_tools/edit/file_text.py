@@ -1,0 +1,75 @@
+"""`FileText`: a text file as it is on the disk, read so that it can be written back without damage."""
+
+import os
+from dataclasses import dataclass
+
+from agentcore.api import ToolError, Workspace
+from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, line_ends_of, named_form
+from agentcore_fs_tools.text.presenting import show_size
+
+EDIT_LIMIT_BYTES = 16 << 20
+"""A larger file is not edited."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The text of a file, and what has to stay when it is written again.
+
+    Args:
+        text: With its own line ends, without the byte order mark.
+        form: Encoding and mark.
+        status: Of the file when it was read; None: there is no file yet.
+    """
+
+    text: str
+    form: TextForm
+    status: os.stat_result | None
+
+    @property
+    def line_ends(self) -> LineEnds:
+        """The line ends of the text."""
+        return line_ends_of(self.text)
+
+
+def load_text(workspace: Workspace, place: Workspace.Place, encoding: str | None = None) -> FileText:
+    """Read a text file whole, sure that writing the same text gives the same bytes.
+
+    Raises:
+        ToolError: `binary_file`, `cannot_decode`, `file_too_large`, `unknown_encoding`, and those of opening.
+    """
+    shown = workspace.show(place)
+    with workspace.open_file(place) as file, workspace.errors(place):
+        if file.size_bytes > EDIT_LIMIT_BYTES:
+            message = (
+                f"{shown!r} has {show_size(file.size_bytes)}, more than {show_size(EDIT_LIMIT_BYTES)}; use a program."
+            )
+            raise ToolError("file_too_large", message, path=shown, size_bytes=file.size_bytes)
+        content = file.read(EDIT_LIMIT_BYTES + 1)
+        status = file.stat
+    form = detect_form(content, is_whole=True) if encoding is None else named_form(encoding, content)
+    if form is None:
+        message = f"{shown!r} is a binary file; if it is text after all, name its `encoding`."
+        raise ToolError("binary_file", message, path=shown)
+    text = form.decode(content, shown)
+    if form.mark + text.encode(form.encoding, "replace") != content:
+        message = f"{shown!r} read as {form.encoding} would not be written back as it is. Give another `encoding`."
+        raise ToolError("cannot_decode", message, path=shown)
+    return FileText(text, form, status)
+
+
+def load_for_overwriting(workspace: Workspace, place: Workspace.Place, encoding: str | None) -> FileText:
+    """What there is of a file that gets new content: nothing, its text, or, where it is no text, only its status.
+
+    Raises:
+        ToolError: `unknown_encoding`, and those of opening, but not `path_not_found`.
+    """
+    wanted = UTF8 if encoding is None else named_form(encoding)
+    try:
+        old = load_text(workspace, place)
+    except ToolError as error:
+        if error.type == "path_not_found":
+            return FileText("", wanted, None)
+        if error.type in ("binary_file", "cannot_decode", "file_too_large"):
+            return FileText("", wanted, workspace.stat(place))
+        raise
+    return FileText(old.text, old.form if encoding is None else named_form(encoding, old.form.mark), old.status)

@@ -1,0 +1,64 @@
+"""Line ends of new text, fitted to those of the text that it replaces."""
+
+import re
+from bisect import bisect_left
+from difflib import SequenceMatcher
+
+from agentcore_fs_tools.text.encoding import line_ends_of
+
+
+def fit_line_ends(new: str, old: str, usual_end: str) -> str:
+    """Give new text the line ends of the old text that it takes the place of.
+
+    Args:
+        new: Text whose line ends are `\\n` or `\\r\\n`.
+        old: The text that goes; lines of it that occur in the new text keep their own ends.
+        usual_end: The line end that counts where `old` has none, as `dominant_end` tells it.
+    """
+    if "\n" not in new:
+        return new
+    ends = line_ends_of(old)
+    if ends == "none":
+        return _with_ends(new, usual_end)
+    if ends == "mixed":
+        return _carried_over(_with_ends(new, "\n"), old, usual_end)
+    return _with_ends(new, "\n" if ends == "lf" else "\r\n")
+
+
+def dominant_end(text: str) -> str:
+    """The line end that most lines have; `\\n` where there is none."""
+    both = text.count("\r\n")
+    return "\r\n" if both > text.count("\n") - both else "\n"
+
+
+def _with_ends(text: str, end: str) -> str:
+    flat = text.replace("\r\n", "\n")
+    return flat if end == "\n" else flat.replace("\n", end)
+
+
+def _carried_over(new: str, old: str, end: str) -> str:
+    old_lines = old.split("\n")  # a line of CRLF keeps its `\r` at the end
+    new_lines = new.split("\n")
+    fitted = [line + end.removesuffix("\n") for line in new_lines[:-1]] + new_lines[-1:]
+    matcher = SequenceMatcher(None, [line.removesuffix("\r") for line in old_lines], new_lines, autojunk=False)
+    for old_start, new_start, size in matcher.get_matching_blocks():
+        for step in range(size):
+            if new_start + step < len(new_lines) - 1:
+                fitted[new_start + step] = old_lines[old_start + step]
+    return "\n".join(fitted)
+
+
+class FlatText:
+    """A text with all line ends as `\\n`, whose positions lead back to the text itself.
+
+    Attributes:
+        flat: The text to search in.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.flat = text.replace("\r\n", "\n")
+        self._ends = [found.start() - index for index, found in enumerate(re.finditer("\r\n", text))]
+
+    def original(self, position: int) -> int:
+        """The position in the text itself, in front of a `\\r` and never behind it."""
+        return position + bisect_left(self._ends, position)

@@ -1,0 +1,49 @@
+"""`write_file` and `edit`: carry out a change."""
+
+from agentcore.api import Text, ToolResult, Workspace
+from agentcore_fs_tools.edit.changes import Change
+from agentcore_fs_tools.text.presenting import show_count, show_size
+
+
+def write_change(workspace: Workspace, change: Change, *, create_dirs: bool) -> ToolResult:
+    """Write the new content of a file whole.
+
+    Raises:
+        ToolError: `cannot_encode`, `file_changed`, and those of writing.
+    """
+    content = change.content()
+    is_new = workspace.write_file(
+        change.place,
+        content,
+        create_parents=create_dirs,
+        overwrite=not change.is_new,  # a file that appeared meanwhile is not ours to replace
+        expected=change.old.status,
+    )
+    lines = change.new.count("\n") + (not change.new.endswith("\n") and change.new != "")
+    facts = change.facts() | {"created": is_new, "size_bytes": len(content), "lines": lines}
+    size = f"{show_count(lines, 'line')}, {show_size(len(content))}, {change.form.label}"
+    return ToolResult(f"{'Created' if is_new else 'Overwrote'} {change.shown} ({size}).", facts)
+
+
+def edit_change(workspace: Workspace, change: Change, *, dry_run: bool) -> ToolResult:
+    """Write an edited file, unless this is a dry run or nothing changes, and give the diff.
+
+    Raises:
+        ToolError: `cannot_encode`, `file_changed`, and those of writing.
+    """
+    content = change.content()
+    is_changed = change.new != change.old.text
+    if is_changed and not dry_run:
+        workspace.write_file(change.place, content, expected=change.old.status)
+    diff = change.diff()
+    facts = change.facts() | {
+        "changed": is_changed and not dry_run,
+        "dry_run": dry_run,
+        "replacements": change.replacements,
+        "size_bytes": len(content),
+    }
+    count = show_count(change.replacements, "place")
+    if not is_changed:
+        return ToolResult(f"{change.shown} stays as it is: the new text equals the old in {count}.", facts)
+    heading = f"Would change {change.shown} in {count}:" if dry_run else f"Changed {change.shown} in {count}:"
+    return ToolResult([Text(heading), Text(diff)], facts)

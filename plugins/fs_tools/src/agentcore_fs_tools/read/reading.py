@@ -1,0 +1,255 @@
+"""`read_file`: lines of a text file, or a picture."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentcore.api import Image, Text, ToolError, ToolResult, Workspace
+from agentcore_fs_tools.read.images import IMAGE_LIMIT_BYTES, image_type
+from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, TextForm, detect_form, line_ends_of, named_form
+from agentcore_fs_tools.text.presenting import LINE_CHARS, cut_line, show_count, show_size
+
+LINES_DEFAULT = 2_000
+"""How many lines one call gives, unless it asks for another number."""
+
+TEXT_LIMIT_BYTES = 2_000_000
+"""At most this much of a file comes back from one call."""
+
+WHOLE_LIMIT_BYTES = 8 << 20
+"""A file up to this size is read at once, a larger one in blocks."""
+
+_STEPS_LIMIT = 20_000  # beyond it one split of all lines is quicker than a search for each
+
+_CHUNK_LINES = 1_000  # so many numbers of lines are made at once, and kept for the next file
+
+SCAN_LIMIT_BYTES = 256 << 20
+"""How far into a huge file lines are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """What a caller wants of a file.
+
+    Args:
+        path: As the caller gave it.
+        offset: First line, from 1.
+        limit: Number of lines.
+        encoding: Codec; None: told from the content.
+        raw: Whether lines come without numbers and uncut.
+    """
+
+    path: str
+    offset: int = 1
+    limit: int = LINES_DEFAULT
+    encoding: str | None = None
+    raw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Some lines of a file: their text, and how many lines the file has (None: not counted)."""
+
+    text: str
+    total_lines: int | None
+    is_all: bool = False
+
+
+def read_file(workspace: Workspace, request: ReadRequest, is_cancelled: Callable[[], bool]) -> ToolResult:
+    """Read lines of a text file, or a picture as an image block.
+
+    Raises:
+        ToolError: `binary_file`, `file_too_large`, `offset_out_of_range`, `cannot_decode`, `unknown_encoding`, and
+            those of opening.
+    """
+    place = workspace.locate(request.path)
+    shown = workspace.show(place)
+    with workspace.open_file(place) as file, workspace.errors(place):
+        is_small = file.size_bytes <= WHOLE_LIMIT_BYTES
+        content = file.read(WHOLE_LIMIT_BYTES if is_small else SAMPLE_BYTES)
+        mime = image_type(content)
+        if mime is not None:
+            return _picture(file, content, mime, shown)
+        form = _form_of(content, request.encoding, shown, file.size_bytes)
+        if is_small:
+            window = _lines_of_text(form.decode(content, shown, errors=_errors(request)), request)
+        else:
+            window = _lines_of_blocks(file, form, request, shown, is_cancelled)
+    return _result(window, request, form, shown, file.size_bytes)
+
+
+def _picture(file: Workspace.OpenFile, head: bytes, mime: str, shown: str) -> ToolResult:
+    if file.size_bytes > IMAGE_LIMIT_BYTES:
+        message = f"The picture {shown!r} has {show_size(file.size_bytes)}, more than {show_size(IMAGE_LIMIT_BYTES)}."
+        raise ToolError("file_too_large", message, path=shown, size_bytes=file.size_bytes)
+    content = head if len(head) == file.size_bytes else file.read(IMAGE_LIMIT_BYTES)
+    note = Text(f"{shown}: {mime}, {show_size(len(content))}")
+    return ToolResult([note, Image(content, mime)], {"path": shown, "size_bytes": len(content), "mime": mime})
+
+
+def _form_of(head: bytes, encoding: str | None, shown: str, size_bytes: int) -> TextForm:
+    if encoding is not None:
+        return named_form(encoding, head)
+    form = detect_form(head, is_whole=len(head) == size_bytes)
+    if form is None:
+        message = (
+            f"{shown!r} is a binary file ({show_size(size_bytes)}, begins with {head[:8].hex(' ')}); "
+            "if it is text after all, name its `encoding`."
+        )
+        raise ToolError("binary_file", message, path=shown, size_bytes=size_bytes)
+    return form
+
+
+def _errors(request: ReadRequest) -> str:
+    return "strict" if request.encoding is not None else "replace"
+
+
+def _lines_of_text(text: str, request: ReadRequest) -> _Window:
+    total = text.count("\n") + (not text.endswith("\n") and text != "")
+    if request.offset > total:
+        return _Window("", total)
+    if request.offset == 1 and request.limit >= total:
+        return _Window(text, total, is_all=True)
+    start = _after_line(text, request.offset - 1, 0)
+    return _Window(text[start : _after_line(text, request.limit, start)], total)
+
+
+def _after_line(text: str, count: int, start: int) -> int:
+    """The position behind so many more line ends."""
+    if count > _STEPS_LIMIT:
+        lines = text[start:].split("\n", count)
+        return len(text) - len(lines[count]) if len(lines) > count else len(text)
+    for _ in range(count):
+        found = text.find("\n", start)
+        if found < 0:
+            return len(text)
+        start = found + 1
+    return start
+
+
+def _lines_of_blocks(
+    file: Workspace.OpenFile, form: TextForm, request: ReadRequest, shown: str, is_cancelled: Callable[[], bool]
+) -> _Window:
+    """Lines of a large file, of which only the asked part is kept in memory."""
+    if form.has_wide_units:
+        message = (
+            f"{shown!r} is {form.label} and {show_size(file.size_bytes)} large; only smaller files of this kind open."
+        )
+        raise ToolError("file_too_large", message, path=shown, size_bytes=file.size_bytes)
+    kept = bytearray()
+    passed, scanned, last = 0, 0, b"\n"
+    is_begun = is_filled = False
+    for block in file.blocks():
+        if is_cancelled():
+            raise ToolError("cancelled", f"Reading {shown!r} was cancelled.")
+        newlines = block.count(b"\n")
+        if not is_filled and (is_begun or passed + newlines >= request.offset - 1):
+            kept += block if is_begun else block[_after_newline(block, request.offset - 1 - passed) :]
+            is_begun = True
+            is_filled = len(kept) > TEXT_LIMIT_BYTES or kept.count(b"\n") >= request.limit
+        passed, scanned, last = passed + newlines, scanned + len(block), block[-1:]
+        if scanned >= SCAN_LIMIT_BYTES and file.size_bytes > scanned:
+            break
+    is_counted = scanned >= file.size_bytes
+    if not is_begun and not is_counted:
+        message = (
+            f"Line {request.offset} of {shown!r} lies beyond the first {show_size(SCAN_LIMIT_BYTES)}; "
+            "search it with grep instead."
+        )
+        raise ToolError("file_too_large", message, path=shown, size_bytes=file.size_bytes)
+    end = _after_newline(kept, request.limit)
+    text = form.decode(bytes(kept[:end]), shown, errors=_errors(request))
+    return _Window(text, passed + (last != b"\n") if is_counted else None)
+
+
+def _after_newline(block: bytes | bytearray, count: int) -> int:
+    position = 0
+    for _ in range(count):
+        found = block.find(b"\n", position)
+        if found < 0:
+            return len(block)
+        position = found + 1
+    return position
+
+
+def _result(window: _Window, request: ReadRequest, form: TextForm, shown: str, size_bytes: int) -> ToolResult:
+    text, total = window.text, window.total_lines
+    if not text and request.offset > 1:
+        message = f"{shown!r} has only {show_count(total or 0, 'line')}; `offset` is {request.offset}."
+        raise ToolError("offset_out_of_range", message, path=shown, total_lines=total)
+    text = _within_bound(text)
+    is_complete = window.is_all and len(text) == len(window.text)
+    count = total if is_complete and total is not None else text.count("\n") + (not text.endswith("\n") and text != "")
+    last_line = request.offset + count - 1
+    facts = {
+        "path": shown,
+        "size_bytes": size_bytes,
+        "total_lines": total,
+        "first_line": request.offset if count else 0,
+        "last_line": last_line if count else 0,
+        "encoding": form.encoding,
+        "bom": bool(form.mark),
+        "line_ends": line_ends_of(text),
+    }
+    blocks = [Text(_heading(facts, form, shown))]
+    if text:
+        blocks.append(Text(text if request.raw else _numbered(text, request.offset)))
+    is_cut = not is_complete and (total is None or last_line < total or len(text) < len(window.text))
+    if is_cut:
+        blocks.append(Text(_continuation(text, window.text, last_line)))
+    return ToolResult(blocks, facts, truncated=is_cut)
+
+
+def _heading(facts: dict[str, object], form: TextForm, shown: str) -> str:
+    size, total = show_size(int(str(facts["size_bytes"]))), facts["total_lines"]
+    if not facts["last_line"]:
+        return f"{shown}: empty file ({size})"
+    of = f" of {total:,}" if isinstance(total, int) else " (the file is too large to count all lines)"
+    ends = {"crlf": ", CRLF line ends", "mixed": ", mixed line ends"}.get(str(facts["line_ends"]), "")
+    return f"{shown}: lines {facts['first_line']:,}-{facts['last_line']:,}{of}, {size}, {form.label}{ends}"
+
+
+def _within_bound(text: str) -> str:
+    """The text, cut at the last line that fits, or inside of a line that alone is too long."""
+    if len(text) * (1 if text.isascii() else 4) <= TEXT_LIMIT_BYTES:
+        return text
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= TEXT_LIMIT_BYTES:
+        return text
+    head = encoded[:TEXT_LIMIT_BYTES].decode("utf-8", "ignore")
+    end = head.rfind("\n") + 1
+    return head[:end] if end else head
+
+
+def _numbered(text: str, first: int) -> str:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    if "\r" in text or max(map(len, lines)) > LINE_CHARS:
+        lines = [cut_line(line) for line in lines]
+    pieces = [""] * (2 * len(lines))
+    pieces[0::2] = _numbers(first, len(lines))
+    pieces[1::2] = lines
+    pieces[0] = pieces[0][1:]  # no line end in front of the first
+    return "".join(pieces)
+
+
+def _numbers(first: int, count: int) -> list[str]:
+    """What stands in front of lines, from a number on: the end of the line before, and the number."""
+    chunk, skipped = divmod(first - 1, _CHUNK_LINES)
+    numbers: list[str] = []
+    while len(numbers) < skipped + count:
+        numbers += _chunk_of_numbers(chunk)
+        chunk += 1
+    return numbers[skipped : skipped + count]
+
+
+@lru_cache(maxsize=64)
+def _chunk_of_numbers(index: int) -> tuple[str, ...]:
+    start = index * _CHUNK_LINES + 1
+    return tuple(f"\n{number:6}\t" for number in range(start, start + _CHUNK_LINES))
+
+
+def _continuation(text: str, whole: str, last_line: int) -> str:
+    if len(text) < len(whole) and not text.endswith("\n"):
+        return f"[Line {last_line} is longer than {show_size(TEXT_LIMIT_BYTES)} and is cut here.]"
+    return f"[More lines follow; continue with offset={last_line + 1}.]"

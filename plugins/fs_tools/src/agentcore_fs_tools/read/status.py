@@ -1,0 +1,114 @@
+"""`file_stat`: what a path is."""
+
+import os
+import stat
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from agentcore.api import ToolError, ToolResult, Workspace
+from agentcore_fs_tools.read.images import image_type
+from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, detect_form
+from agentcore_fs_tools.text.presenting import show_size
+
+COUNT_LIMIT_BYTES = 64 << 20
+"""Lines of larger files are not counted."""
+
+_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
+_OTHER_KINDS = {
+    stat.S_IFIFO: "fifo",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+
+
+def describe(workspace: Workspace, path: str, is_cancelled: Callable[[], bool]) -> ToolResult:
+    """Type, size, time, permissions; for a text file its encoding and number of lines.
+
+    Raises:
+        ToolError: `path_not_found`, `path_outside_workspace`, …
+    """
+    place = workspace.locate(path)
+    status = workspace.stat(place, follow=False)
+    facts: dict[str, object] = {
+        "path": workspace.show(place),
+        "type": kind_name(status.st_mode),
+        "size_bytes": status.st_size,
+        "modified": datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
+        "permissions": stat.filemode(status.st_mode),
+        "mode": f"{stat.S_IMODE(status.st_mode):04o}",
+        "read_only": not _is_writable(status),
+    }
+    if stat.S_ISLNK(status.st_mode):
+        facts |= _about_link(workspace, place)
+    elif stat.S_ISREG(status.st_mode):
+        facts |= _about_text(workspace, place, is_cancelled)
+    return ToolResult(_sentence(facts), facts)
+
+
+def kind_name(mode: int) -> str:
+    """The type of file that a mode tells."""
+    kind = stat.S_IFMT(mode)
+    return _KINDS.get(kind) or _OTHER_KINDS.get(kind, "other")
+
+
+def _is_writable(status: os.stat_result) -> bool:
+    """Whether the permission bits let this process write; root is told the bits, too, not its power to ignore them."""
+    if status.st_uid == os.geteuid():
+        return bool(status.st_mode & stat.S_IWUSR)
+    if status.st_gid in {os.getegid(), *os.getgroups()}:
+        return bool(status.st_mode & stat.S_IWGRP)
+    return bool(status.st_mode & stat.S_IWOTH)
+
+
+def _about_link(workspace: Workspace, place: Workspace.Place) -> dict[str, object]:
+    """Where a link leads, as long as that is inside."""
+    try:
+        target = workspace.stat(place)
+    except ToolError as error:
+        return {"target": None, "target_problem": error.type}
+    return {"target": workspace.real_path(place), "target_type": kind_name(target.st_mode)}
+
+
+def _about_text(workspace: Workspace, place: Workspace.Place, is_cancelled: Callable[[], bool]) -> dict[str, object]:
+    try:
+        file = workspace.open_file(place)
+    except ToolError as error:
+        return {"content": error.type}
+    with file, workspace.errors(place):
+        head = file.read(SAMPLE_BYTES)
+        form = None if image_type(head) else detect_form(head, is_whole=len(head) >= file.size_bytes)
+        if form is None:
+            return {"binary": True}
+        facts: dict[str, object] = {"binary": False, "encoding": form.encoding, "bom": bool(form.mark)}
+        if form.has_wide_units:
+            whole = file.read(COUNT_LIMIT_BYTES)
+            text = form.decode(whole, workspace.show(place), errors="replace")
+            is_counted = len(whole) == file.size_bytes
+            lines = text.count("\n") + (text != "" and not text.endswith("\n"))
+            return facts | {"lines": lines if is_counted else None}
+        if file.size_bytes > COUNT_LIMIT_BYTES:
+            return facts | {"lines": None}
+        lines, last = 0, b"\n"
+        for block in file.blocks():
+            if is_cancelled():
+                raise ToolError("cancelled", "Counting lines was cancelled.")
+            lines, last = lines + block.count(b"\n"), block[-1:]
+        return facts | {"lines": lines + (last != b"\n")}
+
+
+def _sentence(facts: dict[str, object]) -> str:
+    parts = [f"{facts['path']}: {facts['type']}, {show_size(int(str(facts['size_bytes'])))}"]
+    parts.append(f"modified {facts['modified']}")
+    parts.append(f"{facts['permissions']} ({facts['mode']})" + (", read-only" if facts["read_only"] else ""))
+    if facts.get("binary") is False:
+        lines = facts.get("lines")
+        counted = "too many lines to count" if lines is None else f"{lines:,} lines"
+        parts.append(f"text: {facts['encoding']}{' with BOM' if facts['bom'] else ''}, {counted}")
+    elif facts.get("binary"):
+        parts.append("binary")
+    if "target_problem" in facts:
+        parts.append(f"a link that leads nowhere usable ({facts['target_problem']})")
+    elif "target" in facts:
+        parts.append(f"leads to {facts['target']} ({facts['target_type']})")
+    return "; ".join(parts)

@@ -1,0 +1,147 @@
+"""The matches that ripgrep reports, one file after the other; each still has to be found in the file itself."""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentcore_fs_tools.search.lines import LongLine, Match
+from agentcore_fs_tools.search.ripgrep import OutputCutError
+
+MESSAGE_LIMIT_BYTES = 1 << 20
+"""Of a message beyond this size, which is about a line of such a length, only what stands around the line is kept."""
+
+KEPT_LIMIT_BYTES = 64 << 20
+"""When messages of this size together were read, a search ends."""
+
+# within a text each quotation mark has a backslash in front, so these stand only where the text ends
+_LINE_ENDS = b'"},"line_number":'
+_MATCH_ENDS = b'"},"start":'
+_HEADER = re.compile(rb'"\},"line_number":(\d+),"absolute_offset":(\d+),"submatches":\[\{"match":(?=\{)')
+_START = re.compile(rb'"\},"start":(\d+),')
+_NUMBERS_BYTES = 200  # more than the numbers around a text take
+
+
+@dataclass(slots=True)
+class FileMatches:
+    """Matches in one file.
+
+    Args:
+        path: As ripgrep names it, without `./`.
+        matches: In the order of the file.
+        is_binary: ripgrep met a NUL.
+    """
+
+    path: bytes
+    matches: list[Match | LongLine] = field(default_factory=list)
+    is_binary: bool = False
+
+
+def read_candidates(blocks: Iterable[bytes]) -> Iterator[FileMatches]:
+    """Read the output of `rg --json`; a file is given when ripgrep is through with it, or the output is cut.
+
+    Raises:
+        OutputCutError: There is more output than is read; what was found until then was given.
+    """
+    current = FileMatches(b"")
+    try:
+        for message in _messages(blocks):
+            if isinstance(message, LongLine):
+                current.matches.append(message)
+                continue
+            kind, content = message["type"], message["data"]
+            if kind == "match":
+                current.matches.append(_match(content))
+            elif kind == "begin":
+                current = FileMatches(_bytes(content["path"]).removeprefix(b"./"))
+            elif kind == "end":
+                current.is_binary = content["binary_offset"] is not None
+                yield current
+                current = FileMatches(b"")
+    except OutputCutError:
+        if current.matches:
+            yield current
+        raise
+
+
+def _match(content: Mapping[str, Any]) -> Match:
+    parts = content["submatches"]
+    text = _bytes(content["lines"]).removesuffix(b"\n")
+    return Match(content["line_number"], content["absolute_offset"], text, parts[0]["start"] if parts else 0)
+
+
+def _bytes(value: Mapping[str, str]) -> bytes:
+    """A value of ripgrep: text, or base64 where it is not UTF-8."""
+    return value["text"].encode() if "text" in value else base64.b64decode(value["bytes"])
+
+
+def _messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | LongLine]:
+    """The messages, each a line of JSON; of a huge one what tells where the match is."""
+    pieces: list[bytes] = []
+    size = kept = 0
+    long: _LongMessage | None = None
+    for block in blocks:
+        *ends, rest = block.split(b"\n")
+        for end in ends:
+            if long is None:
+                kept += size + len(end)
+                yield json.loads(b"".join((*pieces, end)))
+            else:
+                yield from long.read(end)
+                long = None
+            pieces, size = [], 0
+        if long is None:
+            pieces.append(rest)
+            size += len(rest)
+            if size > MESSAGE_LIMIT_BYTES:
+                long, rest, pieces = _LongMessage(), b"".join(pieces), []
+        if long is not None:
+            yield from long.read(rest)
+        if kept > KEPT_LIMIT_BYTES:
+            raise OutputCutError
+
+
+class _LongMessage:
+    """A message that is not kept: what follows the text of the line is looked for, and read as far as the first match.
+
+    A line with very many matches makes a message many times as long as itself; the first match is known long before
+    its end, and is given then.
+    """
+
+    def __init__(self) -> None:
+        self._tail = bytearray()
+        self._header: re.Match[bytes] | None = None
+        self._is_given = False
+
+    def read(self, piece: bytes) -> Iterator[LongLine]:
+        """Take the next piece; gives the line once, when its first match is known."""
+        if self._is_given:
+            return
+        self._tail += piece
+        if self._header is None:
+            self._keep_from(_LINE_ENDS)
+            self._header = _HEADER.match(bytes(self._tail[:_NUMBERS_BYTES]))
+            if self._header is None:
+                return
+            del self._tail[: self._header.end()]
+        end = self._tail.find(_MATCH_ENDS)
+        start = _START.match(bytes(self._tail[end : end + _NUMBERS_BYTES])) if end >= 0 else None
+        if start is not None:
+            self._is_given = True
+            yield self._line(end, int(start[1]))
+        elif len(self._tail) > MESSAGE_LIMIT_BYTES:
+            self._keep_from(_MATCH_ENDS)
+
+    def _line(self, end: int, start: int) -> LongLine:
+        assert self._header is not None  # noqa: S101  (it was read before the match)
+        # a match that is itself too long was not kept from its beginning on
+        is_whole = self._tail.startswith(b"{")
+        match = _bytes(json.loads(self._tail[:end] + b'"}')) if is_whole else b""
+        return LongLine(int(self._header[1]), int(self._header[2]), start, match)
+
+    def _keep_from(self, mark: bytes) -> None:
+        """Forget what stands in front of a mark, which may have come in part."""
+        found = self._tail.find(mark)
+        del self._tail[: found if found >= 0 else max(len(self._tail) - len(mark), 0)]

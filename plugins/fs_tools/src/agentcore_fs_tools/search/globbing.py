@@ -1,0 +1,181 @@
+"""`glob`: files by the shape of their path, newest first."""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Literal
+
+from agentcore.api import ToolError, ToolResult, Workspace
+from agentcore_fs_tools.search.globs import compile_glob
+from agentcore_fs_tools.search.ignoring import rules_above
+from agentcore_fs_tools.search.ripgrep import OutputCutError, RipgrepError, arguments_against_git, ripgrep, search_error
+from agentcore_fs_tools.text.presenting import show_count
+
+Order = Literal["modified", "path", "none"]
+
+_GIT = b"/.git"
+_SHAPED = frozenset("*?[{\\")
+_SPELLED = bytes((*range(1, 32), 127, ord("\\")))  # in a name, these may have to be spelled
+
+_NAMES_LIMIT_BYTES = 64 << 20  # of ripgrep
+
+PATH_LIMIT = 1_000
+"""More paths are counted, not given."""
+
+
+class Globbing:
+    """One search for files.
+
+    Args:
+        workspace: Where.
+        place: The folder, by its real path.
+        pattern: The glob, relative to the folder.
+        no_ignore: Whether ignored files count, too.
+        program: Path of `rg`; None: there is none.
+        is_cancelled: Asked now and then.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        place: Workspace.Place,
+        pattern: str,
+        *,
+        no_ignore: bool,
+        program: str | None,
+        is_cancelled: Callable[[], bool],
+    ) -> None:
+        self._workspace, self._place, self._is_cancelled = workspace, place, is_cancelled
+        self._matcher = compile_glob(pattern)
+        self._no_ignore, self._program = no_ignore, program
+
+    def paths(self) -> list[str]:
+        """Matching paths relative to the folder, in no order; what is given of them is still to be looked up.
+
+        Raises:
+            ToolError: `cancelled`, `search_failed`.
+        """
+        rules = [] if self._no_ignore else rules_above(self._workspace, self._place)
+        start = b"/".join((b".", *self._place.parts, b""))
+        arguments: list[str | bytes] = ["--files", "--null"]
+        arguments += ["--no-ignore"] * self._no_ignore
+        arguments += [*arguments_against_git(self._workspace, self._place), "--", start]
+        prefix = start
+        if not self._place.parts:  # without a path it begins here, too, and writes names without `./`
+            del arguments[-2:]
+            prefix = b""
+        root = self._workspace.Place(self._place.root, ())
+        with self._workspace.open_folder(root) as folder:
+            blocks: list[bytes] = []
+            try:
+                with ripgrep(
+                    self._program,
+                    arguments,
+                    folder,
+                    limit_bytes=_NAMES_LIMIT_BYTES,
+                    rules=rules,
+                    is_cancelled=self._is_cancelled,
+                ) as output:
+                    blocks.extend(output)
+            except OutputCutError:
+                pass  # the rest is beyond what anybody reads
+            except RipgrepError as exc:
+                raise search_error(str(exc)) from exc
+        names = b"".join(blocks)
+        paths = _names(names, prefix)
+        if _GIT in names:
+            paths = [path for path in paths if "/.git/" not in f"/{path}/"]
+        return list(filter(self._matcher, paths))
+
+    def newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
+        """How many of the paths are files, and the `limit` that changed last, the newest first."""
+        timed = [(-time_ns, path) for path, time_ns in self._times(paths)]
+        return len(timed), [path for _, path in heapq.nsmallest(limit, timed)]
+
+    def existing(self, paths: list[str]) -> list[str]:
+        """Those that are files beneath the root, in the given order."""
+        found = {path for path, _ in self._times(paths)}
+        return [path for path in paths if path in found]
+
+    def _times(self, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """Each path that is a file, with its time, looked up folder by folder beneath the root."""
+        folders: dict[str, list[str]] = {}
+        for path in paths:
+            folders.setdefault(path.rpartition("/")[0], []).append(path)
+        for above, group in folders.items():
+            if self._is_cancelled():
+                raise ToolError("cancelled", "The search was cancelled.")
+            place = self._place.child(*self._workspace.locate(above or ".").parts)
+            try:
+                folder = self._workspace.open_folder(place)
+            except ToolError:  # it vanished, or ripgrep was led astray
+                continue
+            start = len(above) + 1 if above else 0
+            with folder:
+                times = folder.file_times([Workspace.read_name(path[start:]) for path in group])
+            for path, time_ns in zip(group, times, strict=True):
+                if time_ns is not None:
+                    yield path, time_ns
+
+
+def glob(
+    workspace: Workspace,
+    pattern: str,
+    path: str,
+    *,
+    order: Order,
+    no_ignore: bool,
+    program: str | None,
+    is_cancelled: Callable[[], bool],
+) -> ToolResult:
+    """Find files whose path, relative to a folder, matches a glob.
+
+    Raises:
+        ToolError: `invalid_glob`, `not_a_directory`, `path_not_found`, `cancelled`, …
+    """
+    if pattern.startswith("/"):
+        path, pattern = _parted(pattern)
+    place = workspace.locate(path)
+    workspace.open_folder(place).close()
+    real = workspace.locate(workspace.real_path(place))
+    globbing = Globbing(workspace, real, pattern, no_ignore=no_ignore, program=program, is_cancelled=is_cancelled)
+    found = globbing.paths()
+    count = len(found)
+    if order == "modified":
+        count, given = globbing.newest(found, PATH_LIMIT)
+    else:
+        given = globbing.existing(sorted(found)[:PATH_LIMIT] if order == "path" else found[:PATH_LIMIT])
+    above = workspace.show(place)
+    shown = given if above == "." else [f"{above.rstrip('/')}/{name}" for name in given]
+    facts = {"paths": shown, "count": count, "truncated": count > len(shown)}
+    if not shown:
+        return ToolResult(_nothing(pattern, above), facts)
+    lines = [show_count(count, "file"), *shown]
+    if count > len(shown):
+        lines.append(f"[{count - len(shown):,} more are left out; use a narrower pattern or a folder.]")
+    return ToolResult("\n".join(lines), facts, truncated=count > len(shown))
+
+
+def _parted(pattern: str) -> tuple[str, str]:
+    """An absolute pattern as the folder that it names and the pattern beneath it."""
+    parts = pattern.split("/")
+    plain = next((at for at, part in enumerate(parts[:-1]) if not _SHAPED.isdisjoint(part)), len(parts) - 1)
+    return "/".join(parts[:plain]) or "/", "/".join(parts[plain:]) or "*"
+
+
+def _nothing(pattern: str, shown: str) -> str:
+    hint = (
+        f" A pattern without `**/` looks only into the folder itself: try '**/{pattern}'." if "/" not in pattern else ""
+    )
+    return f"No file matches {pattern!r} in {shown!r}.{hint}"
+
+
+def _names(output: bytes, prefix: bytes) -> list[str]:
+    """The paths of ripgrep's output, as callers see them."""
+    if len(output.translate(None, _SPELLED)) == len(output):
+        with suppress(UnicodeDecodeError):  # then each name is spelled on its own
+            names = output.decode("utf-8").split("\0")
+            names.pop()
+            length = len(prefix.decode("utf-8"))
+            return [name[length:] for name in names] if length else names
+    return [Workspace.show_name(name.removeprefix(prefix)) for name in output.split(b"\0")[:-1]]

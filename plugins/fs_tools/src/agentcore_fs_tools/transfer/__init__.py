@@ -1,0 +1,1 @@
+"""`file_move`, `file_copy` and `file_delete`: whole files and trees."""

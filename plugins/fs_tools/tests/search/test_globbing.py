@@ -1,0 +1,132 @@
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from agentcore_fs_tools.search.globbing import PATH_LIMIT, glob
+from agentcore_fs_tools.search.ripgrep import find_ripgrep
+
+from agentcore.api import ToolError, Workspace
+
+
+@pytest.fixture
+def tree(root: Path) -> Path:
+    """A few files of different ages."""
+    for index, name in enumerate(["old.py", "sub/new.py", "sub/deep/mid.py", "note.txt", ".hidden.py"]):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+        os.utime(root / name, (index, [10, 30, 20, 40, 5][index]))
+    return root
+
+
+async def test_newest_file_comes_first(call, text, tree: Path) -> None:
+    result = await call("glob", pattern="**/*.py")
+    assert text(result) == "4 files\nsub/new.py\nsub/deep/mid.py\nold.py\n.hidden.py"
+    assert result.data["count"] == 4
+
+
+async def test_order_of_paths_can_be_asked_for(call, tree: Path) -> None:
+    paths = (await call("glob", pattern="**/*.py", sort="path")).data["paths"]
+    assert paths == [".hidden.py", "old.py", "sub/deep/mid.py", "sub/new.py"]
+    assert sorted((await call("glob", pattern="**/*.py", sort="none")).data["paths"]) == paths
+
+
+async def test_pattern_is_relative_to_the_folder(call, tree: Path) -> None:
+    assert (await call("glob", pattern="*.py", path="sub")).data["paths"] == ["sub/new.py"]
+    assert (await call("glob", pattern="deep/*.py", path=str(tree / "sub"))).data["paths"] == ["sub/deep/mid.py"]
+
+
+async def test_absolute_pattern_works_inside_the_roots(call, failure, tree: Path) -> None:
+    assert (await call("glob", pattern=f"{tree}/sub/**/*.py")).data["paths"] == ["sub/new.py", "sub/deep/mid.py"]
+    assert (await call("glob", pattern=f"{tree}/old.py")).data["paths"] == ["old.py"]
+    assert (await failure("glob", pattern="/etc/*")).type == "path_outside_workspace"
+
+
+async def test_nothing_found_gives_a_hint(call, text, tree: Path) -> None:
+    assert "try '**/mid.py'" in text(await call("glob", pattern="mid.py"))
+    assert text(await call("glob", pattern="**/nix")) == "No file matches '**/nix' in '.'."
+
+
+async def test_links_are_not_followed_and_special_files_left_out(call, tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.py").touch()
+    (tree / "out").symlink_to("..")
+    (tree / "link.py").symlink_to("old.py")
+    os.mkfifo(tree / "fifo.py")
+    assert len((await call("glob", pattern="**/*.py")).data["paths"]) == 4
+
+
+async def test_search_through_a_link_shows_paths_through_it(call, tree: Path) -> None:
+    (tree / "link").symlink_to("sub/deep")
+    assert (await call("glob", pattern="*", path="link")).data["paths"] == ["link/mid.py"]
+
+
+async def test_name_that_is_not_utf8_is_spelled_and_found(call, tree: Path) -> None:
+    (tree / os.fsdecode(b"caf\xe9\n.py")).touch()
+    assert (await call("glob", pattern="caf*.py")).data["paths"] == ["caf\\xE9\\x0A.py"]
+    assert (await call("file_stat", path="caf\\xE9\\x0A.py")).data["type"] == "file"
+
+
+async def test_wrong_folders_and_patterns_are_errors(failure, tree: Path) -> None:
+    assert (await failure("glob", pattern="*", path="note.txt")).type == "not_a_directory"
+    assert (await failure("glob", pattern="*", path="gone")).type == "path_not_found"
+    assert (await failure("glob", pattern="*", path="..")).type == "path_outside_workspace"
+    assert (await failure("glob", pattern="[a")).type == "invalid_glob"
+
+
+@pytest.mark.parametrize("sort", ["modified", "path", "none"])
+async def test_number_of_paths_is_capped_with_a_notice(call, text, root: Path, sort: str) -> None:
+    for number in range(PATH_LIMIT + 5):
+        (root / f"{number}.txt").touch()
+    result = await call("glob", pattern="*.txt", sort=sort)
+    assert (len(result.data["paths"]), result.data["count"], result.truncated) == (PATH_LIMIT, PATH_LIMIT + 5, True)
+    assert text(result).endswith("[5 more are left out; use a narrower pattern or a folder.]")
+
+
+@pytest.mark.spec("S3")
+def test_path_that_ripgrep_reports_but_that_is_not_there_is_dropped(tree: Path, tmp_path: Path) -> None:
+    (tree / "out").symlink_to(tmp_path)
+    (tmp_path / "secret.py").touch()
+    liar = tmp_path / "rg"
+    liar.write_text("#!/bin/sh\nprintf 'old.py\\0gone.py\\0out/secret.py\\0sub\\0'\n")
+    liar.chmod(0o755)
+    with Workspace([tree]) as workspace:
+        for order in ("modified", "path", "none"):
+            result = glob(
+                workspace, "**", ".", order=order, no_ignore=False, program=str(liar), is_cancelled=lambda: False
+            )
+            assert result.data["paths"] == ["old.py"]
+
+
+def test_failing_ripgrep_is_an_error(root: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "rg"
+    broken.write_text("#!/bin/sh\necho 'rg: out of order' >&2\nexit 2\n")
+    broken.chmod(0o755)
+    with Workspace([root]) as workspace, pytest.raises(ToolError, match="out of order") as caught:
+        glob(workspace, "**", ".", order="none", no_ignore=False, program=str(broken), is_cancelled=lambda: False)
+    assert caught.value.type == "search_failed"
+
+
+async def test_git_is_left_out_at_any_depth(call, tree: Path) -> None:
+    for name in (".git/a.py", "sub/.git/b.py", "sub/deep/.git"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).touch()
+    paths = (await call("glob", pattern="**", sort="path", no_ignore=True)).data["paths"]
+    assert paths == [".hidden.py", "note.txt", "old.py", "sub/deep/mid.py", "sub/new.py"]
+
+
+def test_missing_ripgrep_is_an_error_that_says_what_to_do(root: Path) -> None:
+    with Workspace([root]) as workspace, pytest.raises(ToolError, match="pip install ripgrep") as caught:
+        glob(workspace, "**", ".", order="none", no_ignore=False, program=None, is_cancelled=lambda: False)
+    assert (caught.value.type, caught.value.retryable) == ("search_failed", False)
+
+
+def test_cancelled_search_ends(tree: Path) -> None:
+    with Workspace([tree]) as workspace, pytest.raises(ToolError) as caught:
+        glob(workspace, "**", ".", order="modified", no_ignore=False, program=find_ripgrep(), is_cancelled=lambda: True)
+    assert caught.value.type == "cancelled"
+
+
+def test_ripgrep_is_found_beside_the_interpreter_or_on_the_path() -> None:
+    program = find_ripgrep()
+    assert program is not None
+    assert shutil.which(program) == program

@@ -1,0 +1,315 @@
+import base64
+import json
+import os
+import re
+from pathlib import Path
+
+import psutil
+import pytest
+from agentcore_fs_tools.search.grepping import TEXT_LIMIT_CHARS, grep
+from agentcore_fs_tools.search.ripgrep import find_ripgrep
+from agentcore_fs_tools.search.searching import MATCH_LIMIT, SearchRequest
+
+from agentcore.api import ToolError, Workspace
+
+
+@pytest.mark.spec("T3")
+async def test_matching_lines_are_grouped_by_file(call, text, root: Path) -> None:
+    (root / "b.txt").write_text("x\na needle here\n")
+    (root / "a").mkdir()
+    (root / "a/c.txt").write_text("needle\n\nneedle two")
+    result = await call("grep", pattern="needle")
+    assert text(result) == "3 matching lines in 2 files\n\na/c.txt\n1:needle\n3:needle two\n\nb.txt\n2:a needle here"
+    assert result.data["matches"][2] == {"path": "b.txt", "line": 2, "column": 3}
+    assert result.data["files"] == ["a/c.txt", "b.txt"]
+
+
+async def test_line_of_many_megabytes_is_found_and_shown_around_its_match(call, text, root: Path) -> None:
+    with (root / "a.txt").open("wb") as file:
+        file.write(b"first\n" + b'"\\' * (5 << 20) + b"needle" + b"\xe4" * (5 << 20) + b"\nneedle\nlast\n")
+    (root / "b.txt").write_text("needle\n")
+    result = await call("grep", pattern="needle", context=1)
+    shown = text(result).split("\n")
+    assert shown[0] == "3 matching lines in 2 files"
+    assert shown[3] == "1-first"
+    assert shown[4].startswith('2:(10,485,632 bytes) …"\\"\\')
+    assert "needle" in shown[4]
+    assert shown[4].endswith("… (a line of more than 1.0 MB)")
+    assert shown[5:] == ["3:needle", "4-last", "", "b.txt", "1:needle"]
+    assert [match["column"] for match in result.data["matches"]] == [(10 << 20) + 1, 1, 1]
+    assert not result.truncated
+
+
+async def test_line_that_matches_all_over_is_found(call, text, root: Path) -> None:
+    (root / "a.txt").write_bytes(b"x" * (5 << 20) + b"\nxy\n")
+    for pattern in ("x", "x+", r"\bx+"):
+        shown = text(await call("grep", pattern=pattern)).split("\n")
+        assert shown[0] == "2 matching lines in 1 file"
+        assert shown[3].startswith("1:xxx")
+        assert shown[4] == "2:xy"
+
+
+async def test_context_joins_groups_that_touch(call, text, root: Path) -> None:
+    (root / "a.txt").write_text("1\n2\nneedle\n4\n5\nneedle\n7\n8\n9\n10\n11\nneedle")
+    shown = text(await call("grep", pattern="needle", context=1)).split("\n")[3:]
+    assert shown == ["2-2", "3:needle", "4-4", "5-5", "6:needle", "7-7", "--", "11-11", "12:needle"]
+
+
+async def test_case_and_files_only(call, text, root: Path) -> None:
+    (root / "a.txt").write_text("NEEDLE\nneedle\nNeedle\n")
+    (root / "b.txt").write_text("hay\n")
+    assert len((await call("grep", pattern="needle")).data["matches"]) == 1
+    assert len((await call("grep", pattern="needle", ignore_case=True)).data["matches"]) == 3
+    result = await call("grep", pattern="needle", files_only=True)
+    assert text(result) == "1 file with a match\na.txt"
+    assert "matches" not in result.data
+
+
+async def test_glob_narrows_and_never_brings_back_ignored_files(call, root: Path) -> None:
+    for name in ("a.py", "b.js", "c.log", "sub/d.py", "sub/e.log"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("needle\n")
+    (root / ".gitignore").write_text("*.log\n!sub/e.log\n")
+    assert (await call("grep", pattern="needle", glob="*.py")).data["files"] == ["a.py", "sub/d.py"]
+    assert (await call("grep", pattern="needle", glob="/*.py")).data["files"] == ["a.py"]
+    assert (await call("grep", pattern="needle", glob="!*.py")).data["files"] == ["b.js", "sub/e.log"]
+    assert (await call("grep", pattern="needle", glob="*.log")).data["files"] == ["sub/e.log"]
+    assert (await call("grep", pattern="needle", glob="*.log", no_ignore=True)).data["files"] == ["c.log", "sub/e.log"]
+    assert (await call("grep", pattern="needle", path="sub", glob="d.*")).data["files"] == ["sub/d.py"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "matching"),
+    [
+        ("*.{j,t}s", ["b.js", "sub/c.ts"]),
+        ("{a b,{b,sub/c}}.{py,{j,t}s}", ["a b.py", "b.js", "sub/c.ts"]),
+        ("?.t{,xt}", ["é.txt"]),
+        ("[!a-z].*", ["é.txt"]),
+        ("a b.*", ["a b.py"]),
+        ("a b.* ", []),
+        ("*}", ["d}"]),
+        ("\\é.txt", ["é.txt"]),
+        ("!*.{py,txt}", ["b.js", "d}", "sub/c.ts"]),
+        ("!?.*", ["a b.py", "d}"]),
+        ("!a b.py", ["b.js", "d}", "sub/c.ts", "é.txt"]),
+        ("!sub/", ["a b.py", "b.js", "d}", "é.txt"]),
+    ],
+)
+async def test_glob_reads_names_as_the_tool_glob_does(call, root: Path, glob: str, matching: list[str]) -> None:
+    (root / "sub").mkdir()
+    for name in ("a b.py", "b.js", "sub/c.ts", "é.txt", "d}"):
+        (root / name).write_text("needle\n")
+    assert (await call("grep", pattern="needle", glob=glob)).data["files"] == matching
+
+
+async def test_glob_is_relative_to_the_folder(call, root: Path) -> None:
+    for name in ("x/a.py", "sub/x/a.py", "sub/a.py"):
+        (root / name).parent.mkdir(exist_ok=True, parents=True)
+        (root / name).write_text("needle\n")
+    assert (await call("grep", pattern="needle", path="sub", glob="x/*")).data["files"] == ["sub/x/a.py"]
+    assert (await call("grep", pattern="needle", path="sub", glob="!/x")).data["files"] == ["sub/a.py"]
+
+
+@pytest.mark.spec("T3")
+async def test_match_over_several_lines(call, text, root: Path) -> None:
+    (root / "a.txt").write_text("x\nfoo\nbar\ny\n")
+    result = await call("grep", pattern=r"foo\nbar", multiline=True, context=1)
+    assert text(result).split("\n")[3:] == ["1-x", "2:foo", "3:bar", "4-y"]
+
+
+async def test_single_file_is_searched(call, failure, root: Path) -> None:
+    (root / "a.txt").write_text("x\nneedle\n")
+    (root / "link").symlink_to("a.txt")
+    assert (await call("grep", pattern="needle", path="a.txt")).data["matches"] == [
+        {"path": "a.txt", "line": 2, "column": 1}
+    ]
+    assert (await call("grep", pattern="needle", path="link")).data["files"] == ["a.txt"]
+    assert (await failure("grep", pattern="needle", path="gone")).type == "path_not_found"
+    os.mkfifo(root / "fifo")
+    assert (await failure("grep", pattern="needle", path="fifo")).type == "not_a_file"
+
+
+async def test_nothing_found_says_where(call, text, root: Path) -> None:
+    assert text(await call("grep", pattern="needle", glob="*.x")) == "No match for 'needle' in '.' (*.x)."
+
+
+async def test_hidden_files_are_searched_but_not_git(call, root: Path) -> None:
+    (root / ".git").mkdir()
+    (root / ".git/x").write_text("needle\n")
+    (root / ".hidden").write_text("needle\n")
+    assert (await call("grep", pattern="needle")).data["files"] == [".hidden"]
+
+
+async def test_binary_files_and_links_are_passed_over(call, root: Path, tmp_path: Path) -> None:
+    (root / "a.bin").write_bytes(b"needle\n\0needle\n")
+    (root / "late.bin").write_bytes(b"needle\n" + b"x" * 100_000 + b"\0")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/secret.txt").write_text("needle\n")
+    (root / "out").symlink_to("../outside")
+    (root / "file").symlink_to("../outside/secret.txt")
+    os.mkfifo(root / "fifo")
+    assert (await call("grep", pattern="needle")).data["files"] == []
+
+
+async def test_binary_file_that_is_named_is_an_error(failure, root: Path) -> None:
+    (root / "late.bin").write_bytes(b"needle\n" + b"x" * 100_000 + b"\0")
+    assert (await failure("grep", pattern="needle", path="late.bin")).type == "binary_file"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+async def test_text_with_a_mark_is_searched(call, text, root: Path, encoding: str) -> None:
+    (root / "a.txt").write_bytes("grün\nneedle grün\nend\n".encode(encoding))
+    result = await call("grep", pattern="needle", context=1)
+    if encoding == "utf-32":  # ripgrep takes it for UTF-16, and what it reads there is no text
+        assert result.data["files"] == []
+    else:
+        assert text(result).split("\n")[3:] == ["1-grün", "2:needle grün", "3-end"]
+
+
+async def test_text_that_is_not_utf8_is_searched_and_shown_as_text(call, text, root: Path) -> None:
+    (root / "a.txt").write_bytes("needle naïve\n".encode("cp1252"))
+    assert text(await call("grep", pattern="needle")).split("\n")[3:] == ["1:needle na\ufffdve"]
+
+
+async def test_name_that_is_not_utf8_is_spelled(call, root: Path) -> None:
+    (root / os.fsdecode(b"caf\xe9.txt")).write_text("needle\n")
+    assert (await call("grep", pattern="needle")).data["files"] == ["caf\\xE9.txt"]
+
+
+async def test_long_line_is_cut_around_the_match(call, text, root: Path) -> None:
+    (root / "a.txt").write_text("x" * 5_000 + "needle" + "y" * 5_000)
+    line = text(await call("grep", pattern="needle")).split("\n")[3]
+    assert re.fullmatch(r"1:\(4,875 characters\) …x+needley+… \(4,631 more characters\)", line)
+
+
+async def test_number_of_matches_is_capped_with_a_notice(call, text, root: Path) -> None:
+    (root / "a.txt").write_text("needle\n" * (MATCH_LIMIT + 5))
+    result = await call("grep", pattern="needle")
+    assert len(result.data["matches"]) == MATCH_LIMIT
+    assert result.truncated
+    assert text(result).endswith("Search a folder, or with a glob.]")
+
+
+async def test_number_of_files_is_capped_with_a_notice(call, root: Path) -> None:
+    for number in range(MATCH_LIMIT + 5):
+        (root / f"{number}.txt").write_text("needle\n")
+    result = await call("grep", pattern="needle", files_only=True)
+    assert (len(result.data["files"]), result.truncated) == (MATCH_LIMIT, True)
+
+
+async def test_length_of_the_text_is_capped(call, text, root: Path) -> None:
+    (root / "a.txt").write_text(("needle" + "x" * 494 + "\n") * 900)
+    result = await call("grep", pattern="needle")
+    assert result.truncated
+    assert len(text(result)) < TEXT_LIMIT_CHARS + 500
+
+
+@pytest.mark.parametrize(
+    ("pattern", "position"),
+    [("b(a", 1), ("a)b", 1), ("[z-a]", 1), (r"\p{Foo}", 0), ("(?=x)", 0), ("x{2,1}", 1), ("a\0", None), ("x\n", None)],
+)
+@pytest.mark.spec("S3")
+async def test_bad_pattern_is_an_error_with_its_position(
+    failure, root: Path, pattern: str, position: int | None
+) -> None:
+    error = await failure("grep", pattern=pattern)
+    assert error.type == "invalid_regex"
+    assert position is None or error.context["position"] == position
+
+
+def test_ripgrep_that_breaks_is_an_error_that_can_be_tried_again(root: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "rg"
+    broken.write_text("#!/bin/sh\necho 'thread main panicked at walk.rs' >&2\nexit 101\n")
+    broken.chmod(0o755)
+    with Workspace([root]) as workspace, pytest.raises(ToolError) as caught:
+        grep(workspace, SearchRequest("needle"), 0, str(broken), lambda: False)
+    assert (caught.value.type, caught.value.retryable) == ("search_failed", True)
+
+
+def test_pattern_with_half_of_a_character_is_an_error(root: Path) -> None:
+    with Workspace([root]) as workspace:
+        for pattern in ("\ud800", "\udc80"):
+            with pytest.raises(ToolError) as caught:
+                grep(workspace, SearchRequest(pattern), 0, find_ripgrep(), lambda: False)
+            assert caught.value.type == "invalid_regex"
+
+
+async def test_bad_glob_is_an_error(failure, root: Path) -> None:
+    assert (await failure("grep", pattern="needle", glob="{a")).type == "invalid_glob"
+
+
+@pytest.mark.spec("S3")
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", r"(\w+\s?)*z", "(.*)*(.*)*x"])
+async def test_catastrophic_pattern_is_answered(call, root: Path, pattern: str) -> None:
+    (root / "a.txt").write_text("a" * 50_000 + "!\n")
+    assert (await call("grep", pattern=pattern)).data["files"] in ([], ["a.txt"])
+
+
+def test_missing_ripgrep_is_an_error_that_says_what_to_do(root: Path) -> None:
+    with Workspace([root]) as workspace, pytest.raises(ToolError, match="pip install ripgrep") as caught:
+        grep(workspace, SearchRequest("needle"), 0, None, lambda: False)
+    assert (caught.value.type, caught.value.retryable) == ("search_failed", False)
+
+
+def test_cancelled_search_ends(root: Path) -> None:
+    (root / "a.txt").write_text("needle\n")
+    with Workspace([root]) as workspace, pytest.raises(ToolError) as caught:
+        grep(workspace, SearchRequest("needle"), 0, find_ripgrep(), lambda: True)
+    assert caught.value.type == "cancelled"
+
+
+@pytest.mark.spec("S3")
+def test_line_that_ripgrep_reports_but_that_is_not_there_is_dropped(root: Path, tmp_path: Path) -> None:
+    """A ripgrep that was led out of the root by a swapped folder: it reports lines that the root does not hold."""
+    (root / "a.txt").write_text("harmless\n")
+
+    def message(kind: str, **content: object) -> str:
+        return json.dumps({"type": kind, "data": content}, separators=(",", ":"))
+
+    name = {"bytes": base64.b64encode(b"./a.txt").decode()}
+    match = {"line_number": 1, "absolute_offset": 0, "submatches": []}
+
+    def long_line(text: str) -> str:
+        where = {"line_number": 1, "absolute_offset": 0}
+        submatches = [{"match": {"text": text}, "start": 2, "end": 2 + len(text)}]
+        return message("match", path=name, lines={"text": "secret" * (1 << 18)}, **where, submatches=submatches)
+
+    lines = [
+        message("begin", path=name),
+        message("match", path=name, lines={"text": "secret!!"}, **match),
+        message("match", path=name, lines={"text": "harmless"}, **match),
+        long_line("cret"),
+        long_line("rmless"),
+        message("end", path=name, binary_offset=None),
+        message("begin", path={"text": "./gone.txt"}),
+        message("match", path=name, lines={"text": "secret"}, **match),
+        message("end", path=name, binary_offset=None),
+    ]
+    liar = tmp_path / "rg"
+    liar.write_text("#!/bin/sh\ncat <<'END'\n" + "\n".join(lines) + "\nEND\n")
+    liar.chmod(0o755)
+    with Workspace([root]) as workspace:
+        result = grep(workspace, SearchRequest("needle"), 0, str(liar), lambda: False)
+    shown = "1:harmless\n1:harmless… (a line of more than 1.0 MB)"  # and nothing of what is secret
+    assert result.content == f"2 matching lines in 1 file\n\na.txt\n{shown}"
+
+
+def test_search_whose_output_is_cut_before_a_match_says_so(root: Path, tmp_path: Path) -> None:
+    """A ripgrep that writes without end: about a line that is longer than anything that is read."""
+    (root / "a.txt").touch()
+    endless = tmp_path / "rg"
+    begin = '{"type":"match","data":{"path":{"text":"a.txt"},"lines":{"text":"'
+    endless.write_text(f"#!/bin/bash\nprintf '%s' '{begin}'\nexec tr '\\0' x < /dev/zero\n")
+    endless.chmod(0o755)
+    with Workspace([root]) as workspace:
+        result = grep(workspace, SearchRequest("needle"), 0, str(endless), lambda: False)
+    assert "in the part of '.' that was searched" in str(result.content)
+    assert result.truncated
+
+
+async def test_search_leaves_no_process_behind(call, root: Path) -> None:
+    for number in range(3_000):
+        (root / f"{number}.txt").write_text("needle\n" * 50)
+    assert (await call("grep", pattern="needle")).truncated
+    children = [process.name() for process in psutil.Process().children()]
+    assert "rg" not in children
