@@ -30,7 +30,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 WHEEL_VENV := build/venv
 WHEEL_TESTS := build/tests
 # the tests of what is installed: commands, servers, the page's files and views, documents, every module in the host
-SURFACES := $(addprefix tests/,test_contracts.py test_documents.py test_late_certificates.py testing cli \
+SURFACES := $(addprefix tests/,test_contracts.py test_documents.py testing cli \
 	server/test_serve.py server/page/test_document.py chat/test_whole_way.py \
 	$(foreach name,shell/test_app test_first_load module_pages/test_module_pages test_documented_page,webui/$(name).py)) $(PLUGINS)
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed

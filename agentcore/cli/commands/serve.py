@@ -66,7 +66,7 @@ def serve(
       agentcore serve --open
       agentcore serve --config ~/assistant/app.json --port 0
     """
-    from agentcore.late_certificates import certificates_later
+    from agentcore.cli.late_certificates import certificates_later
 
     with quick_imports(), certificates_later() as load_certificates:
         from agentcore.config.app_config import load_config

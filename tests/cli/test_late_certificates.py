@@ -5,7 +5,7 @@ import sys
 
 _CODE = """
 import ssl
-from agentcore.late_certificates import certificates_later
+from agentcore.cli.late_certificates import certificates_later
 
 genuine = ssl.SSLContext.set_default_verify_paths
 with certificates_later() as load:
