@@ -9,6 +9,7 @@ import click
 
 from agentcore import __version__
 from agentcore.cli.lazy import LazyCommand, LazyGroup
+from agentcore.cli.plain_structlog import import_without_rich
 from agentcore.cli.terminal.exits import ExitCode, explained
 
 _COMMANDS = {
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     # pydantic imports every installed package that calls itself a plugin of it: nobody listed these, and it takes time
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    import_without_rich()
     try:
         code = _run(arguments)
     except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either

@@ -1,6 +1,5 @@
 """The host: loads modules, routes calls, runs resources."""
 
-import agentcore.plain_structlog  # noqa: F401
 from agentcore.config.app_config import AppConfig, load_config
 from agentcore.config.errors import ConfigError
 from agentcore.host.calls.call import CallOutcome, CallRequest

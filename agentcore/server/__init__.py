@@ -1,3 +1,1 @@
 """HTTP over the host: who comes in, what is read, how it is answered. It translates and decides nothing."""
-
-import agentcore.plain_structlog  # noqa: F401
