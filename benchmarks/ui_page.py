@@ -120,7 +120,7 @@ async def _is_ready(host: Host, *, polls: bool) -> bool:
 
 
 async def evaluate(host: Host) -> float:
-    """Milliseconds from a person's word, as it comes to the desk, to the result."""
+    """Milliseconds from a person's word, as it comes to the queue, to the result."""
     request = CallRequest("ui_page_eval_js", {"script": "1+1"}, _MODEL, "bench", waits_for_approval=True)
     call = asyncio.create_task(host.call(request))
     while not host.approvals.waiting:

@@ -174,7 +174,8 @@ class Chat:
     def _inner_call(self, session_id: str, tool_id: str) -> ApprovalRequest | None:
         """A call that waits for a person inside of a call of the session."""
         live = self._turns.live.find(session_id)
-        return None if live is None or tool_id not in live.inner else self._host.approvals.find(live.inner[tool_id])
+        pending = None if live is None else self._host.approvals.find(live.inner.get(tool_id, ""))
+        return None if pending is None else pending.request
 
     async def _take_inner_answer(
         self,
@@ -221,7 +222,7 @@ class Chat:
                 principal,
                 session,
                 None if tool is None else tool.definition,
-                None if waiting is None else waiting.preview,
+                None if waiting is None else waiting.request.preview,
             )
         if not await self._answers.take(call, Verdict(answer.approved, by=principal.name)):
             raise await self._not_waiting(session.session_id, answer.toolId)

@@ -142,7 +142,8 @@ class Conversations:
         await self._find(session_id)
         await self._turns.stopped(session_id)
         for call in await self._chats.open_calls(session_id):
-            await self._host.approvals.withdraw(call.call_id)
+            if (pending := self._host.approvals.find(call.call_id)) is not None:
+                await pending.withdraw()
         await self._host.tabs.end_session(session_id)
         await self._chats.delete(session_id)
         await self._host.policy.forget_session(session_id)
@@ -211,11 +212,10 @@ class Conversations:
         """Refuse a call of a sub-agent, or of the person's own, that waits; False: there is none."""
         live = self._turns.live.find(session_id)
         names = {} if live is None else {name: call_id for call_id, name in live.tool_ids.items()} | live.inner
-        if tool_id not in names or self._host.approvals.verdict_of(names[tool_id]) is not None:
+        pending = self._host.approvals.find(names.get(tool_id, ""))
+        if pending is None or pending.verdict is not None:
             return False
-        if self._host.approvals.find(names[tool_id]) is None:
-            return False
-        await self._host.approvals.decide(names[tool_id], Verdict(approved=False, by=by.name))
+        await self._host.approvals.decide(pending.request.call_id, Verdict(approved=False, by=by.name))
         return True
 
     async def answer(self, session_id: str, question_id: str, text: str) -> None:
@@ -289,7 +289,8 @@ class Conversations:
 
     async def _go_back(self, session_id: str, number: int, replacement: NewMessage | None) -> None:
         for call in await self._chats.open_calls(session_id):
-            await self._host.approvals.withdraw(call.call_id)
+            if (pending := self._host.approvals.find(call.call_id)) is not None:
+                await pending.withdraw()
         await self._chats.rewind(session_id, number, replacement)
         self._publish(session_id, "session.rewound", {"number": number})
 

@@ -18,7 +18,7 @@ from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.pairings import Pairings
 from agentcore.host.approvals.policy_changes import PolicyChanges
-from agentcore.host.approvals.queue import ApprovalDesk
+from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.calls.call import CallOutcome, CallRequest, Notify
 from agentcore.host.calls.calls import Calls
 from agentcore.host.calls.conversation import ConversationSlot
@@ -71,7 +71,7 @@ class Host:
         self.tabs = Tabs(self.events, self.resources, store.tabs)
         roots = [str(root) for root in self.workspace.roots]
         self.policy = ApprovalPolicy(config.approvals, roots, store.approvals, lambda: self.registry.runs_page_scripts)
-        self.approvals = ApprovalDesk(self.events, store, self.policy)
+        self.approvals = ApprovalQueue(self.events, store, self.policy)
         self.policy_changes = PolicyChanges(self.events, store.record)
         self.sources = SourceChoice(config, store.module_sources, self.policy_changes, self._use_choice)
         self.pairings = Pairings(self.events, store.record, store.client_keys)
@@ -92,7 +92,6 @@ class Host:
         )
         self.calls = Calls(parts)
         self.call_review = CallReview(self.calls, parts)
-        self.approvals.reviewer = self.call_review.edited
         self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)
         services = HostServices(
             config=config,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agentcore.config.app_config import AppConfig
 from agentcore.files.workspace import Workspace
-from agentcore.host.approvals.queue import ApprovalDesk
+from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.calls.conversation import ConversationSlot
 from agentcore.host.events import EventBus
 from agentcore.host.modules.tool_registry import ToolRegistry
@@ -24,6 +24,6 @@ class Parts:
     events: EventBus
     registry: ToolRegistry
     resources: ResourceRegistry
-    approvals: ApprovalDesk
+    approvals: ApprovalQueue
     policy: ApprovalPolicy
     conversation: ConversationSlot

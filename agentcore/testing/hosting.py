@@ -141,7 +141,7 @@ class RunningHost:
             self.asked.append(request)
             return Verdict(approve, "test")
 
-        self.host.approvals.approver = answer
+        self.host.approvals.ask_at_terminal(answer)
 
     def problems(self) -> list[str]:
         """What is wrong with modules and their definitions, one text each."""

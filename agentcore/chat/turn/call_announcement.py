@@ -72,7 +72,8 @@ class CallAnnouncement:
         if said["callId"] == self._call_id:
             self._keep(self._call.tool_id, said["callId"])
             self.send()
-        elif (request := self._host.approvals.find(said["callId"])) is not None:
+        elif (pending := self._host.approvals.find(said["callId"])) is not None:
+            request = pending.request
             self._keep(request.call_id, request.call_id)
             wanted = {"tool_name": request.definition.name, "arguments": to_json(request.arguments).decode()}
             call = {**wanted, "toolId": request.call_id, "kind": "server", "waits": True}

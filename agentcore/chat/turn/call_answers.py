@@ -1,4 +1,4 @@
-"""A person's word on a call of a chat: given to the desk, which takes one word on each, and kept in the session."""
+"""A person's word on a call of a chat: given to the queue, which takes one word on each, and kept in the session."""
 
 import time
 
@@ -11,18 +11,18 @@ from agentcore.store.chat.rows import ChatCallRow, ChatCallState
 class CallAnswers:
     """Answers that come by way of a session: the chat's wire, the page's conversation.
 
-    Answers that come by way of the desk (approval view, terminal) are told by its events instead.
+    Answers that come by way of the queue (approval view, terminal) are told by its events instead.
 
     Args:
         host: Keeps calls and sessions.
     """
 
     def __init__(self, host: Host) -> None:
-        self._desk, self._chats = host.approvals, host.store.chats
+        self._approvals, self._chats = host.approvals, host.store.chats
         self._taking: set[str] = set()
 
     def is_taking(self, call_id: str) -> bool:
-        """Whether the desk's event about this call comes of an answer that is being taken here."""
+        """Whether the queue's event about this call comes of an answer that is being taken here."""
         return call_id in self._taking
 
     async def take(self, call: ChatCallRow, verdict: Verdict) -> bool:
@@ -37,8 +37,8 @@ class CallAnswers:
             return False
         self._taking.add(call.call_id)
         try:
-            # what the desk does not have (the tool has changed over a restart) is told to the model when its turn comes
-            if self._desk.find(call.call_id) is not None and not await self._decide(call.call_id, verdict):
+            # what the queue does not have (the tool has changed over a restart) is said to the model in its turn
+            if self._approvals.find(call.call_id) is not None and not await self._decide(call.call_id, verdict):
                 return False
             after: ChatCallState = "approved" if verdict.approved else "rejected"
             return await self._chats.move(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
@@ -47,11 +47,11 @@ class CallAnswers:
 
     async def _decide(self, call_id: str, verdict: Verdict) -> bool:
         try:
-            await self._desk.decide(call_id, verdict)
+            await self._approvals.decide(call_id, verdict)
         except ToolError as exc:
             if exc.type != "approval_not_found":
                 raise
-            return False  # somebody at the desk was faster
+            return False  # somebody else was faster
         return True
 
 

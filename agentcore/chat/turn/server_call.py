@@ -11,6 +11,7 @@ from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
+from agentcore.host.approvals.request import Verdict
 from agentcore.host.calls.call import CallOutcome
 from agentcore.store.chat.rows import ChatCallRow, ChatCallState
 
@@ -55,7 +56,7 @@ class ServerCalls:
         expires_at = _expiry(outcome.error)
         self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=expires_at)
         # a person at the terminal may have been faster than the disk
-        verdict = self._host.approvals.verdict_of(outcome.call_id)
+        verdict = self._verdict(outcome.call_id)
         if verdict is not None:
             after: ChatCallState = "approved" if verdict.approved else "rejected"
             await self._chats.move(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
@@ -65,7 +66,7 @@ class ServerCalls:
         if not await self._move(call, "approved", "running"):
             return
         announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
-        if self._host.approvals.verdict_of(call.call_id) is None:
+        if self._verdict(call.call_id) is None:
             message = "what was approved has expired, or the tool has changed meanwhile; call it again"
             await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_denied", message)), announcement)
             return
@@ -78,7 +79,7 @@ class ServerCalls:
 
         Whether it had begun is known where a person had approved it: an approval is used up when its call begins.
         """
-        verdict = self._host.approvals.verdict_of(call.call_id)
+        verdict = self._verdict(call.call_id)
         if verdict is None or not verdict.approved:
             await self.interrupt(call)
         elif await self._move(call, "running", "approved"):
@@ -86,7 +87,7 @@ class ServerCalls:
 
     async def reject(self, call: ChatCallRow) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
-        reason, verdict = "", self._host.approvals.verdict_of(call.call_id)
+        reason, verdict = "", self._verdict(call.call_id)
         if verdict is not None:
             reason = verdict.reason
             await self._host.call(self._request(call, call.call_id))
@@ -96,7 +97,8 @@ class ServerCalls:
 
     async def supersede(self, call: ChatCallRow) -> None:
         """End a call that waits, because the person sent a message instead of an answer."""
-        await self._host.approvals.withdraw(call.call_id)
+        if (pending := self._host.approvals.find(call.call_id)) is not None:
+            await pending.withdraw()
         await self.fail(call, ToolError("approval_denied", text(self._stream.locale, "superseded")))
 
     async def interrupt(self, call: ChatCallRow) -> None:
@@ -131,6 +133,11 @@ class ServerCalls:
 
     async def _move(self, call: ChatCallRow, before: ChatCallState, after: ChatCallState) -> bool:
         return await self._chats.move(call.session_id, call.tool_id, before, after)
+
+    def _verdict(self, call_id: str) -> Verdict | None:
+        """What a person said of a call that has not begun."""
+        pending = self._host.approvals.find(call_id)
+        return None if pending is None else pending.verdict
 
     def _request(self, call: ChatCallRow, call_id: str | None = None, *, waits: bool = False) -> CallRequest:
         return CallRequest(

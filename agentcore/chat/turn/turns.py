@@ -216,11 +216,11 @@ class Turns:
 
     def waiting_inside(self, session_id: str) -> list[str]:
         """The calls of sub-agents, and those that tools make, that wait for a person."""
-        live, desk = self.live.find(session_id), self._host.approvals
+        live, approvals = self.live.find(session_id), self._host.approvals
         return [
             tool_id
             for tool_id, call_id in ({} if live is None else live.inner).items()
-            if desk.find(call_id) is not None and desk.verdict_of(call_id) is None
+            if (pending := approvals.find(call_id)) is not None and pending.verdict is None
         ]
 
     async def _rest(self, session_id: str) -> None:

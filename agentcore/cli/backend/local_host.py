@@ -46,7 +46,7 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
         held = runner.run(Held.open(Host.open(config, state), "host"))
         try:
-            held.value.approvals.approver = TerminalApprover.if_there_is_a_terminal(held.value)
+            held.value.approvals.ask_at_terminal(TerminalApprover.if_there_is_a_terminal(held.value))
             yield LocalHost(runner, held.value)
         finally:
             runner.run(held.close())

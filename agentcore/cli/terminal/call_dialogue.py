@@ -115,7 +115,7 @@ class CallDialogue:
         if not isinstance(arguments, dict):
             say("Arguments are a JSON object. Edit it again to go on.")
             return
-        self.shown = await self._host.approvals.edit(self.asked.call_id, arguments)
+        self.shown = await self._host.call_review.edit(self.asked.call_id, arguments)
         self._draft = None
         self.show()
 

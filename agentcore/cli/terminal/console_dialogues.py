@@ -132,8 +132,8 @@ class _Client:
         say(f"\n{pairing_text(self.asked)}")
 
     def question(self) -> str:
-        wished = " ".join(sorted(self.asked.wish.scopes)) or "SCOPES"
-        return f"Pair it? Type {self.proof.typed('y', wished)} with what it may ({', '.join(_SCOPES)}), or n."
+        scopes = " ".join(sorted(self.asked.request.scopes)) or "SCOPES"
+        return f"Pair it? Type {self.proof.typed('y', scopes)} with what it may ({', '.join(_SCOPES)}), or n."
 
     def help(self) -> str:
         return f"  {self.proof.typed('y', 'SCOPES')}   pair it, with what it may\n  n               refuse it"

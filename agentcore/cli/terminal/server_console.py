@@ -68,7 +68,7 @@ class ServerConsole:
                 end()
 
     def _notice(self, event: Event) -> None:
-        # a call that was cancelled leaves the desk without a decision
+        # a call that was cancelled leaves the queue without a decision
         shown = self._dialogue and self._dialogue.asked
         if event.type != "call.finished" or (
             isinstance(shown, ApprovalRequest) and event.data["callId"] == shown.call_id

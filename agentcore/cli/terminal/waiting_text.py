@@ -40,13 +40,13 @@ def _change_lines(change: PolicyChange, stream: Any) -> Iterator[str]:
 
 def pairing_text(pairing: Pairing) -> str:
     """Everything that a decision on a client rests on, for a terminal."""
-    wish = pairing.wish
+    request = pairing.request
     lines = [
         "A client has shown a code and wants a key of its own. Pair it only if you have just typed that code into it.",
-        f"  name       {all_visible(wish.name)}",
-        f"  says it is {all_visible(wish.kind)}",
-        f"  comes from {all_visible(wish.origin) or 'a program: no web page or extension'}",
-        f"  asks for   {', '.join(sorted(wish.scopes)) or 'nothing in particular'}",
+        f"  name       {all_visible(request.name)}",
+        f"  says it is {all_visible(request.kind)}",
+        f"  comes from {all_visible(request.origin) or 'a program: no web page or extension'}",
+        f"  asks for   {', '.join(sorted(request.scopes)) or 'nothing in particular'}",
         "  it could",
         *(f"    {scope:<8} {what}" for scope, what in SCOPES.items()),
     ]

@@ -26,7 +26,7 @@ _TICKET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class PairingWish:
+class PairingRequest:
     """What a client says of itself.
 
     Args:
@@ -48,13 +48,13 @@ class Pairing:
 
     Args:
         pairing_id: Its id; no secret.
-        wish: What the client says of itself.
+        request: What the client says of itself.
         requested_at_ms: Milliseconds since 1970.
         expires_at_ms: Milliseconds since 1970.
     """
 
     pairing_id: str
-    wish: PairingWish
+    request: PairingRequest
     requested_at_ms: int
     expires_at_ms: int
 
@@ -112,8 +112,8 @@ class Pairings:
         """A short code by which one client can ask to be paired, once, within ten minutes. Only for who may pair."""
         return self._codes.create()
 
-    def request(self, code: str, wish: PairingWish) -> tuple[Pairing, str]:
-        """Lay a client before a person; gives what waits, and the ticket by which the client gets its key.
+    def request(self, code: str, request: PairingRequest) -> tuple[Pairing, str]:
+        """Have a person decide on a client; gives what waits, and the ticket by which the client gets its key.
 
         Raises:
             ToolError: `invalid_code`, `invalid_name`, `approver_exists`, `too_many_approvers`, `too_many_waiting`. The
@@ -123,17 +123,17 @@ class Pairings:
         if not self._codes.is_valid(shown):
             message = "this code is not valid (any more); make a new one in the approval view"
             raise ToolError("invalid_code", message)
-        self._keys.check_new(wish.name)
+        self._keys.check_new(request.name)
         self._drop_expired()
         if len(self._waiting) >= PAIRINGS_WAITING:
             message = f"{PAIRINGS_WAITING} clients wait to be paired already; let some be decided first"
             raise ToolError("too_many_waiting", message, retryable=True, limit=PAIRINGS_WAITING)
         self._codes.use(shown)
         now_ms = self._now_ms()
-        pairing = Pairing(f"pairing_{secrets.token_hex(8)}", wish, now_ms, now_ms + int(self._wait_s * 1000))
+        pairing = Pairing(f"pairing_{secrets.token_hex(8)}", request, now_ms, now_ms + int(self._wait_s * 1000))
         ticket = TICKET_PREFIX + secrets.token_urlsafe(_TICKET_BYTES)
         self._waiting[pairing.pairing_id] = _Waiting(pairing, ticket)
-        data = {"pairingId": pairing.pairing_id, "name": wish.name, "expiresAt": pairing.expires_at_ms}
+        data = {"pairingId": pairing.pairing_id, "name": request.name, "expiresAt": pairing.expires_at_ms}
         self._events.publish("pairing.requested", data)
         return pairing, ticket
 
@@ -150,7 +150,7 @@ class Pairings:
             raise ToolError("pairing_not_found", message, pairing_id=pairing_id)
         entry.scopes, entry.by = frozenset(scopes), by
         entry.is_decided.set()
-        self._tell(entry.pairing, "confirmed" if entry.scopes else "refused", by)
+        self._publish_end(entry.pairing, "confirmed" if entry.scopes else "refused", by)
 
     async def take(self, ticket: str, limit_s: float) -> NewKey | None:
         """Wait for the person's word, and make the key, which is given this once; None: there is no word yet.
@@ -174,11 +174,11 @@ class Pairings:
             raise _unknown_ticket()
         if not entry.scopes:
             raise ToolError("pairing_refused", "a person refused to pair this client")
-        wish = entry.pairing.wish
-        key = await self._keys.add(wish.name, entry.scopes, kind=wish.kind, origin=wish.origin)
+        request = entry.pairing.request
+        key = await self._keys.add(request.name, entry.scopes, kind=request.kind, origin=request.origin)
         self._record.append(_row("approver_paired", entry.pairing, entry.by, tuple(sorted(entry.scopes))))
-        self._events.publish("approvers.changed", {"name": wish.name, "outcome": "approver_paired"})
-        return NewKey(wish.name, key, entry.scopes)
+        self._events.publish("approvers.changed", {"name": request.name, "outcome": "approver_paired"})
+        return NewKey(request.name, key, entry.scopes)
 
     def refuse_all(self, by: str) -> int:
         """Refuse whatever waits; gives how many."""
@@ -203,11 +203,11 @@ class Pairings:
         for key in [key for key, entry in self._waiting.items() if entry.pairing.expires_at_ms <= now_ms]:
             entry = self._waiting.pop(key)
             if entry.scopes or not entry.is_decided.is_set():  # one that was confirmed was not fetched
-                self._tell(entry.pairing, "expired", "")
+                self._publish_end(entry.pairing, "expired", "")
             entry.is_decided.set()  # whoever waits for it finds nothing
 
-    def _tell(self, pairing: Pairing, outcome: str, by: str) -> None:
-        log.info("pairing_decided", name=pairing.wish.name, outcome=outcome, by=by)
+    def _publish_end(self, pairing: Pairing, outcome: str, by: str) -> None:
+        log.info("pairing_decided", name=pairing.request.name, outcome=outcome, by=by)
         if outcome != "confirmed":
             self._record.append(_row(f"pairing_{outcome}", pairing, by))
         self._events.publish("pairing.decided", {"pairingId": pairing.pairing_id, "outcome": outcome, "by": by})
@@ -217,9 +217,9 @@ class Pairings:
 
 
 def _row(outcome: str, pairing: Pairing, by: str, scopes: tuple[KeyScope, ...] = ()) -> CallRow:
-    wish = pairing.wish
-    row = notice(outcome, name=wish.name, kind=wish.kind, origin=wish.origin, scopes=scopes)
-    return row._replace(principal_kind="client", principal_id=wish.name, decided_by=by)
+    request = pairing.request
+    row = notice(outcome, name=request.name, kind=request.kind, origin=request.origin, scopes=scopes)
+    return row._replace(principal_kind="client", principal_id=request.name, decided_by=by)
 
 
 def _unknown_ticket() -> ToolError:

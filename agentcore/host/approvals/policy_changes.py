@@ -85,7 +85,7 @@ class PolicyChanges:
     def propose(
         self, proposal: Proposal, principal: Principal, apply: Apply, refuse: Apply | None = None
     ) -> PolicyChange:
-        """Lay a change before a person.
+        """Have a person decide on a change.
 
         Args:
             proposal: What is shown.
@@ -128,37 +128,37 @@ class PolicyChanges:
             message = f"no change {change_id!r} waits: it was decided, or has expired"
             raise ToolError("change_not_found", message, change_id=change_id)
         if not approved:
-            self._tell(entry.change, "refused", by)
+            self._publish_end(entry.change, "refused", by)
             if entry.refuse is not None:
                 await entry.refuse()
             return
         try:
             await entry.apply()
         except BaseException:
-            self._tell(entry.change, "failed", by)
+            self._publish_end(entry.change, "failed", by)
             raise
-        self._tell(entry.change, "applied", by)
+        self._publish_end(entry.change, "applied", by)
 
     def withdraw(self, change_id: str) -> None:
         """Take a proposal back that has become pointless; one that does not wait any more is ignored."""
         entry = self._waiting.pop(change_id, None)
         if entry is not None:
-            self._tell(entry.change, "withdrawn", "")
+            self._publish_end(entry.change, "withdrawn", "")
 
     def refuse_all(self, by: str) -> int:
         """Refuse whatever waits; gives how many."""
         entries, self._waiting = list(self._waiting.values()), {}
         for entry in entries:
-            self._tell(entry.change, "refused", by)
+            self._publish_end(entry.change, "refused", by)
         return len(entries)
 
     def _drop_expired(self) -> None:
         now_ms = time.time_ns() // 1_000_000
         ends = {key: entry.change.expires_at_ms for key, entry in self._waiting.items()}
         for key in [key for key, end_ms in ends.items() if end_ms is not None and end_ms <= now_ms]:
-            self._tell(self._waiting.pop(key).change, "expired", "")
+            self._publish_end(self._waiting.pop(key).change, "expired", "")
 
-    def _tell(self, change: PolicyChange, outcome: str, by: str) -> None:
+    def _publish_end(self, change: PolicyChange, outcome: str, by: str) -> None:
         proposal = change.proposal
         row = notice(f"policy_{outcome}", kind=proposal.kind, subject=proposal.subject, paths=proposal.paths)
         self._record.append(

@@ -18,7 +18,7 @@ class ApprovalRequest:
         call_id: The host's id of it.
         session_id: The session it belongs to.
         principal: Who wants it.
-        definition: The tool, as it was when the call was laid on the desk.
+        definition: The tool, as it was when the call began to wait.
         arguments: Exactly what it would run with.
         arguments_digest: sha256 of their JSON text.
         reason: Why it is asked about, for a person.
@@ -85,6 +85,3 @@ class Verdict:
 
 Approver = Callable[[ApprovalRequest], Awaitable[Verdict]]
 """A person at the terminal of the host's own process."""
-
-Reviewer = Callable[[ApprovalRequest, dict[str, Any]], Awaitable[ApprovalRequest]]
-"""Makes the request anew for arguments that a person edited; raises `ToolError` where it cannot run with them."""

@@ -10,6 +10,7 @@ from agentcore.api.resource import Resource
 from agentcore.api.result import ToolResult
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.containment.containment import Contained
 from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision
@@ -125,8 +126,7 @@ class Call:
     decision: Decision | None = None
     decided_by: str = ""
     policy_version: int | None = None
-    is_decided: bool = False
-    is_kept: bool = False
+    approval: PendingApproval | None = None
     edited_arguments: dict[str, Any] | None = None
     resource: Resource | None = None
     row: CallRow | None = None

@@ -21,7 +21,7 @@ from agentcore.host.approvals.request import ApprovalRequest
 from agentcore.host.calls.arguments import read_arguments
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify
 from agentcore.host.calls.context import CallContext
-from agentcore.host.calls.errors import CallTimeout, ModuleError, cancelled, defect, read_error, unrecorded
+from agentcore.host.calls.errors import CallTimeout, ModuleError, cancelled, defect, read_error
 from agentcore.host.calls.inspection import facts_of, preview_call, touched
 from agentcore.host.calls.permission import Permission, refused
 from agentcore.host.calls.resolving import resolve
@@ -76,7 +76,7 @@ class Calls:
             # what ends a call from outside, such as a cancellation, is the host's own word
             outcome = CallOutcome(call.id, error=exc, is_untrusted=isinstance(exc, ModuleError) and exc.untrusted)
         except RecordWriteError as exc:
-            outcome = CallOutcome(call.id, error=unrecorded(exc))
+            outcome = CallOutcome(call.id, error=exc.as_tool_error())
         except asyncio.CancelledError:
             call.is_cancelled = True  # a thread that works on it looks here
             self._finish(call, CallOutcome(call.id, error=cancelled()))
@@ -85,8 +85,8 @@ class Calls:
             outcome = CallOutcome(call.id, error=defect(call, exc))
         outcome.resource_id = resource_of(call, outcome, self._parts.resources)
         outcome.edited_arguments = call.edited_arguments
-        if call.is_decided and call.is_kept and call.row is None:
-            await self._parts.approvals.forget(call.id)
+        if call.approval is not None and call.row is None:
+            await call.approval.forget()
         self._finish(call, outcome)
         return outcome
 
@@ -198,7 +198,7 @@ class Calls:
         if request.timeout_ms is not None and request.timeout_ms <= 0:
             raise ToolError("invalid_arguments", "timeout_ms must be at least 1", timeout_ms=request.timeout_ms)
         waiting = None if request.call_id is None else self._parts.approvals.find(request.call_id)
-        if request.call_id is not None and (waiting is None or waiting.principal != request.principal):
+        if request.call_id is not None and (waiting is None or waiting.request.principal != request.principal):
             raise ToolError(
                 "approval_not_found",
                 f"no call {request.call_id!r} waits for approval: it ran, was rejected or has expired; "
@@ -310,9 +310,9 @@ class Calls:
             # before it runs: what comes back may be read while the call still goes on
             await self._note_source(call)
         call.row = _row(call, "executing")
-        if shown is not None:
+        if call.approval is not None:
             # one that outlives this process could be sent again after a power cut, and run twice
-            await self._parts.store.record.begin_committed(call.row, is_durable=call.is_kept)
+            await self._parts.store.record.begin_committed(call.row, is_durable=call.approval.is_kept)
         else:
             self._parts.store.record.begin(call.row)
         return await self._execute(call, tool, context)

@@ -9,7 +9,6 @@ from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.containment.tool_errors import plain_error
-from agentcore.store.state.errors import RecordWriteError
 
 log = structlog.get_logger(__name__)
 
@@ -67,14 +66,6 @@ def unreachable(call: Call, use: ResourceUse, named: str) -> ToolError:
     message = f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
     context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
     return ToolError(use.not_found, message, **context)
-
-
-def unrecorded(exc: RecordWriteError) -> ToolError:
-    """A call that cannot be recorded does not run."""
-    message = (
-        f"the call did not run, because it could not be recorded: {exc}; make room on the disk of the state folder"
-    )
-    return ToolError("record_unavailable", message, retryable=True)
 
 
 def cancelled() -> ToolError:

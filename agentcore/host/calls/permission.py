@@ -4,7 +4,8 @@ import asyncio
 import time
 
 from agentcore.errors import ToolError
-from agentcore.host.approvals.queue import ApprovalDesk
+from agentcore.host.approvals.pending import PendingApproval
+from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.calls.call import Call
 from agentcore.host.modules.record import RegisteredTool
@@ -18,12 +19,12 @@ class Permission:
     """Brings a call that the policy does not let pass before a person.
 
     Args:
-        desk: Where it waits.
+        approvals: Where it waits.
         policy: Says what may be offered along with it.
     """
 
-    def __init__(self, desk: ApprovalDesk, policy: ApprovalPolicy) -> None:
-        self._desk, self._policy = desk, policy
+    def __init__(self, approvals: ApprovalQueue, policy: ApprovalPolicy) -> None:
+        self._approvals, self._policy = approvals, policy
 
     async def ask(self, call: Call, tool: RegisteredTool, facts: CallFacts) -> ApprovalRequest:
         """Have a person decide on exactly this call; return what was approved, and only when it was.
@@ -34,47 +35,36 @@ class Permission:
         assert call.decision is not None  # noqa: S101 - decided just before
         if call.decision.kind == "deny":
             raise refused(call.decision)
-        waiting = self._desk.find(call.id)
-        if waiting is None:
-            waiting = self._request_approval(call, facts, call.decision)
+        pending = self._approvals.find(call.id)
+        if pending is None:
+            request = self._request_approval(call, facts, call.decision)
             # who stays with the call is gone when this process is
-            await self._desk.put(waiting, is_kept=not (call.request.waits_for_approval or self._desk.approver))
-        elif not self._desk.is_for(call.id, call.digest, tool.definition, call.session_id):
+            is_kept = not (call.request.waits_for_approval or self._approvals.approver)
+            pending = await self._approvals.put(request, is_kept=is_kept)
+        elif not pending.is_for(call.digest, tool.definition, call.session_id):
             raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
-        if self._desk.approver is not None:
-            await self._desk.decide(call.id, await self._desk.approver(waiting))
+        if self._approvals.approver is not None:
+            await self._approvals.decide(call.id, await self._approvals.approver(pending.request))
         elif call.request.waits_for_approval:
-            await self._wait_for_person(call, waiting)
-        shown = self._desk.find(call.id)
-        call.is_kept = self._desk.is_kept(call.id)
-        verdict = self._desk.take(call.id)
-        if verdict is None or shown is None:
-            raise self._unanswered(call, waiting)
-        call.is_decided = True
+            await self._wait_for_person(call, pending)
+        verdict = pending.use()
+        if verdict is None:
+            raise _unanswered(pending)
+        call.approval = pending
         call.decided_by = verdict.by
         if not verdict.approved:
             raise _rejected(verdict)
-        return shown
+        return pending.request
 
-    async def _wait_for_person(self, call: Call, waiting: ApprovalRequest) -> None:
+    async def _wait_for_person(self, call: Call, pending: PendingApproval) -> None:
         if call.notify is not None:
-            call.notify("approval", {"callId": call.id, "expiresAt": waiting.expires_at_ms, "reason": waiting.reason})
+            request = pending.request
+            call.notify("approval", {"callId": call.id, "expiresAt": request.expires_at_ms, "reason": request.reason})
         try:
-            await self._desk.wait(call.id)
+            await pending.wait()
         except asyncio.CancelledError:
-            await self._desk.withdraw(call.id)
+            await pending.withdraw()
             raise
-
-    def _unanswered(self, call: Call, waiting: ApprovalRequest) -> ToolError:
-        if self._desk.find(call.id) is None:
-            return ToolError("approval_denied", "nobody answered in time; send the call again without call_id")
-        return ToolError(
-            "approval_required",
-            f"this call needs a person's approval ({waiting.reason}); send the same body again with call_id once given",
-            retryable=True,
-            callId=call.id,
-            expiresAt=waiting.expires_at_ms,
-        )
 
     def _request_approval(self, call: Call, facts: CallFacts, decision: Decision) -> ApprovalRequest:
         return ApprovalRequest(
@@ -86,7 +76,7 @@ class Permission:
             arguments_digest=call.digest,
             reason=decision.reason,
             preview=call.preview,
-            expires_at_ms=self._desk.expiry_ms(),
+            expires_at_ms=self._approvals.expires_at_ms(),
             requested_at_ms=time.time_ns() // 1_000_000,
             rule=decision.by,
             untrusted_source=decision.untrusted_source,
@@ -95,6 +85,19 @@ class Permission:
             mode=facts.mode,
             resource_id=call.resource.resource_id if call.resource else None,
         )
+
+
+def _unanswered(pending: PendingApproval) -> ToolError:
+    if not pending.is_waiting:
+        return ToolError("approval_denied", "nobody answered in time; send the call again without call_id")
+    request = pending.request
+    return ToolError(
+        "approval_required",
+        f"this call needs a person's approval ({request.reason}); send the same body again with call_id once given",
+        retryable=True,
+        callId=request.call_id,
+        expiresAt=request.expires_at_ms,
+    )
 
 
 def _rejected(verdict: Verdict) -> ToolError:

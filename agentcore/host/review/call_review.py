@@ -33,13 +33,21 @@ class CallReview:
         call, tool = await self._look(request)
         return await facts_of(call, tool, self._parts, with_paths=True)
 
-    async def edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
-        """The request for arguments that a person has edited.
+    async def edit(self, call_id: str, arguments: dict[str, Any]) -> ApprovalRequest:
+        """What a call that waits would be with arguments of a person: checked as any, and ready to be shown.
+
+        The call goes on waiting as it was asked for; a verdict with the digest of what this gives runs it so.
 
         Raises:
-            ToolError: Why the call cannot run with them.
+            ToolError: `approval_not_found`; or why the call cannot run with them.
         """
-        wished = CallRequest(
+        pending = self._parts.approvals.undecided(call_id)
+        edited = await self._edited(pending.request, arguments)
+        pending.add_edit(edited)
+        return edited
+
+    async def _edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
+        edited_call = CallRequest(
             request.definition.name,
             arguments,
             request.principal,
@@ -47,7 +55,7 @@ class CallReview:
             agent_id=request.agent_id,
             mode=request.mode,
         )
-        call, tool = await self._look(wished)
+        call, tool = await self._look(edited_call)
         if tool.definition != request.definition:
             raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")
         facts = await facts_of(call, tool, self._parts, with_paths=True)

@@ -168,13 +168,13 @@ def waiting_change(change: PolicyChange) -> WaitingChange:
 
 def waiting_pairing(pairing: Pairing) -> WaitingPairing:
     """One client that waits."""
-    wish = pairing.wish
+    request = pairing.request
     return WaitingPairing(
         pairing_id=pairing.pairing_id,
-        name=wish.name,
-        kind=wish.kind,
-        origin=wish.origin,
-        scopes=sorted(wish.scopes),
+        name=request.name,
+        kind=request.kind,
+        origin=request.origin,
+        scopes=sorted(request.scopes),
         requested_at=pairing.requested_at_ms,
         expires_at=pairing.expires_at_ms,
     )

@@ -74,15 +74,17 @@ async def list_waiting(exchange: Exchange) -> Answer:
 async def edit(exchange: Exchange) -> Answer:
     """Send the call as it would be with other arguments, ready to be approved; it waits on as it was asked for."""
     call_id, body = exchange.path_values["id"], exchange.body
-    await _check(exchange, exchange.host.approvals.find(call_id))
-    edited = await exchange.host.approvals.edit(call_id, body.arguments)
+    pending = exchange.host.approvals.find(call_id)
+    await _check(exchange, None if pending is None else pending.request)
+    edited = await exchange.host.call_review.edit(call_id, body.arguments)
     return Answer(to_json(waiting_call(edited, exchange.host)))
 
 
 async def decide(exchange: Exchange) -> Answer:
     """Approve or reject exactly the call that was shown."""
     call_id, body, who = exchange.path_values["id"], exchange.body, exchange.principal
-    request = exchange.host.approvals.find(call_id, body.digest)
+    pending = exchange.host.approvals.find(call_id)
+    request = None if pending is None else pending.as_edited(body.digest)
     await _check(exchange, request)
     if body.approved:
         grant = None if request is None else _offer(request, body.offer)

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from agentcore.api.context import KeyScope, Principal
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals.pairings import PairingWish
+from agentcore.host.approvals.pairings import PairingRequest
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.http.response import Answer
@@ -120,13 +120,13 @@ async def create_pairing_code(exchange: Exchange) -> Answer:
 
 
 async def pair(exchange: Exchange) -> Answer:
-    """Take a client's code, and lay the client before the person."""
+    """Take a client's code, and have a person decide on the client."""
     body: PairBody = exchange.body
     # a browser says where a request comes from, and no page can say otherwise; a program may say anything
     origin = exchange.request.headers.get(hdrs.ORIGIN, "")
     try:
-        wish = PairingWish(body.name, body.kind, origin, body.scopes)
-        pairing, ticket = exchange.host.pairings.request(body.code, wish)
+        wanted = PairingRequest(body.name, body.kind, origin, body.scopes)
+        pairing, ticket = exchange.host.pairings.request(body.code, wanted)
     except ToolError as exc:
         if exc.type == "invalid_code":
             exchange.parts.hits.add("wrong_code")

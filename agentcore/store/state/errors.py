@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agentcore.errors import AgentcoreError
+from agentcore.errors import AgentcoreError, ToolError
 from agentcore.store.state.server_info import ServerInfo
 
 
@@ -36,6 +36,13 @@ class DatabaseTooNewError(AgentcoreError):
 
 class RecordWriteError(AgentcoreError):
     """The record of calls cannot be written now (a full disk, say); nothing of it is lost, and it is tried again."""
+
+    def as_tool_error(self) -> ToolError:
+        """`record_unavailable`: a call that cannot be recorded does not run."""
+        message = (
+            f"the call did not run, because it could not be recorded: {self}; make room on the disk of the state folder"
+        )
+        return ToolError("record_unavailable", message, retryable=True)
 
 
 class RecordUnreadableError(AgentcoreError):

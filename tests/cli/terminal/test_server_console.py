@@ -6,7 +6,7 @@ import pytest
 
 from agentcore.api.context import Principal
 from agentcore.cli.terminal.server_console import ServerConsole
-from agentcore.host.approvals.pairings import PairingWish
+from agentcore.host.approvals.pairings import PairingRequest
 from agentcore.host.approvals.policy_changes import Proposal
 from agentcore.testing.hosting import HostPlan, running_host
 
@@ -34,8 +34,8 @@ async def test_what_expires_is_shown_before_what_lasts(tmp_path, keyboard, capsy
         host.policy_changes.propose(lasting, Principal("token"), nothing)
         console._show_next()
         assert "module_source notes" in capsys.readouterr().err
-        wish = PairingWish("panel", "program", "", frozenset(("chat",)))
-        pairing, _ = host.pairings.request(host.pairings.create_code(), wish)
+        request = PairingRequest("panel", "program", "", frozenset(("chat",)))
+        pairing, _ = host.pairings.request(host.pairings.create_code(), request)
         console._show_next()
         assert "asks for   chat" in capsys.readouterr().err
         console._show_next()

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from agentcore.api import ToolError
-from agentcore.host.approvals.pairings import Pairings, PairingWish
+from agentcore.host.approvals.pairings import PairingRequest, Pairings
 
 pytestmark = pytest.mark.spec("K11")
 
-WISH = PairingWish("panel", "program", "", frozenset(("approve",)))
+REQUEST = PairingRequest("panel", "program", "", frozenset(("approve",)))
 
 
 class Clock:
@@ -37,7 +37,7 @@ async def failure(work):
 
 
 async def test_client_that_nobody_decided_on_in_time_gets_nothing(pairings, clock):
-    pairing, ticket = pairings.request(pairings.create_code(), WISH)
+    pairing, ticket = pairings.request(pairings.create_code(), REQUEST)
     assert await pairings.take(ticket, 0) is None
     clock.now += 601
     assert pairings.waiting == []
@@ -47,14 +47,14 @@ async def test_client_that_nobody_decided_on_in_time_gets_nothing(pairings, cloc
 
 
 async def test_key_that_is_not_fetched_in_time_is_never_made(pairings, clock):
-    pairing, ticket = pairings.request(pairings.create_code(), WISH)
+    pairing, ticket = pairings.request(pairings.create_code(), REQUEST)
     pairings.decide(pairing.pairing_id, ["approve"], "terminal")
     clock.now += 601
     assert await failure(pairings.take(ticket, 0)) == "pairing_not_found"
 
 
 async def test_whoever_waits_while_it_expires_is_told(pairings, clock):
-    _, ticket = pairings.request(pairings.create_code(), WISH)
+    _, ticket = pairings.request(pairings.create_code(), REQUEST)
     waiting = asyncio.create_task(failure(pairings.take(ticket, 60)))
     await asyncio.sleep(0)
     clock.now += 601

@@ -8,7 +8,7 @@ import pytest
 from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
-from agentcore.host.approvals.queue import ApprovalDesk
+from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.events import EventBus
 from agentcore.limits import APPROVALS_WAITING
@@ -97,7 +97,7 @@ async def test_arguments_that_change_while_the_call_waits_are_refused(host, writ
         arguments["path"] = "other.json"
         return Verdict(approved=True, by="terminal")
 
-    host.approvals.approver = change_and_approve
+    host.approvals.ask_at_terminal(change_and_approve)
     outcome = await host.call(CallRequest("write", arguments, Principal("token")))
     assert outcome.error.type == "approval_denied"
     assert writer.ran == 0
@@ -164,7 +164,7 @@ async def test_terminal_of_the_host_is_asked_at_once(host, writer):
         seen.append((waiting.definition.name, waiting.arguments))
         return Verdict(approved=True, by="terminal")
 
-    host.approvals.approver = approve
+    host.approvals.ask_at_terminal(approve)
     assert (await host.call(request())).ok
     assert seen == [("write", {"path": "app.json"})]
 
@@ -201,7 +201,7 @@ async def test_approval_is_in_the_record_before_the_tool_runs(host):
 
 @pytest.mark.spec("S2")
 async def test_unanswered_call_expires(host):
-    desk = ApprovalDesk(EventBus(), host.store, host.policy, wait_s=0.01)
+    queue = ApprovalQueue(EventBus(), host.store, host.policy, wait_s=0.01)
     waiting = ApprovalRequest(
         call_id="c1",
         session_id="s",
@@ -211,13 +211,14 @@ async def test_unanswered_call_expires(host):
         arguments_digest="",
         reason="",
         preview=None,
-        expires_at_ms=desk.expiry_ms(),
+        expires_at_ms=queue.expires_at_ms(),
     )
-    await desk.put(waiting)
-    await desk.wait("c1")
-    assert desk.find("c1") is None
+    pending = await queue.put(waiting)
+    await pending.wait()
+    assert queue.find("c1") is None
+    assert pending.use() is None
     with pytest.raises(ToolError):
-        await desk.decide("c1", Verdict(approved=True, by="terminal"))
+        await queue.decide("c1", Verdict(approved=True, by="terminal"))
 
 
 @pytest.mark.spec("S7")

@@ -63,10 +63,10 @@ async def ask(running) -> str:
     return outcome.call_id
 
 
-async def test_call_that_waits_is_on_the_desk_at_once_after_a_restart(restarted):
+async def test_call_that_waits_is_in_the_queue_at_once_after_a_restart(restarted):
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        before = running.host.approvals.find(call_id)
+        before = running.host.approvals.find(call_id).request
     async with restarted(Writer()) as running:
         (waiting,) = running.host.approvals.waiting
         assert (waiting.arguments, waiting.preview, waiting.reason, waiting.rule, waiting.offers) == (
@@ -84,7 +84,7 @@ async def test_call_that_was_approved_and_had_not_begun_runs_once_after_a_restar
     writer = Writer()
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        edited = await running.host.approvals.edit(call_id, {"path": "b"})
+        edited = await running.host.call_review.edit(call_id, {"path": "b"})
         said = Verdict(approved=True, by="test", digest=edited.arguments_digest)
         await running.host.approvals.decide(call_id, said)
     async with restarted(writer) as running:

@@ -175,7 +175,7 @@ async def test_queue_of_one_resource_is_bounded(host, pages):
 @pytest.mark.spec("R2")
 async def test_model_cannot_use_the_resource_of_another_session(host):
     await call(host, "act", step="a", session="s1")
-    host.approvals.approver = _approve
+    host.approvals.ask_at_terminal(_approve)
     outcome = await call(host, "act", step="b", session="s2", principal=Principal("chat", "s2"), resourceId="page_s1_0")
     assert outcome.error.type == "resource_not_found"
 
@@ -269,7 +269,7 @@ async def test_module_cannot_touch_the_resource_of_another(host):
 async def test_resource_of_a_rejected_call_was_never_there(host):
     seen = []
     host.events.subscribe("resource.*", lambda event: seen.append(event.data["status"]))
-    host.approvals.approver = _reject
+    host.approvals.ask_at_terminal(_reject)
     outcome = await call(host, "act", step="a", principal=Principal("chat", "s1"))
     assert outcome.error.type == "approval_denied"
     assert outcome.resource_id == "page_s1_0"
@@ -287,7 +287,7 @@ async def test_calls_that_wait_share_the_resource_that_the_first_of_them_to_run_
         await (first if is_first else second).wait()
         return Verdict(approved=not is_first, by="test")
 
-    host.approvals.approver = decide
+    host.approvals.ask_at_terminal(decide)
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         model = Principal("chat", "s1")
         group.create_task(call(host, "act", step="1", principal=model))
@@ -329,9 +329,9 @@ async def test_resource_of_a_call_that_failed_before_anything_stood_behind_it_go
 
 @pytest.mark.spec("K7")
 async def test_resource_that_a_call_will_make_is_not_another_sessions_to_name(host):
-    host.approvals.approver = _reject
+    host.approvals.ask_at_terminal(_reject)
     await call(host, "act", step="a", principal=Principal("chat", "s1"))
-    host.approvals.approver = _approve
+    host.approvals.ask_at_terminal(_approve)
     other = await call(host, "act", step="b", session="s2", principal=Principal("chat", "s2"), resourceId="page_s1_0")
     assert other.error.type == "resource_not_found"
 

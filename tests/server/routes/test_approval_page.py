@@ -21,7 +21,7 @@ async def person(server):
 
 
 def digest_of(server, call_id):
-    return server.running.host.approvals.find(call_id).arguments_digest
+    return server.running.host.approvals.find(call_id).request.arguments_digest
 
 
 async def approve(server, asker, call_id, **body):
@@ -85,7 +85,7 @@ async def test_neither_token_nor_page_session_decides(server, person):
         body = {"approved": True, "digest": digest_of(server, call_id)}
         answer = await asker.ask("POST", f"/api/approvals/{call_id}/decision", body, headers=headers)
         assert (answer[0], answer[1]["error"]["type"]) == (403, "approval_denied")
-    assert server.running.host.approvals.verdict_of(call_id) is None
+    assert server.running.host.approvals.find(call_id).verdict is None
 
 
 @pytest.mark.spec("S1")
@@ -132,7 +132,7 @@ async def test_other_hosts_and_origins_are_refused_also_the_page_s_own(server, p
     ):
         assert (await person.ask("POST", path, body, headers=headers))[0] == status
     assert (await person.ask("GET", "/api/approvals", headers={"Sec-Fetch-Site": "same-site"}))[0] == 403
-    assert server.running.host.approvals.verdict_of(call_id) is None
+    assert server.running.host.approvals.find(call_id).verdict is None
 
 
 async def test_codes_for_the_approval_view_are_made_by_who_can_approve_and_nobody_else(server, person):

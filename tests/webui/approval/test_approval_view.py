@@ -39,14 +39,14 @@ def approve(frame):
 
 
 def is_undecided(ui, call_id):
-    return ui.host.approvals.verdict_of(call_id) is None
+    return ui.host.approvals.find(call_id).verdict is None
 
 
 async def verdict(ui, call_id):
     async with asyncio.timeout(30):
         while is_undecided(ui, call_id):
             await asyncio.sleep(0.02)
-    return ui.host.approvals.verdict_of(call_id)
+    return ui.host.approvals.find(call_id).verdict
 
 
 async def test_call_appears_beside_the_content_and_is_approved_there(ui):
@@ -249,7 +249,7 @@ async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     yes = page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]'))
     await yes.wait_for()
     for number in range(EDITS_KEPT):
-        await ui.host.approvals.edit(call_id, {"text": f"another {number}"})
+        await ui.host.call_review.edit(call_id, {"text": f"another {number}"})
     await yes.click()
     await expect(page.get_by_role("alert")).to_contain_text("look at it again")
     await expect(card(page).locator("ac-diff")).to_contain_text("buy milk")
@@ -266,7 +266,7 @@ async def test_script_in_the_page_reaches_nothing_of_the_approval_view(ui):
     page = await both(ui)
     call_id = await let_wait(ui.server)
     await expect(approve(page.frame_locator(TRAY))).to_have_attribute("aria-disabled", "false")
-    digest = ui.host.approvals.find(call_id).arguments_digest
+    digest = ui.host.approvals.find(call_id).request.arguments_digest
     found = await page.evaluate(
         """async ([origin, callId, digest]) => {
             const frame = document.querySelector('ac-app').shadowRoot

@@ -36,7 +36,7 @@ async def test_command_that_is_not_confirmed_does_not_run(unconfined, root):
     unconfined.answer_approvals(approve=False)
     outcome = await unconfined.outcome("bash", {"command": "touch made"})
     assert outcome.error.type == "approval_denied"
-    unconfined.host.approvals.approver = None
+    unconfined.host.approvals.ask_at_terminal(None)
     outcome = await unconfined.outcome(
         "bash", {"command": "touch made", "background": True}, principal=Principal("token")
     )

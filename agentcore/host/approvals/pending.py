@@ -1,0 +1,140 @@
+"""One call in the queue: what a person is shown of it, what they said, and how their word is used up."""
+
+import asyncio
+import time
+from collections.abc import MutableMapping
+
+from agentcore.api.definition import ToolDefinition
+from agentcore.errors import ToolError
+from agentcore.host.approvals.request import ApprovalRequest, Verdict
+from agentcore.limits import EDITS_KEPT
+from agentcore.store.approvals.store import ApprovalStore
+
+
+class PendingApproval:
+    """A call that waits, from when it is put into the queue until its verdict is used, or it leaves without one.
+
+    Made by `ApprovalQueue`, which also decides it; whoever carries out the call, or talks about it, holds this.
+
+    Args:
+        request: The call as it was asked for.
+        asked_digest: Digest of the arguments that the caller gave.
+        is_kept: Whether it outlives this process, as a call does whose caller does not stay with it.
+        queue: Where it waits, by its id.
+        store: Where it is kept.
+
+    Attributes:
+        request: The call as it was asked for; once it is decided, as it was shown to whoever decided.
+        verdict: What a person said; None: nothing yet.
+        is_being_decided: Whether a verdict is on its way to the disk: then it does not expire any more.
+    """
+
+    def __init__(
+        self,
+        request: ApprovalRequest,
+        asked_digest: str,
+        *,
+        is_kept: bool,
+        queue: "MutableMapping[str, PendingApproval]",
+        store: ApprovalStore,
+    ) -> None:
+        self.request, self.asked_digest, self.is_kept = request, asked_digest, is_kept
+        self.verdict: Verdict | None = None
+        self.is_being_decided = False
+        self._queue, self._store = queue, store
+        self._edits: dict[str, ApprovalRequest] = {}
+        self._answered = asyncio.Event()
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether it has waited too long, with or without a word on it."""
+        return self.request.expires_at_ms <= now_ms() and not self.is_being_decided
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is still in the queue."""
+        return self._queue.get(self.request.call_id) is self and not self.is_expired
+
+    def is_for(self, digest: str, definition: ToolDefinition, session_id: str) -> bool:
+        """Whether this is exactly the call that a caller asks for: its arguments, its tool, its session."""
+        return (self.asked_digest, self.request.definition, self.request.session_id) == (digest, definition, session_id)
+
+    # -- as it is shown ----------------------------------------------------------------------------------------
+
+    def add_edit(self, edited: ApprovalRequest) -> None:
+        """Keep the call as it would be with arguments of a person, so that a verdict can mean that; the newest few."""
+        self._edits.pop(edited.arguments_digest, None)
+        self._edits[edited.arguments_digest] = edited
+        while len(self._edits) > EDITS_KEPT:
+            del self._edits[next(iter(self._edits))]
+
+    def as_edited(self, digest: str | None) -> ApprovalRequest:
+        """The call with the edited arguments of this digest; where there are none, as it was asked for."""
+        if digest is None or digest == self.request.arguments_digest:
+            return self.request
+        return self._edits.get(digest, self.request)
+
+    def as_shown(self, digest: str | None) -> ApprovalRequest:
+        """The call that a person decides on, by the digest of the arguments that they were shown.
+
+        Raises:
+            ToolError: `approval_changed`: it was not shown with such arguments.
+        """
+        shown = self.as_edited(digest)
+        if digest not in (None, shown.arguments_digest):
+            message = "the call that waits is not the one that was shown; look at it again"
+            raise ToolError("approval_changed", message, call_id=shown.call_id, digest=self.request.arguments_digest)
+        return shown
+
+    # -- its end -----------------------------------------------------------------------------------------------
+
+    def settle(self, shown: ApprovalRequest, verdict: Verdict) -> None:
+        """Keep what a person said, and of which arguments; for the queue, once the disk has it."""
+        self.request, self.verdict = shown, verdict
+        self.release()
+
+    def release(self) -> None:
+        """Let go whoever waits for a word on it."""
+        self._answered.set()
+
+    async def wait(self) -> None:
+        """Return when it is decided or has expired, or the queue is closed."""
+        left_s = self.request.expires_at_ms / 1000 - time.time()
+        try:
+            async with asyncio.timeout(left_s):
+                await self._answered.wait()
+        except TimeoutError:
+            if self.is_expired:
+                self.expire()
+
+    def expire(self) -> None:
+        """Leave the queue unanswered; the disk lets go of it at the next start."""
+        self._queue.pop(self.request.call_id, None)
+        self.release()
+
+    def use(self) -> Verdict | None:
+        """Use up the verdict: it is given once; None when there is none (yet), or none that still counts.
+
+        On the disk it is used up when the call begins, or by `forget`.
+        """
+        if self.verdict is None or not self.is_waiting:
+            return None
+        del self._queue[self.request.call_id]
+        return self.verdict
+
+    async def forget(self) -> None:
+        """Use up on the disk what was said of a call that does not begin."""
+        if self.is_kept:
+            await self._store.remove(self.request.call_id)
+
+    async def withdraw(self) -> None:
+        """Leave the queue and the disk, because whoever wanted the call has gone; may be called at any time."""
+        if self._queue.get(self.request.call_id) is self:
+            del self._queue[self.request.call_id]
+            self.release()
+            await self.forget()
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
