@@ -1,9 +1,9 @@
 """Tools against a process that exchanges a folder for a link to the outside, and back, as fast as it can."""
 
-import multiprocessing
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
-from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pytest
@@ -20,14 +20,16 @@ from agentcore.api import ToolError, Workspace
 ROUNDS = 60
 
 
-def _swap(root: str, started: Event, stop: Event) -> None:
-    os.chdir(root)
-    started.set()
-    while not stop.is_set():
-        os.rename("tree/door", "tree/folder")
-        os.rename("tree/way_out", "tree/door")
-        os.rename("tree/door", "tree/way_out")
-        os.rename("tree/folder", "tree/door")
+# until its input ends
+SWAP = """
+import os, select
+print("begun", flush=True)
+while not select.select([0], [], [], 0)[0]:
+    os.rename("tree/door", "tree/folder")
+    os.rename("tree/way_out", "tree/door")
+    os.rename("tree/door", "tree/way_out")
+    os.rename("tree/folder", "tree/door")
+"""
 
 
 @pytest.fixture
@@ -39,15 +41,11 @@ def contested(root: Path) -> Iterator[Path]:
     (outside / "f.txt").write_text("needle outside\n")
     (outside / "secret.txt").write_text("needle outside\n")
     (root / "tree/way_out").symlink_to("../../outside")
-    context = multiprocessing.get_context("spawn")
-    started, stop = context.Event(), context.Event()
-    swapper = context.Process(target=_swap, args=(str(root), started, stop), daemon=True)
-    swapper.start()
-    started.wait(30)
-    yield root
-    stop.set()
-    swapper.join(30)
-    assert swapper.exitcode == 0
+    command = [sys.executable, "-I", "-S", "-c", SWAP]
+    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as swapper:
+        assert swapper.stdout.readline() == b"begun\n"
+        yield root
+    assert swapper.returncode == 0
     assert sorted(os.listdir(outside)) == ["f.txt", "secret.txt"]
 
 
