@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout, net_error
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 WaitUntil = Literal["load", "domcontentloaded", "networkidle", "commit"]
 
-BLANK = "about:blank"
 _LOOK = "() => [document.title, document.readyState]"
 _ERROR_PAGE = "chrome-error://**"
 _ERROR_PAGE_MS = 1500
@@ -180,8 +178,3 @@ def _failed(tab: Tab, url: str, error: Exception) -> ToolError:
         netError=code,
         tabId=tab.tab_id,
     )
-
-
-def host_of(url: str) -> str:
-    """The host of an address, for people."""
-    return urlsplit(url).hostname or url

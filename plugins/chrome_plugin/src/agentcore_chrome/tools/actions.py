@@ -5,10 +5,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agentcore.api import ToolContext, ToolError, Workspace
+from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.evaluation import VALUE_CHARS, evaluate
 from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools.arguments import DEFAULT_MS
 from agentcore_chrome.tools.result import ToolOutput
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ _SCROLL = """([direction, amount]) => {
 
 
 async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int, button: Button) -> None:
-    """Click a place of the window.
+    """Click a point of the window.
 
     Raises:
         ToolError: `action_failed`.
@@ -67,6 +69,22 @@ async def press(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: i
             raise ToolError("invalid_arguments", message, key=key) from exc
         raise
     return ToolOutput(f"Pressed {chord}.", {"key": key, "modifiers": list(modifiers), "url": tab.page.url})
+
+
+def typing_ms(text: str, delay_ms: int) -> int:
+    """The limit of typing a text where its caller gives none: the usual one, and what the delays take."""
+    return DEFAULT_MS + delay_ms * len(text)
+
+
+async def type_text(tab: Tab, selector: str, text: str, delay_ms: int, timeout_ms: int | None) -> None:
+    """Empty a field and type into it; the limit left out, it is `typing_ms`."""
+    limit_ms = typing_ms(text, delay_ms) if timeout_ms is None else timeout_ms
+
+    async def type_in(locator: "Locator") -> None:
+        await locator.fill("", timeout=limit_ms)
+        await locator.press_sequentially(text, delay=delay_ms, timeout=work_ms(limit_ms))
+
+    await on_element(tab, Target(selector), limit_ms, type_in)
 
 
 async def hover(tab: Tab, selector: str, timeout_ms: int) -> ToolOutput:

@@ -1,31 +1,25 @@
 """`Browser`: the chat session's own page, for an agent. Ids are optional."""
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Awaitable, Sequence
 from typing import Annotated, Any
 
-from agentcore.api import (
-    Field,
-    Image,
-    ToolContext,
-    ToolDefinition,
-    ToolError,
-    ToolResult,
-    tool,
-)
+from agentcore.api import Field, Image, ToolContext, ToolDefinition, ToolError, ToolResult, tool
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
-from agentcore_chrome.tab.elements import Target
+from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.navigation import (
     NavigationResult,
     WaitUntil,
     go_back,
     go_forward,
+    go_to,
     reload,
     state_of,
 )
 from agentcore_chrome.tab.reading import read_tree
-from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions
+from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.actions import (
     Button,
@@ -39,8 +33,9 @@ from agentcore_chrome.tools.actions import (
     press,
     save_file,
     scroll,
+    type_text,
+    typing_ms,
 )
-from agentcore_chrome.tools.adapter import typing_ms
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
@@ -102,7 +97,7 @@ class Browser(PageTools, FormTools, InspectionTools):
             resource = self.runtime.resources.create(
                 self.resource_type, resource.session_id, on_release=self.release_tab
             )
-        tab = await self.adapter.tab(resource.resource_id)
+        tab = await self.tab_for(resource.resource_id)
         if url is not None:
             return await self.run(ctx, tab, self._opened_at(tab, url))
         started = not is_running or new_page
@@ -110,7 +105,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         return await self.result(ctx, tab, ToolOutput(text, {"started": started, "url": tab.page.url}))
 
     async def _opened_at(self, tab: Tab, url: str) -> ToolOutput:
-        arrived = await self.adapter.go_to(str(tab.resource_id), url, "load", DEFAULT_MS)
+        arrived = await go_to(tab, self.policy, url, "load", DEFAULT_MS)
         return ToolOutput(f"Page {tab.resource_id} is open: {arrived}", {"started": True, **arrived.to_json()})
 
     @tool(
@@ -127,11 +122,9 @@ class Browser(PageTools, FormTools, InspectionTools):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Go to an address, and give the final address, HTTP status and title."""
-
-        def go(tab: Tab) -> Awaitable[ToolOutput]:
-            return _arrived(self.adapter.go_to(str(tab.resource_id), url, waitUntil, timeoutMs))
-
-        return await self.on_page(ctx, go, snapshot=snapshot)
+        return await self.on_page(
+            ctx, lambda tab: _arrived(go_to(tab, self.policy, url, waitUntil, timeoutMs)), snapshot=snapshot
+        )
 
     @acts_on_page
     async def browser_click(
@@ -159,9 +152,13 @@ class Browser(PageTools, FormTools, InspectionTools):
             if selector is None:
                 await click_at(tab, x or 0, y or 0, timeoutMs, count=count, button=button)
                 return ToolOutput(f"Clicked at {x:g}, {y:g}.", {"clicked": True, "url": tab.page.url})
-            how = {"button": button, "modifiers": modifiers, "click_count": count}
-            done = await self.adapter.click(str(tab.resource_id), selector, timeoutMs, **how)
-            return ToolOutput(f"Clicked {selector!r}.", {**done, "url": tab.page.url})
+            await on_element(
+                tab,
+                Target(selector),
+                timeoutMs,
+                lambda locator: locator.click(button=button, modifiers=modifiers, click_count=count, timeout=timeoutMs),
+            )
+            return ToolOutput(f"Clicked {selector!r}.", {"clicked": True, "url": tab.page.url})
 
         return await self.on_page(ctx, click, snapshot=snapshot)
 
@@ -182,7 +179,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         """Empty a field, then type text into it key by key."""
 
         async def type_in(tab: Tab) -> ToolOutput:
-            await self.adapter.type(str(tab.resource_id), selector, text, delay, timeoutMs)
+            await type_text(tab, selector, text, delay, timeoutMs)
             if submit:
                 await press(tab, "Enter", (), DEFAULT_MS)
             return ToolOutput(
@@ -245,18 +242,18 @@ class Browser(PageTools, FormTools, InspectionTools):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Take a picture of the page, of all of it, or of one element."""
-        shot = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
+        options = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
+        mime = options.mime
 
         async def look(tab: Tab) -> ToolOutput:
-            picture = await self.adapter.capture(str(tab.resource_id), shot)
+            picture = await take_screenshot(tab, options)
             if path is not None:
-                shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture.data)
-                return ToolOutput(
-                    f"Wrote {shown} ({len(picture.data):,} bytes).", {"path": shown, "mime": picture.mime}
-                )
+                shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture)
+                return ToolOutput(f"Wrote {shown} ({len(picture):,} bytes).", {"path": shown, "mime": mime})
             if inline:
-                return ToolOutput("", picture.to_json(), (Image(picture.data, picture.mime),))
-            return await keep(ctx, picture.data, picture.mime, f"{tab.resource_id}.{format}")
+                fields = {"mime": mime, "dataBase64": b64encode(picture).decode("ascii")}
+                return ToolOutput("", fields, (Image(picture, mime),))
+            return await keep(ctx, picture, mime, f"{tab.resource_id}.{format}")
 
         return await self.on_page(ctx, look)
 

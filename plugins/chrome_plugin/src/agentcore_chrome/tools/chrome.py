@@ -94,7 +94,9 @@ class Chrome(EngineModule):
     async def chrome_list(self, ctx: ToolContext) -> ToolResult:
         """List all browsers with their tabs, process ids and memory."""
         browsers = [
-            _reachable(self, ctx, browser) for browser in await self.engine.describe() if self._shows(ctx, browser)
+            browser | {"tabs": [tab for tab in browser["tabs"] if self.may_reach(ctx, tab["sessionId"])]}
+            for browser in await self.engine.describe()
+            if self.may_reach(ctx, browser["sessionId"])
         ]
         lines = [line for browser in browsers for line in _browser_lines(browser)]
         return ToolResult("\n".join(lines) or "No browser runs.", {"browsers": browsers}, untrusted=True)
@@ -307,7 +309,19 @@ class Chrome(EngineModule):
             raise ToolError(
                 "invalid_arguments", f"give one of selector, condition, url, loadState; {len(given)} were given"
             )
-        return await self.run(ctx, tab, _waited(tab, selector, state, condition, url, loadState, timeoutMs))
+
+        async def wait() -> ToolOutput:
+            if selector is not None:
+                await waiting.for_selector(tab, selector, state, timeoutMs)
+            elif condition is not None:
+                await waiting.for_condition(tab, condition, timeoutMs)
+            elif url is not None:
+                await waiting.for_url(tab, url, timeoutMs)
+            elif loadState is not None:
+                await waiting.for_load_state(tab, loadState, timeoutMs)
+            return ToolOutput("It is so now.", {"url": tab.page.url})
+
+        return await self.run(ctx, tab, wait())
 
     # -- the page ----------------------------------------------------------------------------------------------
 
@@ -336,9 +350,6 @@ class Chrome(EngineModule):
     def _tab(self, ctx: ToolContext) -> Tab:
         assert ctx.resource is not None  # noqa: S101 - tabId is required, and the host has resolved it
         return self.engine.tab(ctx.resource.keys["tabId"])
-
-    def _shows(self, ctx: ToolContext, browser: dict[str, Any]) -> bool:
-        return self.may_reach(ctx, browser["sessionId"])
 
     async def _go(self, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> ToolOutput:
         arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
@@ -370,30 +381,6 @@ async def _piece(reading: Any, field: Literal["html", "text"]) -> ToolOutput:
     if piece.is_cut:
         text += f"\n[cut: {piece.length:,} characters in all; name a selector for a part]"
     return ToolOutput(text, {field: piece.text, "length": piece.length, "isCut": piece.is_cut}, is_cut=piece.is_cut)
-
-
-async def _waited(
-    tab: Tab,
-    selector: str | None,
-    state: waiting.ElementState,
-    condition: str | None,
-    url: str | None,
-    load_state: waiting.LoadState | None,
-    timeout_ms: int,
-) -> ToolOutput:
-    if selector is not None:
-        await waiting.for_selector(tab, selector, state, timeout_ms)
-    elif condition is not None:
-        await waiting.for_condition(tab, condition, timeout_ms)
-    elif url is not None:
-        await waiting.for_url(tab, url, timeout_ms)
-    elif load_state is not None:
-        await waiting.for_load_state(tab, load_state, timeout_ms)
-    return ToolOutput("It is so now.", {"url": tab.page.url})
-
-
-def _reachable(module: Chrome, ctx: ToolContext, browser: dict[str, Any]) -> dict[str, Any]:
-    return browser | {"tabs": [tab for tab in browser["tabs"] if module.may_reach(ctx, tab["sessionId"])]}
 
 
 def _browser_lines(browser: dict[str, Any]) -> list[str]:

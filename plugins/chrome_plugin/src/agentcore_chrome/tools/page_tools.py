@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.tab.dialogs import DialogAnswer
+from agentcore_chrome.tab.navigation import go_to
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
@@ -56,12 +57,12 @@ class PageTools(SessionPages):
             return self._list_pages(ctx)
         session_id = ctx.resource.session_id if ctx.resource is not None else ctx.session_id
         made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
-        tab = await self.adapter.tab(made.resource_id)
+        tab = await self.tab_for(made.resource_id)
 
         async def go() -> ToolOutput:
             if url is None:
                 return ToolOutput(f"Opened page {made.resource_id}.", {"url": tab.page.url})
-            arrived = await self.adapter.go_to(made.resource_id, url, "load", DEFAULT_MS)
+            arrived = await go_to(tab, self.policy, url, "load", DEFAULT_MS)
             return ToolOutput(f"Opened page {made.resource_id}: {arrived}", arrived.to_json())
 
         return await self.run(ctx, tab, go())

@@ -19,6 +19,7 @@ from agentcore.api import (
     WebComponent,
     tool,
 )
+from agentcore_chrome.background import ignore_failure
 from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
@@ -26,7 +27,6 @@ from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tab.tree_lines import changes, is_other_page, read_lines
-from agentcore_chrome.tools.adapter import PlaywrightAdapter
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
 from agentcore_chrome.tools.engine_module import EngineModule
 from agentcore_chrome.tools.result import ToolOutput
@@ -50,17 +50,15 @@ class SessionPages(EngineModule):
 
     resource_type = "browser"
 
-    adapter: PlaywrightAdapter
-
     def __init__(self) -> None:
         super().__init__()
         self._options: dict[str, SessionOptions] = {}
         self._last_lines: dict[str, list[str]] = {}
+        self._opening: dict[str, asyncio.Task[Tab]] = {}
 
     async def init(self, runtime: Runtime) -> None:
         """Take the engine."""
         await super().init(runtime)
-        self.adapter = PlaywrightAdapter(self.engine, self.policy, self)
         runtime.add_route("GET", "pages", self._pages)
 
     def get_web_component(self) -> WebComponent:
@@ -106,7 +104,7 @@ class SessionPages(EngineModule):
 
     async def page(self, ctx: ToolContext) -> Tab:
         """The call's page; opened, with the browser, if it is not there."""
-        return await self.adapter.tab(self.resource(ctx).resource_id)
+        return await self.tab_for(self.resource(ctx).resource_id)
 
     def resource(self, ctx: ToolContext) -> Resource:
         """The call's resource."""
@@ -148,27 +146,38 @@ class SessionPages(EngineModule):
 
         return await asyncio.to_thread(look)
 
-    # -- what the adapter asks ---------------------------------------------------------------------------------
+    # -- tabs --------------------------------------------------------------------------------------------------
 
-    def tab_for(self, resource_id: str) -> Tab | None:
-        """See `agentcore_chrome.tools.adapter.Pages`."""
-        return self.tab_of(self.runtime.resources.get(resource_id))
+    async def tab_for(self, resource_id: str) -> Tab:
+        """The resource's tab; opened, with the browser, if it is not there or has crashed.
 
-    def options_for(self, resource_id: str) -> TabOptions:
-        """See `agentcore_chrome.tools.adapter.Pages`."""
-        resource = self.runtime.resources.get(resource_id)
-        options = self._options.get(resource.session_id)
-        return TabOptions(
-            self.runtime.name,
-            resource.session_id,
-            self.settings.dialog_timeout,
-            resource_id,
-            options.viewport if options is not None else None,
+        What has begun to open goes on when a caller has no time left, and the next one finds it.
+
+        Raises:
+            ToolError: `browser_not_found`, `browser_launch_failed`, `too_many_tabs`, `too_many_browsers`.
+        """
+        tab = self.tab_of(self.runtime.resources.get(resource_id))
+        if tab is not None and not tab.gone.done():
+            return tab
+        opening = self._opening.get(resource_id)
+        if opening is None:
+            opening = self._opening[resource_id] = self.run_in_background(self._open(resource_id))
+            opening.add_done_callback(lambda _: self._opening.pop(resource_id, None))
+            opening.add_done_callback(ignore_failure)
+        return await asyncio.shield(opening)
+
+    async def _open(self, resource_id: str) -> Tab:
+        session_id = self.runtime.resources.get(resource_id).session_id
+        process = await self._process_for(session_id)
+        options = self._options.get(session_id)
+        viewport = options.viewport if options is not None else None
+        return await self.engine.open_tab(
+            process,
+            TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource_id, viewport),
         )
 
-    async def process_for(self, resource_id: str) -> BrowserProcess:
+    async def _process_for(self, session_id: str) -> BrowserProcess:
         """The session's own browser if it wanted one, else the one that sessions share."""
-        session_id = self.runtime.resources.get(resource_id).session_id
         options = self._options.get(session_id)
         if options is None or options.headless is None or options.headless == self.settings.headless:
             return await self.engine.shared()
