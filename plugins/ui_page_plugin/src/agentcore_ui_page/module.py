@@ -9,7 +9,7 @@ from agentcore_ui_page.broker import Answer, Broker, CommandType
 from agentcore_ui_page.channel import PREFIX, Channel
 from agentcore_ui_page.operations import Operation, brings_html
 
-_FOLDER = Path(__file__).parent / "page"
+_FOLDER = Path(__file__).parent / "component"
 _LIMIT_MS = 300_000
 _LONGEST_S = _LIMIT_MS / 1000 + 5
 _STACK_LINES = 6
