@@ -22,7 +22,7 @@ export class AcChatQuestion extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('./conversation.js').Question | null} */
+    /** @type {import('./conversation/conversation.js').Question | null} */
     this.question = null;
     this._isSent = false;
   }

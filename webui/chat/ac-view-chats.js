@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {Conversation} from './conversation.js';
+import {Conversation} from './conversation/conversation.js';
 import {draftOf, keepChoices, keepDraft, lastChoices} from './composer/drafts.js';
 import {sessionList} from './sessions/session-list.js';
 import {chatSetup} from './providers/setup.js';

@@ -13,9 +13,9 @@ import '../../ui/ac-icon.js';
 import '../../results/ac-result.js';
 import '../../tools/ac-tool-effects.js';
 
-/** @typedef {import('../items.js').ChatCall} ChatCall */
+/** @typedef {import('../conversation/items.js').ChatCall} ChatCall */
 
-/** @type {Record<import('../items.js').CallState, {icon: string, kind: string}>} */
+/** @type {Record<import('../conversation/items.js').CallState, {icon: string, kind: string}>} */
 const LOOKS = {
   pending: {icon: 'loader-circle', kind: ''},
   waiting: {icon: 'circle-help', kind: 'warn'},

@@ -19,7 +19,7 @@ export class AcCallThread extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../items.js').ChatItem[]} */
+    /** @type {import('../conversation/items.js').ChatItem[]} */
     this.items = [];
     this.isRunning = false;
   }

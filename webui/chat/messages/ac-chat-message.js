@@ -30,7 +30,7 @@ export class AcChatMessage extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../items.js').ChatItem | null} */
+    /** @type {import('../conversation/items.js').ChatItem | null} */
     this.item = null;
     this.isLast = false;
     this.isBusy = false;
@@ -48,13 +48,13 @@ export class AcChatMessage extends Localized(LitElement) {
       ${this._renderFoot(this.item)}`;
   }
 
-  /** @param {import('../items.js').ChatItem} item */
+  /** @param {import('../conversation/items.js').ChatItem} item */
   _renderNotice({text, calls}) {
     if (calls.length) return html`<p class="own"><ac-icon name="user"></ac-icon>${t('chat.ownCall')} · ${formatTime(/** @type {any} */ (this.item).time, {seconds: false})}</p>`;
     return text ? html`<p class="own"><ac-icon name="info"></ac-icon>${text}</p>` : nothing;
   }
 
-  /** @param {import('../items.js').ChatCall[]} calls */
+  /** @param {import('../conversation/items.js').ChatCall[]} calls */
   _renderCalls(calls) {
     if (!calls.length) return nothing;
     return html`<div class="calls">${repeat(calls, ({toolId}) => toolId, (call) => html`<ac-call-card .call=${call}></ac-call-card>`)}</div>`;
@@ -65,7 +65,7 @@ export class AcChatMessage extends Localized(LitElement) {
     return html`<ac-chat-error .error=${error} ?retry=${this.isLast && !this.isBusy}></ac-chat-error>`;
   }
 
-  /** @param {import('../items.js').ChatItem} item */
+  /** @param {import('../conversation/items.js').ChatItem} item */
   _renderFoot({role, text, calls, time, isLive}) {
     if (role === 'notice' || !text || calls.length || isLive) return nothing;
     return html`

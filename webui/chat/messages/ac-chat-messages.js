@@ -39,7 +39,7 @@ export class AcChatMessages extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../items.js').ChatItem[]} */
+    /** @type {import('../conversation/items.js').ChatItem[]} */
     this.items = [];
     this.isBusy = false;
     this.hasEarlier = false;
@@ -143,7 +143,7 @@ export class AcChatMessages extends Localized(LitElement) {
 }
 customElements.define('ac-chat-messages', AcChatMessages);
 
-/** Whether one can see that something is at work: text that grows, a call that runs. @param {import('../items.js').ChatItem | undefined} item */
+/** Whether one can see that something is at work: text that grows, a call that runs. @param {import('../conversation/items.js').ChatItem | undefined} item */
 function hasEndInSight(item) {
   if (!item || item.role === 'user') return false;
   return Boolean(item.isLive && item.text && !item.calls.length) || item.calls.some(({state}) => state === 'running' || state === 'waiting');

@@ -26,7 +26,7 @@ export class AcUserMessage extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../items.js').ChatItem | null} */
+    /** @type {import('../conversation/items.js').ChatItem | null} */
     this.item = null;
     this.isBusy = false;
     this._isEditing = false;
@@ -87,7 +87,7 @@ export class AcUserMessage extends Localized(LitElement) {
     const text = this._area.value.trim();
     if (!text) return;
     this._isEditing = false;
-    const detail = {number: /** @type {import('../items.js').ChatItem} */ (this.item).number, text};
+    const detail = {number: /** @type {import('../conversation/items.js').ChatItem} */ (this.item).number, text};
     this.dispatchEvent(new CustomEvent('ac-edit', {detail, bubbles: true, composed: true}));
   }
 }

@@ -10,7 +10,7 @@
  * @property {'server' | 'client'} kind
  * @property {CallState} state
  * @property {string} [callId]
- * @property {import('../client/client.js').Envelope | null} [result]
+ * @property {import('../../client/client.js').Envelope | null} [result]
  * @property {string} [answeredBy]
  * @property {{fraction?: number, message?: string}} [progress]
  * @property {ChatItem[]} [thread]  what an agent did that this call started
@@ -22,7 +22,7 @@
  * @property {string} text
  * @property {string} [thinking]
  * @property {ChatCall[]} calls
- * @property {import('../client/client.js').ErrorObject | null} [error]
+ * @property {import('../../client/client.js').ErrorObject | null} [error]
  * @property {boolean} [isLive]  it is being written
  * @property {boolean} [isSending]
  */
@@ -87,7 +87,7 @@ export function stateOf({state, result}) {
   return words[state] ?? 'pending';
 }
 
-/** How a call ended. @param {import('../client/client.js').Envelope} envelope @returns {CallState} */
+/** How a call ended. @param {import('../../client/client.js').Envelope} envelope @returns {CallState} */
 export function endOf({ok, error}) {
   if (ok) return 'done';
   /** @type {Record<string, CallState>} */
@@ -113,7 +113,7 @@ export function withCall(items, call, time) {
   return items.with(-1, {...last, calls: [...last.calls, call]});
 }
 
-/** What ended an answer. @param {ChatItem[]} items @param {import('../client/client.js').ErrorObject} error @param {number} time @returns {ChatItem[]} */
+/** What ended an answer. @param {ChatItem[]} items @param {import('../../client/client.js').ErrorObject} error @param {number} time @returns {ChatItem[]} */
 export function withError(items, error, time) {
   return [...withoutLive(items), newItem({role: 'notice', error, time})];
 }

@@ -1,13 +1,13 @@
 /** One chat, as it is stored and as it goes on: loaded, followed, and answered to. */
-import {ApiError, client} from '../client/client.js';
-import {Store} from '../base/store.js';
+import {ApiError, client} from '../../client/client.js';
+import {Store} from '../../base/store.js';
 import {
   argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withStored, withoutLive,
 } from './items.js';
 
 /**
  * @typedef {import('./items.js').ChatItem} ChatItem
- * @typedef {import('./sessions/session-list.js').Session} Session
+ * @typedef {import('../sessions/session-list.js').Session} Session
  * @typedef {{text: string, status: 'pending' | 'in_progress' | 'completed'}} Todo
  * @typedef {{questionId: string, text: string, options: string[], toolId?: string}} Question
  */
@@ -244,7 +244,7 @@ export class Conversation extends Store {
     } else this._changeCall(parentToolId, (call) => ({...call, thread: change(call.thread ?? [])}));
   }
 
-  /** @param {import('../client/client.js').Envelope & {toolId: string}} result */
+  /** @param {import('../../client/client.js').Envelope & {toolId: string}} result */
   _onResult(result) {
     // the end of a person's own call is not told as the end of a turn
     if (this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === result.toolId))) void this._refresh();
@@ -253,7 +253,7 @@ export class Conversation extends Store {
     }));
   }
 
-  /** @param {import('../client/client.js').ErrorObject} error @param {number} time @param {string} [parent] */
+  /** @param {import('../../client/client.js').ErrorObject} error @param {number} time @param {string} [parent] */
   _onError(error, time, parent) {
     this._inThread(parent, (items) => withError(items, error, time));
   }
