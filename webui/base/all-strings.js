@@ -1,19 +1,19 @@
-/** All texts of the page, by area and language; each room has its own in its `strings.js`. */
+/** All texts of the page, by room and language; each room has its own in its `strings.js`. */
 import {activity} from '../activity/strings.js';
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
-import {consoleTexts} from '../tools/strings.js';
 import {form} from '../form/strings.js';
-import {live} from '../module-pages/strings.js';
+import {modulePages} from '../module-pages/strings.js';
 import {modules} from '../modules/strings.js';
-import {result} from '../results/strings.js';
+import {results} from '../results/strings.js';
 import {settings} from '../settings/strings.js';
 import {shell} from '../shell/strings.js';
 import {tabs} from '../tabs/strings.js';
+import {tools} from '../tools/strings.js';
 import {ui} from '../ui/strings.js';
 
 /** @typedef {'en' | 'zh'} Locale */
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {ui, shell, tabs, chat, modules, activity, approval, live, settings, form, result, console: consoleTexts};
+export const strings = {activity, approval, chat, form, 'module-pages': modulePages, modules, results, settings, shell, tabs, tools, ui};

@@ -37,7 +37,7 @@ export function setLocale(wanted) {
 
 /**
  * The text of a key, with `{name}` replaced by values; `{n, number}` texts choose their plural form by `n`.
- * @param {string} key  `area.key`
+ * @param {string} key  `room.key`
  * @param {Values} [values]
  * @returns {string}
  */

@@ -61,7 +61,7 @@ export class AcChatWelcome extends Localized(LitElement) {
   }
 
   _renderTip() {
-    if (!toolList.tools.length) return html`<p class="tip">${t('chat.noTools')} <a href="#/modules">${t('console.toModules')}</a></p>`;
+    if (!toolList.tools.length) return html`<p class="tip">${t('chat.noTools')} <a href="#/modules">${t('tools.toModules')}</a></p>`;
     return html`<p class="tip">${t('chat.slashTip')}</p>`;
   }
 

@@ -51,10 +51,10 @@ export class AcLiveControl extends Localized(LitElement) {
 
   render() {
     switch (this.control?.state) {
-      case 'needed': return this.action ? this._line('needed', 'eye', 'live.watching', this._button(this.action, this._ask)) : nothing;
-      case 'waiting': return this._line('waiting', 'shield', 'live.waiting', this._button(t('live.show'), showApprovals));
-      case 'refused': return this._line('refused', 'shield-alert', 'live.refused', this._button(t('live.again'), this._ask));
-      case 'expired': return this._line('expired', 'shield-alert', 'live.expired', this._button(t('live.again'), this._ask));
+      case 'needed': return this.action ? this._line('needed', 'eye', 'module-pages.watching', this._button(this.action, this._ask)) : nothing;
+      case 'waiting': return this._line('waiting', 'shield', 'module-pages.waiting', this._button(t('module-pages.show'), showApprovals));
+      case 'refused': return this._line('refused', 'shield-alert', 'module-pages.refused', this._button(t('module-pages.again'), this._ask));
+      case 'expired': return this._line('expired', 'shield-alert', 'module-pages.expired', this._button(t('module-pages.again'), this._ask));
       default: return nothing;
     }
   }

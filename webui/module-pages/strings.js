@@ -1,6 +1,6 @@
 /** Texts of live views: what waits for a person before the page may act in one. */
 
-export const live = {
+export const modulePages = {
   en: {
     watching: 'You are watching. Typing and clicking are confirmed in the approval view, once.',
     waiting: 'Waits for your decision: confirm in the approval view that this page may type and click here. It then goes on by itself.',

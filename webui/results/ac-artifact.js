@@ -71,13 +71,13 @@ export class AcArtifact extends Localized(LitElement) {
         <header>
           <ac-icon name=${this._isImage ? 'image' : 'file-text'}></ac-icon>
           <div class="names"><strong>${name}</strong> <span class="muted small">${mime} · ${formatBytes(sizeBytes)}</span></div>
-          ${this._isText && !this._part ? html`<button class="small" ?disabled=${this._isBusy} @click=${() => this._go(0)}>${t('result.open')}</button>` : nothing}
-          ${this._isImage && !this._imageUrl ? html`<button class="small" ?disabled=${this._isBusy} @click=${this._showImage}>${t('result.show')}</button>` : nothing}
-          <button class="small" ?disabled=${this._isBusy} @click=${this._download}><ac-icon name="download"></ac-icon>${t('result.download')}</button>
+          ${this._isText && !this._part ? html`<button class="small" ?disabled=${this._isBusy} @click=${() => this._go(0)}>${t('results.open')}</button>` : nothing}
+          ${this._isImage && !this._imageUrl ? html`<button class="small" ?disabled=${this._isBusy} @click=${this._showImage}>${t('results.show')}</button>` : nothing}
+          <button class="small" ?disabled=${this._isBusy} @click=${this._download}><ac-icon name="download"></ac-icon>${t('results.download')}</button>
         </header>
         ${this._error ? html`<ac-error-card .error=${this._error}></ac-error-card>` : nothing}
         ${this._imageUrl ? html`<ac-result-image source=${this._imageUrl} name=${name} .sizeBytes=${sizeBytes}></ac-result-image>` : nothing}
-        ${this._part ? this._renderPart(this._part) : preview ? html`<ac-code .text=${preview} label=${t('result.beginning')} wraps></ac-code>` : nothing}
+        ${this._part ? this._renderPart(this._part) : preview ? html`<ac-code .text=${preview} label=${t('results.beginning')} wraps></ac-code>` : nothing}
       </div>`;
   }
 
@@ -87,13 +87,13 @@ export class AcArtifact extends Localized(LitElement) {
     return html`
       <div class="bar">
         <form @submit=${this._search}>
-          <input type="search" placeholder=${t('result.searchText')} aria-label=${t('result.searchText')} .value=${this._query} maxlength="200"
+          <input type="search" placeholder=${t('results.searchText')} aria-label=${t('results.searchText')} .value=${this._query} maxlength="200"
             @input=${(/** @type {Event} */ event) => { this._query = /** @type {HTMLInputElement} */ (event.target).value; }}>
-          <button class="small" ?disabled=${this._isBusy || !this._query}><ac-icon name="search"></ac-icon>${t('result.search')}</button>
+          <button class="small" ?disabled=${this._isBusy || !this._query}><ac-icon name="search"></ac-icon>${t('results.search')}</button>
         </form>
-        <span class="where" role="status">${t('result.range', {start: formatBytes(start), end: formatBytes(end), size: formatBytes(size)})}</span>
-        <button class="small" ?disabled=${this._isBusy || start === 0} @click=${() => this._goBack(start)}>${t('result.earlier')}</button>
-        <button class="small" ?disabled=${this._isBusy || end >= size} @click=${() => this._go(end)}>${t('result.later')}</button>
+        <span class="where" role="status">${t('results.range', {start: formatBytes(start), end: formatBytes(end), size: formatBytes(size)})}</span>
+        <button class="small" ?disabled=${this._isBusy || start === 0} @click=${() => this._goBack(start)}>${t('results.earlier')}</button>
+        <button class="small" ?disabled=${this._isBusy || end >= size} @click=${() => this._go(end)}>${t('results.later')}</button>
       </div>
       ${this._found ? this._renderFound(this._found) : nothing}
       <ac-code .text=${text} language=${languageOf(this.link.name)} label=${this.link.name}></ac-code>`;
@@ -102,7 +102,7 @@ export class AcArtifact extends Localized(LitElement) {
   /** @param {NonNullable<AcArtifact['_found']>} found */
   _renderFound({matches, isCut}) {
     return html`
-      <p class="small muted" role="status">${t(isCut ? 'result.matchesAtLeast' : 'result.matches', {n: matches.length})}</p>
+      <p class="small muted" role="status">${t(isCut ? 'results.matchesAtLeast' : 'results.matches', {n: matches.length})}</p>
       ${matches.length ? html`<ol>${matches.map(({line, offset, text}) => html`
         <li><button @click=${() => this._go(offset)}><span>${line}</span><span>${text}</span></button></li>`)}</ol>` : nothing}`;
   }

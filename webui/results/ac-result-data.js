@@ -35,7 +35,7 @@ export class AcResultData extends Localized(LitElement) {
     const inner = table ? null : tableIn(this.value);
     if (!table && !inner) return html`${this._renderDiffs()}${this._renderTree()}`;
     return html`
-      <div class="forms" role="group" aria-label=${t('result.shownAs')}>${this._renderChoice('table', false)}${this._renderChoice('json', true)}</div>
+      <div class="forms" role="group" aria-label=${t('results.shownAs')}>${this._renderChoice('table', false)}${this._renderChoice('json', true)}</div>
       ${this._isTree ? this._renderTree() : html`
         ${inner ? facts(inner.rest) : nothing}
         <ac-table .table=${table ?? inner?.table} label=${inner?.name ?? ''}></ac-table>`}`;
@@ -43,7 +43,7 @@ export class AcResultData extends Localized(LitElement) {
 
   /** @param {string} form @param {boolean} isTree */
   _renderChoice(form, isTree) {
-    return html`<button class="small quiet" aria-pressed=${this._isTree === isTree} @click=${() => { this._isTree = isTree; }}>${t(`result.form.${form}`)}</button>`;
+    return html`<button class="small quiet" aria-pressed=${this._isTree === isTree} @click=${() => { this._isTree = isTree; }}>${t(`results.form.${form}`)}</button>`;
   }
 
   _renderTree() {

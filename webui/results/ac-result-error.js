@@ -47,7 +47,7 @@ export class AcResultError extends Localized(LitElement) {
     return html`
       <section class=${type === 'cancelled' ? 'calm' : ''}>
         <ac-icon name=${type === 'cancelled' ? 'circle-stop' : 'circle-alert'}></ac-icon>
-        <div class="type"><code>${type}</code>${retryable ? html`<span class="badge">${t('result.retryable')}</span>` : nothing}</div>
+        <div class="type"><code>${type}</code>${retryable ? html`<span class="badge">${t('results.retryable')}</span>` : nothing}</div>
         <p class="message">${withCode(message)}</p>
         <p class="advice muted">${this._advice()}</p>
         ${entries.length ? html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${contextValue(value)}</dd>`)}</dl>` : nothing}
@@ -57,10 +57,10 @@ export class AcResultError extends Localized(LitElement) {
 
   _advice() {
     const {type, context = {}, retryable} = this.error;
-    const own = `result.advice.${type}`;
-    const text = hasText(own) ? t(own) : t(retryable ? 'result.adviceLater' : 'result.adviceChange');
+    const own = `results.advice.${type}`;
+    const text = hasText(own) ? t(own) : t(retryable ? 'results.adviceLater' : 'results.adviceChange');
     const module = typeof context.module === 'string' && type.startsWith('module_') ? context.module : '';
-    return module ? html`${text} <a href=${href(['modules', module])}>${t('result.toModule', {module})}</a>` : text;
+    return module ? html`${text} <a href=${href(['modules', module])}>${t('results.toModule', {module})}</a>` : text;
   }
 }
 customElements.define('ac-result-error', AcResultError);

@@ -26,8 +26,8 @@ export class AcResultImage extends Localized(LitElement) {
   }
 
   render() {
-    const name = this.name || t('result.image');
-    if (this._isBroken) return html`<p class="muted">${t('result.imageBroken', {name})}</p>`;
+    const name = this.name || t('results.image');
+    if (this._isBroken) return html`<p class="muted">${t('results.imageBroken', {name})}</p>`;
     return html`
       <figure>
         <div class="frame ${this._isWhole ? 'whole' : ''}" tabindex="0" role="region" aria-label=${name}>
@@ -35,8 +35,8 @@ export class AcResultImage extends Localized(LitElement) {
         </div>
         <figcaption>
           <span>${this._size}${this.sizeBytes ? html` · ${formatBytes(this.sizeBytes)}` : nothing}</span>
-          <button class="small quiet" aria-pressed=${this._isWhole} @click=${() => { this._isWhole = !this._isWhole; }}>${t('result.actualSize')}</button>
-          <a class="button small quiet" href=${this.source} download=${this.name || 'image'}><ac-icon name="download"></ac-icon>${t('result.download')}</a>
+          <button class="small quiet" aria-pressed=${this._isWhole} @click=${() => { this._isWhole = !this._isWhole; }}>${t('results.actualSize')}</button>
+          <a class="button small quiet" href=${this.source} download=${this.name || 'image'}><ac-icon name="download"></ac-icon>${t('results.download')}</a>
         </figcaption>
       </figure>`;
   }

@@ -60,10 +60,10 @@ export class AcResultText extends Localized(LitElement) {
   /** @param {import('./recognise.js').Form} form */
   _renderForms(form) {
     const button = (/** @type {import('./recognise.js').Form} */ one) => html`
-      <button class="small quiet" aria-pressed=${one === form} @click=${() => { this._chosen = one; }}>${t(`result.form.${one}`)}</button>`;
+      <button class="small quiet" aria-pressed=${one === form} @click=${() => { this._chosen = one; }}>${t(`results.form.${one}`)}</button>`;
     const wrap = form === 'text' ? html`
-      <button class="small quiet wrap" aria-pressed=${this._wraps} @click=${() => { this._wraps = !this._wraps; }}>${t('result.wrap')}</button>` : nothing;
-    return html`<div class="forms" role="group" aria-label=${t('result.shownAs')}>${wrap}${this._forms.length > 1 ? this._forms.map(button) : nothing}</div>`;
+      <button class="small quiet wrap" aria-pressed=${this._wraps} @click=${() => { this._wraps = !this._wraps; }}>${t('results.wrap')}</button>` : nothing;
+    return html`<div class="forms" role="group" aria-label=${t('results.shownAs')}>${wrap}${this._forms.length > 1 ? this._forms.map(button) : nothing}</div>`;
   }
 
   /** @param {import('./recognise.js').Form} form */

@@ -34,7 +34,7 @@ export class AcResult extends Localized(LitElement) {
   render() {
     const {envelope} = this;
     if (!envelope) return nothing;
-    if (this.isRaw) return html`<ac-code language="json" .text=${JSON.stringify(envelope, null, 2)} label=${t('result.raw')}></ac-code>`;
+    if (this.isRaw) return html`<ac-code language="json" .text=${JSON.stringify(envelope, null, 2)} label=${t('results.raw')}></ac-code>`;
     if (envelope.error) return html`<ac-result-error .error=${envelope.error}><slot name="actions" slot="actions"></slot></ac-result-error>`;
     return this._renderSuccess(envelope);
   }
@@ -46,11 +46,11 @@ export class AcResult extends Localized(LitElement) {
     const isShort = hasData && typeof data !== 'object';
     return html`
       ${blocks.map((block) => this._renderBlock(block, data))}
-      ${truncated ? html`<p class="notice">${t('result.truncated')}</p>` : nothing}
+      ${truncated ? html`<p class="notice">${t('results.truncated')}</p>` : nothing}
       ${hasData && (blocks.length === 0 || isShort) ? html`<ac-result-data .value=${data}></ac-result-data>` : nothing}
       ${hasData && blocks.length > 0 && !isShort ? html`
-        <details><summary>${t('result.data')}</summary><ac-result-data .value=${data}></ac-result-data></details>` : nothing}
-      ${blocks.length === 0 && !hasData ? html`<p class="muted">${t('result.nothing')}</p>` : nothing}`;
+        <details><summary>${t('results.data')}</summary><ac-result-data .value=${data}></ac-result-data></details>` : nothing}
+      ${blocks.length === 0 && !hasData ? html`<p class="muted">${t('results.nothing')}</p>` : nothing}`;
   }
 
   /** @param {any} block @param {any} data */
@@ -65,7 +65,7 @@ export class AcResult extends Localized(LitElement) {
 
   /** @param {{mime: string, base64: string}} block */
   _renderImage({mime, base64}) {
-    if (!/^image\/[\w.+-]+$/.test(mime)) return html`<p class="muted">${t('result.imageBroken', {name: mime})}</p>`;
+    if (!/^image\/[\w.+-]+$/.test(mime)) return html`<p class="muted">${t('results.imageBroken', {name: mime})}</p>`;
     const bytes = Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
     return html`<ac-result-image source=${`data:${mime};base64,${base64}`} .sizeBytes=${bytes}></ac-result-image>`;
   }

@@ -1,5 +1,5 @@
 /** Texts of results. */
-export const result = {
+export const results = {
   en: {
     image: 'Picture',
     imageBroken: '{name} cannot be shown as a picture.',

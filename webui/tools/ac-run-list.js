@@ -42,7 +42,7 @@ export class AcRunList extends Localized(LitElement) {
   render() {
     if (!this.runs.length) return nothing;
     return html`
-      <header><h2>${t('console.runsHeading')}</h2><button class="small quiet" @click=${() => this._fire('ac-clear', 0)}>${t('console.clearRuns')}</button></header>
+      <header><h2>${t('tools.runsHeading')}</h2><button class="small quiet" @click=${() => this._fire('ac-clear', 0)}>${t('tools.clearRuns')}</button></header>
       <ol class="card">${repeat(this.runs, ({id}) => id, (run) => this._renderRun(run))}</ol>`;
   }
 
@@ -53,11 +53,11 @@ export class AcRunList extends Localized(LitElement) {
       <li class=${isSelected ? 'selected' : ''}>
         <button class="row" aria-current=${isSelected ? 'true' : nothing} @click=${() => this._fire('ac-select', run.id)}>
           <ac-run-state .run=${run}></ac-run-state>
-          <span class="args">${summary(run.shownArgs) || t('console.noArguments')}</span>
+          <span class="args">${summary(run.shownArgs) || t('tools.noArguments')}</span>
           <span class="time">${run.durationMs === null ? '' : formatDuration(run.durationMs)}</span>
           <span class="time when">${formatTime(run.startedAt)}</span>
         </button>
-        <button class="small icon quiet" title=${t('console.useArguments')} aria-label=${t('console.useArguments')} @click=${() => this._fire('ac-use', run.id)}><ac-icon name="pencil"></ac-icon></button>
+        <button class="small icon quiet" title=${t('tools.useArguments')} aria-label=${t('tools.useArguments')} @click=${() => this._fire('ac-use', run.id)}><ac-icon name="pencil"></ac-icon></button>
       </li>`;
   }
 

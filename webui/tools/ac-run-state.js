@@ -27,7 +27,7 @@ export class AcRunState extends Localized(LitElement) {
     if (!this.run) return nothing;
     const state = stateOf(this.run);
     const {icon, kind} = LOOKS[state];
-    return html`<span class="badge ${kind}"><ac-icon name=${icon}></ac-icon>${t(`console.state.${state}`)}</span>`;
+    return html`<span class="badge ${kind}"><ac-icon name=${icon}></ac-icon>${t(`tools.state.${state}`)}</span>`;
   }
 }
 customElements.define('ac-run-state', AcRunState);

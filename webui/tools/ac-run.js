@@ -66,8 +66,8 @@ export class AcRun extends Localized(LitElement) {
     return html`
       ${this._renderHead(run)}
       ${run.state === 'running' ? this._renderProgress(run) : nothing}
-      ${run.state === 'lost' ? html`<p class="muted">${t('console.lost')} ${run.callId ? html`<a href=${href(['activity', run.callId])}>${t('console.toActivity')}</a>` : nothing}</p>` : nothing}
-      ${run.state === 'done' && !run.envelope ? html`<p class="muted">${t('console.tooLargeToKeep')}</p>` : nothing}
+      ${run.state === 'lost' ? html`<p class="muted">${t('tools.lost')} ${run.callId ? html`<a href=${href(['activity', run.callId])}>${t('tools.toActivity')}</a>` : nothing}</p>` : nothing}
+      ${run.state === 'done' && !run.envelope ? html`<p class="muted">${t('tools.tooLargeToKeep')}</p>` : nothing}
       ${run.envelope ? html`<ac-result .envelope=${run.envelope} ?raw=${this._isRaw}></ac-result>` : nothing}`;
   }
 
@@ -81,7 +81,7 @@ export class AcRun extends Localized(LitElement) {
         <span class="facts">
           ${time === null ? nothing : html`<span>${formatDuration(isRunning ? Math.floor(time / TICK_MS) * TICK_MS : time)}</span>`}
           <span>${formatTime(run.startedAt)}</span>
-          ${run.callId ? html`<span class="id"><a href=${href(['activity', run.callId])} title=${t('console.toActivity')}><code>${run.callId}</code></a></span>` : nothing}
+          ${run.callId ? html`<span class="id"><a href=${href(['activity', run.callId])} title=${t('tools.toActivity')}><code>${run.callId}</code></a></span>` : nothing}
         </span>
         <span class="actions">${isRunning ? this._renderCancel(run) : this._renderAfter(run)}</span>
       </div>`;
@@ -90,16 +90,16 @@ export class AcRun extends Localized(LitElement) {
   /** @param {import('./runs.js').Run} run */
   _renderCancel({isCancelling}) {
     return html`<button class="danger" ?disabled=${isCancelling} @click=${() => this._fire('ac-cancel')}>
-      <ac-icon name="circle-stop"></ac-icon>${t(isCancelling ? 'console.cancelling' : 'console.cancel')}</button>`;
+      <ac-icon name="circle-stop"></ac-icon>${t(isCancelling ? 'tools.cancelling' : 'tools.cancel')}</button>`;
   }
 
   /** @param {import('./runs.js').Run} run */
   _renderAfter({envelope}) {
     return html`
       ${envelope ? html`
-        <button class="small quiet" aria-pressed=${this._isRaw} @click=${() => { this._isRaw = !this._isRaw; }}><ac-icon name="braces"></ac-icon>${t('console.raw')}</button>
-        <ac-copy .value=${() => JSON.stringify(envelope, null, 2)} label=${t('console.copyResult')}></ac-copy>` : nothing}
-      <button class="small" @click=${() => this._fire('ac-again')}><ac-icon name="rotate-ccw"></ac-icon>${t('console.runAgain')}</button>`;
+        <button class="small quiet" aria-pressed=${this._isRaw} @click=${() => { this._isRaw = !this._isRaw; }}><ac-icon name="braces"></ac-icon>${t('tools.raw')}</button>
+        <ac-copy .value=${() => JSON.stringify(envelope, null, 2)} label=${t('tools.copyResult')}></ac-copy>` : nothing}
+      <button class="small" @click=${() => this._fire('ac-again')}><ac-icon name="rotate-ccw"></ac-icon>${t('tools.runAgain')}</button>`;
   }
 
   /** @param {import('./runs.js').Run} run */
@@ -108,11 +108,11 @@ export class AcRun extends Localized(LitElement) {
     return html`
       <div class="progress">
         ${approval ? html`
-          <div class="waiting" role="alert"><strong>${t('console.waiting')}</strong>
-            <span>${t('console.waitingText', {reason: approval.reason.charAt(0).toUpperCase() + approval.reason.slice(1), time: formatTime(approval.expiresAt, {seconds: false})})}</span></div>` : html`
-          <progress max="1" .value=${fraction ?? 0} ?hidden=${fraction === undefined} aria-label=${t('console.running')}></progress>
-          <progress ?hidden=${fraction !== undefined} aria-label=${t('console.running')}></progress>
-          <p class="message">${progress?.message || t('console.running')}</p>`}
+          <div class="waiting" role="alert"><strong>${t('tools.waiting')}</strong>
+            <span>${t('tools.waitingText', {reason: approval.reason.charAt(0).toUpperCase() + approval.reason.slice(1), time: formatTime(approval.expiresAt, {seconds: false})})}</span></div>` : html`
+          <progress max="1" .value=${fraction ?? 0} ?hidden=${fraction === undefined} aria-label=${t('tools.running')}></progress>
+          <progress ?hidden=${fraction !== undefined} aria-label=${t('tools.running')}></progress>
+          <p class="message">${progress?.message || t('tools.running')}</p>`}
       </div>`;
   }
 

@@ -36,22 +36,22 @@ export class AcToolAbout extends Localized(LitElement) {
       <p class="line"><a href=${href(['modules', module])}>${module}</a><ac-tool-effects .effects=${effects}></ac-tool-effects></p>
       <div class="description">${description.split(/\n\s*\n/).map((text) => html`<p>${withCode(text)}</p>`)}</div>
       <details>
-        <summary>${t('console.about')}</summary>
+        <summary>${t('tools.about')}</summary>
         <ul class="facts">${this._facts(this.tool).map((text) => html`<li>${text}</li>`)}</ul>
-        ${output ? html`<div class="output"><p class="small muted">${t('console.output')}</p><ac-json-tree .value=${output.properties ?? output} depth="1"></ac-json-tree></div>` : nothing}
+        ${output ? html`<div class="output"><p class="small muted">${t('tools.output')}</p><ac-json-tree .value=${output.properties ?? output} depth="1"></ac-json-tree></div>` : nothing}
       </details>`;
   }
 
   /** @param {import('../client/tool-list.js').Tool} tool */
   _facts({effects, annotations, timeout_ms: timeoutMs, resource}) {
     return [
-      ...effects.map((effect) => t(`console.effectText.${effect}`)),
-      annotations.destructiveHint === true && t('console.hint.destructive'),
-      annotations.destructiveHint === false && t('console.hint.notDestructive'),
-      annotations.idempotentHint && t('console.hint.idempotent'),
-      annotations.openWorldHint && t('console.hint.openWorld'),
-      resource && t('console.hint.resource', {type: resource.type}),
-      t('console.hint.timeout', {time: formatDuration(timeoutMs)}),
+      ...effects.map((effect) => t(`tools.effectText.${effect}`)),
+      annotations.destructiveHint === true && t('tools.hint.destructive'),
+      annotations.destructiveHint === false && t('tools.hint.notDestructive'),
+      annotations.idempotentHint && t('tools.hint.idempotent'),
+      annotations.openWorldHint && t('tools.hint.openWorld'),
+      resource && t('tools.hint.resource', {type: resource.type}),
+      t('tools.hint.timeout', {time: formatDuration(timeoutMs)}),
     ].filter(Boolean);
   }
 }

@@ -32,8 +32,8 @@ export class AcToolEffects extends Localized(LitElement) {
   render() {
     return this.effects.map((effect) => {
       const {icon, kind} = LOOKS[effect];
-      const word = t(`console.effect.${effect}`);
-      if (!this.brief) return html`<span class="badge ${kind}" title=${t(`console.effectText.${effect}`)}><ac-icon name=${icon}></ac-icon>${word}</span>`;
+      const word = t(`tools.effect.${effect}`);
+      if (!this.brief) return html`<span class="badge ${kind}" title=${t(`tools.effectText.${effect}`)}><ac-icon name=${icon}></ac-icon>${word}</span>`;
       return html`<span class="sign ${kind}" title=${word}><ac-icon name=${icon}></ac-icon><span class="visually-hidden">${word}</span></span>`;
     });
   }

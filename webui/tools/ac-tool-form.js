@@ -68,14 +68,14 @@ export class AcToolForm extends Localized(LitElement) {
     return html`
       <div class="card" @keydown=${this._onKey}>
         <ac-schema-form .schema=${this.tool.input_schema} .value=${this.draft.args} .errors=${this.errors}
-          @ac-change=${this._onArguments}><h2 slot="heading">${t('console.arguments')}</h2></ac-schema-form>
+          @ac-change=${this._onArguments}><h2 slot="heading">${t('tools.arguments')}</h2></ac-schema-form>
         ${this._renderOptions(this.tool)}
         <div class="bar">
           <button class="primary" ?disabled=${this.isRunning} aria-keyshortcuts="Control+Enter" @click=${this._run}>
-            <ac-icon name=${this.isRunning ? 'loader-circle' : 'play'}></ac-icon>${t(this.isRunning ? 'console.running' : 'console.run')}${this.isRunning ? nothing : html` <kbd aria-hidden="true">${IS_MAC ? '⌘' : 'Ctrl'} ↵</kbd>`}
+            <ac-icon name=${this.isRunning ? 'loader-circle' : 'play'}></ac-icon>${t(this.isRunning ? 'tools.running' : 'tools.run')}${this.isRunning ? nothing : html` <kbd aria-hidden="true">${IS_MAC ? '⌘' : 'Ctrl'} ↵</kbd>`}
           </button>
-          ${this._isRefused ? html`<button ?disabled=${this.isRunning} @click=${this._send}>${t('console.sendAnyway')}</button>` : nothing}
-          <button class="quiet" @click=${() => this._fire('ac-reset')}>${t('console.reset')}</button>
+          ${this._isRefused ? html`<button ?disabled=${this.isRunning} @click=${this._send}>${t('tools.sendAnyway')}</button>` : nothing}
+          <button class="quiet" @click=${() => this._fire('ac-reset')}>${t('tools.reset')}</button>
           ${this._renderCopies(this.tool)}
         </div>
       </div>`;
@@ -87,18 +87,18 @@ export class AcToolForm extends Localized(LitElement) {
     const isWrong = sessionId !== '' && !SESSION.test(sessionId);
     return html`
       <details ?open=${Boolean(sessionId || asked)}>
-        <summary>${t('console.options')}</summary>
+        <summary>${t('tools.options')}</summary>
         <div class="options">
           <div>
-            <label for="limit">${t('console.timeLimit')}</label>
+            <label for="limit">${t('tools.timeLimit')}</label>
             <input id="limit" type="number" min="0.001" step="any" .value=${asked ? String(asked / 1000) : ''} aria-describedby="limit-hint" @change=${this._onLimit}>
-            <p class="hint" id="limit-hint">${t('console.timeLimitHint', {time: formatDuration(timeoutMs)})}</p>
+            <p class="hint" id="limit-hint">${t('tools.timeLimitHint', {time: formatDuration(timeoutMs)})}</p>
           </div>
           <div>
-            <label for="session">${t('console.session')}</label>
+            <label for="session">${t('tools.session')}</label>
             <input id="session" .value=${sessionId} maxlength="64" autocomplete="off" spellcheck="false" aria-describedby="session-hint"
               aria-invalid=${isWrong ? 'true' : nothing} @change=${this._onSession}>
-            <p class=${isWrong ? 'field-error' : 'hint'} id="session-hint">${t(isWrong ? 'console.sessionInvalid' : 'console.sessionHint')}</p>
+            <p class=${isWrong ? 'field-error' : 'hint'} id="session-hint">${t(isWrong ? 'tools.sessionInvalid' : 'tools.sessionHint')}</p>
           </div>
         </div>
       </details>`;
@@ -108,11 +108,11 @@ export class AcToolForm extends Localized(LitElement) {
   _renderCopies(tool) {
     const request = () => ({tool: tool.name, ...this.draft});
     return html`
-      <span class="copies" role="group" aria-label=${t('console.copyAs')}>
-        ${t('console.copyAs')}
-        <ac-copy labelled label=${t('console.copy.curl')} .value=${() => asCurl(request(), location.origin)}></ac-copy>
-        <ac-copy labelled label=${t('console.copy.cli')} .value=${() => asCli(request(), tool.input_schema)}></ac-copy>
-        <ac-copy labelled label=${t('console.copy.json')} .value=${() => asJson(request())}></ac-copy>
+      <span class="copies" role="group" aria-label=${t('tools.copyAs')}>
+        ${t('tools.copyAs')}
+        <ac-copy labelled label=${t('tools.copy.curl')} .value=${() => asCurl(request(), location.origin)}></ac-copy>
+        <ac-copy labelled label=${t('tools.copy.cli')} .value=${() => asCli(request(), tool.input_schema)}></ac-copy>
+        <ac-copy labelled label=${t('tools.copy.json')} .value=${() => asJson(request())}></ac-copy>
       </span>`;
   }
 

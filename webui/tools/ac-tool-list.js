@@ -70,11 +70,11 @@ export class AcToolList extends Localized(LitElement) {
       <div class="find">
         <div class="box" role="search">
           <ac-icon name="search"></ac-icon>
-          <input type="search" .value=${live(this.query)} placeholder=${t('console.search')} aria-label=${t('console.search')}
-            title=${t('console.searchHint')} autocomplete="off" spellcheck="false" @input=${this._onInput} @keydown=${this._onInputKey}>
+          <input type="search" .value=${live(this.query)} placeholder=${t('tools.search')} aria-label=${t('tools.search')}
+            title=${t('tools.searchHint')} autocomplete="off" spellcheck="false" @input=${this._onInput} @keydown=${this._onInputKey}>
           ${this.query ? nothing : html`<kbd aria-hidden="true">/</kbd>`}
         </div>
-        <span class="visually-hidden" role="status">${this.query ? t('console.found', {n: found.length}) : ''}</span>
+        <span class="visually-hidden" role="status">${this.query ? t('tools.found', {n: found.length}) : ''}</span>
       </div>
       <div class="lists" @keydown=${this._onListKey}>${this._renderLists(found)}</div>`;
   }
@@ -84,7 +84,7 @@ export class AcToolList extends Localized(LitElement) {
     if (!found.length) return this._renderNone();
     const first = this.selected && found.some(({thing}) => thing.name === this.selected) ? this.selected : found[0].thing.name;
     const row = (/** @type {Found} */ one) => this._renderTool(one, one.thing.name === first);
-    if (this.query.trim()) return html`<ul aria-label=${t('console.title')}>${repeat(found, ({thing}) => thing.name, row)}</ul>`;
+    if (this.query.trim()) return html`<ul aria-label=${t('tools.title')}>${repeat(found, ({thing}) => thing.name, row)}</ul>`;
     const modules = [...new Set(found.map(({thing}) => thing.module))];
     return repeat(modules, (name) => name, (name) => html`
       <h2 id="of-${name}">${name}</h2>
@@ -103,8 +103,8 @@ export class AcToolList extends Localized(LitElement) {
   }
 
   _renderNone() {
-    return html`<div class="none"><p>${t('console.noneFound', {query: this.query})}</p>
-      <button class="small" @click=${() => this._ask('')}>${t('console.clearSearch')}</button></div>`;
+    return html`<div class="none"><p>${t('tools.noneFound', {query: this.query})}</p>
+      <button class="small" @click=${() => this._ask('')}>${t('tools.clearSearch')}</button></div>`;
   }
 
   get _links() {

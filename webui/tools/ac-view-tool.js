@@ -69,9 +69,9 @@ export class AcViewTool extends Localized(LitElement) {
       <div class="parts">
         <ac-tool-form .tool=${tool} .draft=${this._draft} .errors=${this._errors} ?running=${own.some(({id, state}) => id === this._watched && state === 'running')}
           @ac-draft=${this._onDraft} @ac-run=${this._onRun} @ac-reset=${this._onReset}></ac-tool-form>
-        <section class=${shown ? 'result used' : 'result'} aria-label=${t('console.result')}>
+        <section class=${shown ? 'result used' : 'result'} aria-label=${t('tools.result')}>
           ${shown ? html`<ac-run .run=${shown} @ac-cancel=${() => runs.cancel(shown.id)} @ac-again=${() => this._again(shown)}></ac-run>`
-            : html`<p class="none">${t('console.noResult')}</p>`}
+            : html`<p class="none">${t('tools.noResult')}</p>`}
           ${own.length > 1 ? html`<ac-run-list .runs=${own} selected=${shown.id} @ac-select=${this._onSelect} @ac-use=${this._onUse}
             @ac-clear=${() => runs.clear(tool.name)}></ac-run-list>` : nothing}
         </section>
@@ -114,7 +114,7 @@ export class AcViewTool extends Localized(LitElement) {
     const shownArgs = withoutSecrets(args, schema) ?? {};
     this._errors = [];
     this._selected = null;
-    this._announcement = t('console.running');
+    this._announcement = t('tools.running');
     this._watched = runs.start({tool, args, shownArgs, sessionId, timeoutMs}).id;
     void this._showResult();
   }
@@ -152,7 +152,7 @@ export class AcViewTool extends Localized(LitElement) {
     const run = runs.of(this.tool?.name ?? '').find(({id}) => id === this._watched);
     if (!run || run.state !== 'done') return;
     this._watched = null;
-    this._announcement = t('console.ended', {state: t(`console.state.${stateOf(run)}`), time: formatDuration(run.durationMs ?? 0)});
+    this._announcement = t('tools.ended', {state: t(`tools.state.${stateOf(run)}`), time: formatDuration(run.durationMs ?? 0)});
     const error = run.envelope?.error;
     if (error?.type !== 'invalid_arguments' || !Array.isArray(error.context?.errors) || run.args !== this._draft.args) return;
     this._errors = error.context.errors;

@@ -76,7 +76,7 @@ export class AcViewTools extends Localized(LitElement) {
   /** @param {string} name */
   _renderList(name) {
     return html`<div class="list">
-      ${name ? nothing : html`<h1 class="visually-hidden">${t('console.title')}</h1>`}
+      ${name ? nothing : html`<h1 class="visually-hidden">${t('tools.title')}</h1>`}
       <ac-tool-list .tools=${toolList.tools} selected=${name} query=${this.query.get('q') ?? ''} @ac-query=${this._onQuery}></ac-tool-list>
     </div>`;
   }
@@ -85,7 +85,7 @@ export class AcViewTools extends Localized(LitElement) {
   _renderTool(name) {
     const tool = toolList.find(name);
     return html`
-      ${WIDE.matches ? nothing : html`<a class="back" href="#/tools"><ac-icon name="chevron-left"></ac-icon>${t('console.back')}</a>`}
+      ${WIDE.matches ? nothing : html`<a class="back" href="#/tools"><ac-icon name="chevron-left"></ac-icon>${t('tools.back')}</a>`}
       ${tool ? html`<ac-view-tool .tool=${tool}></ac-view-tool>` : this._renderUnknown(name)}`;
   }
 
@@ -93,33 +93,33 @@ export class AcViewTools extends Localized(LitElement) {
   _renderUnknown(name) {
     const near = search(name.slice(0, 4), toolList.tools, (tool) => [tool.name]).slice(0, 3);
     return html`
-      <ac-empty icon="search" heading=${t('console.unknown', {name})}>
-        ${t('console.unknownText')}
-        ${near.length ? html`<p class="near">${t('console.near')} ${near.map(({thing}) => html`<a href=${href(['tools', thing.name])}><code>${thing.name}</code></a>`)}</p>` : nothing}
+      <ac-empty icon="search" heading=${t('tools.unknown', {name})}>
+        ${t('tools.unknownText')}
+        ${near.length ? html`<p class="near">${t('tools.near')} ${near.map(({thing}) => html`<a href=${href(['tools', thing.name])}><code>${thing.name}</code></a>`)}</p>` : nothing}
       </ac-empty>`;
   }
 
   _renderChoose() {
     const recent = runs.recent(RECENT);
     return html`
-      <ac-empty icon="wrench" heading=${t('console.choose')}>${t('console.chooseText')}</ac-empty>
+      <ac-empty icon="wrench" heading=${t('tools.choose')}>${t('tools.chooseText')}</ac-empty>
       ${recent.length ? html`
-        <section class="recent"><h2>${t('console.recent')}</h2><ul class="card">${recent.map((run) => html`
+        <section class="recent"><h2>${t('tools.recent')}</h2><ul class="card">${recent.map((run) => html`
           <li><a href=${href(['tools', run.tool])}><code>${run.tool}</code><span class="muted small">${formatTime(run.startedAt)}</span><ac-run-state .run=${run}></ac-run-state></a></li>`)}</ul>
         </section>` : nothing}`;
   }
 
   _renderEmpty() {
     return html`
-      <div class="page"><ac-empty icon="wrench" heading=${t('console.none')}>
-        ${t('console.noneText')}<a slot="actions" class="button primary" href="#/modules">${t('console.toModules')}</a>
+      <div class="page"><ac-empty icon="wrench" heading=${t('tools.none')}>
+        ${t('tools.noneText')}<a slot="actions" class="button primary" href="#/modules">${t('tools.toModules')}</a>
       </ac-empty></div>`;
   }
 
   _renderFailed() {
     return html`
-      <div class="page"><ac-error-card heading=${t('console.loadFailed')} .error=${toolList.error}>
-        <button slot="actions" @click=${() => toolList.load()}>${t('console.tryAgain')}</button>
+      <div class="page"><ac-error-card heading=${t('tools.loadFailed')} .error=${toolList.error}>
+        <button slot="actions" @click=${() => toolList.load()}>${t('tools.tryAgain')}</button>
       </ac-error-card></div>`;
   }
 

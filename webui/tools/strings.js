@@ -1,5 +1,5 @@
 /** Texts of the console: the list of tools, the page of a tool, its runs. */
-export const consoleTexts = {
+export const tools = {
   en: {
     title: 'Tools',
     search: 'Find a tool',

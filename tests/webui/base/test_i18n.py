@@ -1,9 +1,11 @@
 """Both languages are complete, and numbers, times and plurals are those of the language."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+PAGE = Path(__file__).resolve().parents[3] / "webui"
 TEXTS = """import('/static/base/all-strings.js').then(({strings}) => strings)"""
 SAMPLES = """import('/static/base/i18n.js').then((
     {setLocale, t, formatBytes, formatDuration, formatNumber, formatTime},
@@ -30,15 +32,25 @@ async def test_each_text_exists_in_both_languages_with_the_same_values(start_web
     page = await ui.page()
     strings = await page.evaluate(TEXTS)
     assert {"shell", "modules"} <= set(strings)
-    for area, languages in strings.items():
-        assert set(languages) == {"en", "zh"}, area
+    for room, languages in strings.items():
+        assert set(languages) == {"en", "zh"}, room
         english, chinese = languages["en"], languages["zh"]
-        assert english.keys() == chinese.keys(), area
+        assert english.keys() == chinese.keys(), room
         for key, text in english.items():
-            assert placeholders(text) == placeholders(chinese[key]), f"{area}.{key}"
-            assert all(form.strip() for form in [*forms(text), *forms(chinese[key])]), f"{area}.{key}"
-            assert isinstance(text, str) or {"one", "other"} <= set(text), f"{area}.{key}"
-            assert isinstance(chinese[key], str) or "other" in chinese[key], f"{area}.{key}"
+            assert placeholders(text) == placeholders(chinese[key]), f"{room}.{key}"
+            assert all(form.strip() for form in [*forms(text), *forms(chinese[key])]), f"{room}.{key}"
+            assert isinstance(text, str) or {"one", "other"} <= set(text), f"{room}.{key}"
+            assert isinstance(chinese[key], str) or "other" in chinese[key], f"{room}.{key}"
+
+
+@pytest.mark.source_tree
+async def test_each_text_that_is_shown_exists(start_webui):
+    page = await (await start_webui()).page()
+    strings = await page.evaluate(TEXTS)
+    known = {f"{room}.{key}" for room, languages in strings.items() for key in languages["en"]}
+    shown = {key for path in PAGE.rglob("*.js") for key in re.findall(r"\bt\('([^']+)'[,)]", path.read_text("utf-8"))}
+    assert len(shown) > 400
+    assert shown - known == set()
 
 
 @pytest.mark.parametrize(

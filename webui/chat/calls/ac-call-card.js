@@ -134,7 +134,7 @@ export class AcCallCard extends Localized(LitElement) {
       <div class="body">
         ${tool?.effects.length || call.kind === 'client' ? html`<div class="facts">
           ${tool ? html`<ac-tool-effects .effects=${tool.effects}></ac-tool-effects>` : nothing}
-          ${tool?.annotations?.openWorldHint ? html`<span>${t('console.hint.openWorld')}</span>` : nothing}
+          ${tool?.annotations?.openWorldHint ? html`<span>${t('tools.hint.openWorld')}</span>` : nothing}
           ${call.kind === 'client' ? html`<span>${t('chat.clientTool')}</span>` : nothing}
         </div>` : nothing}
         <ac-arguments .value=${call.arguments} .schema=${tool?.input_schema ?? null}></ac-arguments>
@@ -150,7 +150,7 @@ export class AcCallCard extends Localized(LitElement) {
     return html`
       <div class="facts">
         ${answeredBy ? html`<span>${t(by, {by: answeredBy})}</span>` : nothing}
-        ${callId && state !== 'waiting' ? html`<a href=${href(['activity', callId])}>${t('console.toActivity')}</a>` : nothing}
+        ${callId && state !== 'waiting' ? html`<a href=${href(['activity', callId])}>${t('tools.toActivity')}</a>` : nothing}
       </div>`;
   }
 

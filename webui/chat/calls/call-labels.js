@@ -21,7 +21,7 @@ export function endSummary(envelope) {
     const count = (/** @type {string} */ kind) => formatNumber(lines.filter((line) => line.kind === kind).length);
     return `+${count('added')} −${count('removed')}`;
   }
-  if (envelope?.content?.some(({type}) => type === 'image')) return t('result.image');
+  if (envelope?.content?.some(({type}) => type === 'image')) return t('results.image');
   return t('chat.state.done');
 }
 

@@ -78,7 +78,7 @@ export class AcChatComposer extends Localized(LitElement) {
       return html`<button class="icon send" aria-label=${t('chat.stop')} title=${t('chat.stop')} ?disabled=${this.isStopping} @click=${() => this._fire('ac-stop')}><ac-icon name="square"></ac-icon></button>`;
     }
     const isOff = !this.text.trim() || this.isSending || (!isCall && !this.mayChat);
-    return html`<button class="primary icon send" aria-label=${t(isCall ? 'console.run' : 'chat.send')} title=${t(isCall ? 'console.run' : 'chat.send')} ?disabled=${isOff} @click=${this._send}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
+    return html`<button class="primary icon send" aria-label=${t(isCall ? 'tools.run' : 'chat.send')} title=${t(isCall ? 'tools.run' : 'chat.send')} ?disabled=${isOff} @click=${this._send}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
   }
 
   _renderCompletions() {
