@@ -7,13 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
 from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
-from agentcore.chat.model.provider import (
-    DEFAULT_PROVIDER,
-    PROVIDERS,
-    Provider,
-    ProviderName,
-    provider_and_model,
-)
+from agentcore.chat.model.provider import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.errors import ToolError
 from agentcore.rules.call_facts import ApprovalMode
 
@@ -203,11 +197,7 @@ class ChatSettings:
     @property
     def _reachable(self) -> list[Provider]:
         """The providers that have a key or an address."""
-        return [
-            provider
-            for provider in PROVIDERS.values()
-            if self._environ.get(provider.key_variable) or self._environ.get(provider.base_url_variable)
-        ]
+        return [provider for provider in PROVIDERS.values() if provider.is_in(self._environ)]
 
     def _unknown(self, name: str) -> ToolError:
         known = list(self.models)

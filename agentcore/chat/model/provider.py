@@ -37,6 +37,10 @@ class Provider:
     model_prefix: str
     adapter: str
 
+    def is_in(self, environ: Mapping[str, str]) -> bool:
+        """Whether the environment has a key or an address of it."""
+        return bool(environ.get(self.key_variable) or environ.get(self.base_url_variable))
+
     def request_headers(self, key: str) -> dict[str, str]:
         """The headers of a request; without a key where it is empty, as local servers want it."""
         header, before = self.key_header

@@ -52,7 +52,7 @@ class ProviderKeys:
         """The environment, with what was entered where it says nothing of a provider."""
         merged = dict(self._environ)
         for provider, stored in self._stored.items():
-            if self._is_in_environment(provider):
+            if PROVIDERS[provider].is_in(self._environ):
                 continue
             if stored.key is not None:
                 merged[PROVIDERS[provider].key_variable] = stored.key.get_secret_value()
@@ -62,7 +62,7 @@ class ProviderKeys:
 
     def origin(self, provider: ProviderName) -> KeyOrigin | None:
         """Where the key of a provider comes from; None: there is none."""
-        if self._is_in_environment(provider):
+        if PROVIDERS[provider].is_in(self._environ):
             return "environment" if self._environ.get(PROVIDERS[provider].key_variable) else None
         stored = self._stored.get(provider)
         return "stored" if stored is not None and stored.key is not None else None
@@ -94,10 +94,6 @@ class ProviderKeys:
                 raise ToolError("config_changed", message, provider=provider)
             others = {name: stored for name, stored in self._stored.items() if name != provider}
             await self._write(others if after == _NOTHING else {**others, provider: after})
-
-    def _is_in_environment(self, provider: ProviderName) -> bool:
-        variables = (PROVIDERS[provider].key_variable, PROVIDERS[provider].base_url_variable)
-        return any(self._environ.get(variable) for variable in variables)
 
     def _read(self) -> dict[ProviderName, StoredProvider]:
         content = read_private_file(self._path, _FILE_LIMIT_BYTES)
