@@ -388,7 +388,7 @@ async def test_call_that_ends_while_the_list_loads_is_shown_once(ui):
         """async () => {
             const {client} = await import('/static/client/client.js');
             client.on('call.finished', () => console.log('told'));
-            client.events._tell('events.reset', {});
+            client.events._emit('events.reset', {});
         }"""
     )
     await expect(rows(page)).to_have_text([re.compile("Rome"), re.compile("Oslo")])
