@@ -68,8 +68,8 @@ class UrlPattern:
         if self._path is None:
             return True
         path = parsed.path or "/"
-        asked = path if parsed.query is None else f"{path}?{parsed.query}"
-        return fnmatchcase(asked, self._path) or fnmatchcase(path, self._path)
+        requested = path if parsed.query is None else f"{path}?{parsed.query}"
+        return fnmatchcase(requested, self._path) or fnmatchcase(path, self._path)
 
 
 def origin_of(url: str) -> str | None:

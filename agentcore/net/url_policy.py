@@ -213,7 +213,7 @@ async def _look_up(host: str, port: int) -> list[str]:
         message = f"No address is known for the host {host!r} ({exc}); check its spelling."
         is_temporary = isinstance(exc, socket.gaierror) and exc.errno == socket.EAI_AGAIN
         raise ToolError("host_not_found", message, retryable=is_temporary, host=host) from exc
-    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def _is_of_this_machine(address: "Address") -> bool:

@@ -163,17 +163,17 @@ def _start(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
     Raises:
         OSError: It cannot be run; its errno is that of the failed step.
     """
-    said, saying = os.pipe()
+    read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             _become(request, folder, stdio)
         except OSError as exc:
-            os.write(saying, HEADER.pack(exc.errno or 0))
+            os.write(write_end, HEADER.pack(exc.errno or 0))
         finally:
             os._exit(127)
-    os.close(saying)
-    with os.fdopen(said, "rb") as pipe:
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as pipe:
         answer = pipe.read(HEADER.size)
     if answer:
         os.waitpid(pid, 0)

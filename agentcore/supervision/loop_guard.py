@@ -97,13 +97,13 @@ class LoopGuard:
         *lines, self._received = (self._received + received).split(b"\n")
         for line in lines:
             try:
-                told = json.loads(line)
+                message = json.loads(line)
             except ValueError:  # cut off: the server could not send all of it
                 continue
-            if "modules" in told:
-                self._modules = told["modules"]
-            elif "holder" in told:
-                self._holder = Holder(**told["holder"])
+            if "modules" in message:
+                self._modules = message["modules"]
+            elif "holder" in message:
+                self._holder = Holder(**message["holder"])
         return bool(received)
 
     def _look(self) -> bool:
@@ -148,13 +148,12 @@ class LoopGuard:
             self._ask_at_s = self._held_s + _ASK_AGAIN_S
             return
         self._holder = holder
-        told = holder._asdict()
         with contextlib.suppress(OSError):
-            self._control.sendall(json.dumps({"holder": told}).encode() + b"\n")
-        self._log("warning", "event_loop_blocked", module=told["module"], tool=told["tool"], frames=told["frames"])
+            self._control.sendall(json.dumps({"holder": holder._asdict()}).encode() + b"\n")
+        self._log("warning", "event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
     def _find(self) -> Holder:
-        folders = {name: told["folders"] for name, told in self._modules.items()}
+        folders = {name: module["folders"] for name, module in self._modules.items()}
         first = holder_of(self._threads.stack(self._threads.busiest), folders)
         if not first.module and self._threads.busiest:
             first = max(first, holder_of(self._threads.stack(), folders), key=lambda holder: bool(holder.module))
@@ -187,18 +186,16 @@ class LoopGuard:
 
     def _end(self) -> bool:
         """End the server with what it has started: by its own exit code, else by force. False: it need not be."""
-        if self._holder is None:
-            self._holder = self._find()
-        told = self._holder._asdict()
+        holder = self._holder = self._holder or self._find()
         self._log(
             "error",
             "server_ended_by_loop_guard",
-            module=told["module"],
-            tool=told["tool"],
+            module=holder.module,
+            tool=holder.tool,
             held_s=round(self._held_s, 1),
             limit_s=self._orders["limit_s"],
             exit_code=int(EXIT_SIGNAL),
-            frames=told["frames"],
+            frames=holder.frames,
         )
         if time.monotonic() - self._looked_at > _STALLED_S:  # nobody reads the log: the server waits for that as well
             self._held_s = 0.0

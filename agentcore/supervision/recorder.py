@@ -101,13 +101,13 @@ class Recorder:
         return parts
 
     def _copy(self, parts: Sequence[memoryview], track: int) -> None:
-        place = self._page[1 + 2 * track]
+        position = self._page[1 + 2 * track]
         for part in parts:
             done = 0
-            for room in self._room(track, place, len(part)):
+            for room in self._room(track, position, len(part)):
                 room[:] = part[done : done + len(room)]
                 done += len(room)
-            place += len(part)
+            position += len(part)
 
 
 class _Stream:

@@ -45,8 +45,8 @@ class Index:
         """Make a page the newest one."""
         edition = self._numbers[0] + 1
         begin = 1 + edition % 2 * PAGE
-        for place, number in enumerate(page, begin):
-            self._numbers[place] = number
+        for index, number in enumerate(page, begin):
+            self._numbers[index] = number
         self._numbers[0] = edition
 
 

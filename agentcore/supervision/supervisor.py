@@ -201,17 +201,17 @@ class SupervisedProcess:
             self._fail("its supervisor was killed")
             self.abandon()
 
-    def _take(self, told: Mapping[str, int]) -> None:
-        if "started" in told and not self._started.done():
-            self._keeper = told["started"]
+    def _take(self, message: Mapping[str, int]) -> None:
+        if "started" in message and not self._started.done():
+            self._keeper = message["started"]
             self._started.set_result(None)
-        elif "failed" in told:
-            self._fail(os.strerror(told["failed"]), told["failed"])
-        elif "exited" in told:
-            self.exit_code = told["exited"]
-        elif "wrote" in told:
+        elif "failed" in message:
+            self._fail(os.strerror(message["failed"]), message["failed"])
+        elif "exited" in message:
+            self.exit_code = message["exited"]
+        elif "wrote" in message:
             self._tell_of_output()
-        elif "ended" in told and self._recording is not None and not self._over.done():
+        elif "ended" in message and self._recording is not None and not self._over.done():
             self._over.set_result(None)
 
     def _fail(self, message: str, errno: int = 0) -> None:

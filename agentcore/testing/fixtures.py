@@ -23,7 +23,7 @@ class _Running:
 
     async def start(self, home: str, way: str, plan: "HostPlan") -> Any:
         """Enter `agentcore.testing.HOME.WAY`, which is imported now: pytest loads these fixtures in every run."""
-        opened = import_module("agentcore.host.held_context").Held.open(
+        opened = import_module("agentcore.host.context_task").ContextTask.open(
             getattr(import_module(f"agentcore.testing.{home}"), way)(plan, self._folders.mktemp("agentcore")), way
         )
         held = await opened

@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from agentcore.api import Module
 from agentcore.api.context import Principal
 from agentcore.host import Host, load_config
-from agentcore.host.held_context import Held
+from agentcore.host.context_task import ContextTask
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
 from agentcore.store import StateDir
@@ -109,7 +109,7 @@ async def make_server(tmp_path: Path) -> AsyncIterator[MakeServer]:
             variables = {"AGENTCORE_STATE_DIR": str(tmp_path / "state"), **(environ or {})}
             config = load_config(folder / "app.json", variables)
             state = stack.enter_context(StateDir.open(config.file, environ=variables))
-            held = await Held.open(Host.open(config, state, given), "host")
+            held = await ContextTask.open(Host.open(config, state, given), "host")
             stack.push_async_callback(held.close)
             application = create_app(held.value, **options)
             server = TestServer(application)

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route, async_playwright, expect
 
-from agentcore.host.held_context import Held
+from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
 from agentcore.server.http.application import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
@@ -72,7 +72,7 @@ class WebUi:
         allowed_errors: Texts of console messages and uncaught errors that a test wants; any other fails the test.
     """
 
-    held: Held[ServerClient]
+    held: ContextTask[ServerClient]
     plan: HostPlan
     folder: Path
     browser: Browser
@@ -135,7 +135,7 @@ class WebUi:
     async def restart(self) -> None:
         """Stop the server, and start it again in the same folder, at another address."""
         await self.stop()
-        self.held = await Held.open(running_server(self.plan, self.folder), "server")
+        self.held = await ContextTask.open(running_server(self.plan, self.folder), "server")
 
     async def lose_connection(self, page: Page) -> None:
         """Break the page's connections, and let it reach nothing until it is set online again."""
@@ -206,7 +206,7 @@ async def start_webui(browser: Browser, tmp_path_factory: pytest.TempPathFactory
             ]
             document = {"modules": listed, **(config or {})}
             wanted = HostPlan(modules, document, is_failure_expected=True, **plan)
-            held = await Held.open(running_server(wanted, folder), "server")
+            held = await ContextTask.open(running_server(wanted, folder), "server")
             ui = WebUi(held, wanted, folder, browser, AsyncExitStack())
             stack.push_async_callback(ui.stop)
             await stack.enter_async_context(ui.stack)

@@ -19,7 +19,7 @@ from agentcore.config.app_config import load_config
 from agentcore.config.workspace import prepare_roots
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.containment.ending import bounded_runner
-from agentcore.host.held_context import Held
+from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
 from agentcore.host.secrecy import keep_secrets
 from agentcore.store.state.state_dir import StateDir
@@ -44,7 +44,7 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     for notice in config.notices:
         note(notice)
     with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
-        held = runner.run(Held.open(Host.open(config, state), "host"))
+        held = runner.run(ContextTask.open(Host.open(config, state), "host"))
         try:
             held.value.approvals.ask_at_terminal(TerminalApprover.if_there_is_a_terminal(held.value))
             yield LocalHost(runner, held.value)

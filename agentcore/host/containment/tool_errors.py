@@ -21,14 +21,14 @@ def plain_error(exc: ToolError) -> ToolError:
     Raises:
         WrongToolError: Its type is no snake_case word, so that nobody could tell it from another.
     """
-    said = attributes_of(exc)
-    kind = said.get("type")
+    attributes = attributes_of(exc)
+    kind = attributes.get("type")
     if type(kind) is not str or not _TYPE.fullmatch(kind):
         found = repr(kind[:100]) if type(kind) is str else type_name(kind)
         raise WrongToolError(f"the type of a ToolError must be a snake_case word of at most 64 characters, not {found}")
-    retryable, untrusted = said.get("retryable") is True, said.get("untrusted") is not False
-    error = ToolError(kind, _message(said.get("message")), retryable=retryable, untrusted=untrusted)
-    context = said.get("context")
+    retryable, untrusted = attributes.get("retryable") is True, attributes.get("untrusted") is not False
+    error = ToolError(kind, _message(attributes.get("message")), retryable=retryable, untrusted=untrusted)
+    context = attributes.get("context")
     error.context = shown(context, limit_chars=ERROR_CHARS) if issubclass(type(context), dict) and context else {}
     return error
 

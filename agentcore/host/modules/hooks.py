@@ -71,10 +71,10 @@ def _refuse_options(implementations: Iterable[pluggy.HookImpl]) -> None:
         TypeError: An implementation asks for a place in an order, or wants to wrap others.
     """
     for impl in implementations:
-        asked = [option for option in ("tryfirst", "trylast", "wrapper", "hookwrapper") if getattr(impl, option)]
-        if asked:
+        options = [option for option in ("tryfirst", "trylast", "wrapper", "hookwrapper") if getattr(impl, option)]
+        if options:
             raise TypeError(
-                f"its {impl.function.__name__} asks for {', '.join(asked)}; each module's hooks are called on their "
+                f"its {impl.function.__name__} asks for {', '.join(options)}; each module's hooks are called on their "
                 "own, so that there is no order and nothing to wrap: use a plain @hookimpl"
             )
 

@@ -27,9 +27,9 @@ def compile_schema(schema: dict[str, Any]) -> Validate:
     try:
         validator = jsonschema_rs.validator_for(schema, pattern_options=options, offline=True)
     except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as exc:
-        place = path_of(getattr(exc, "instance_path", ()))
-        said = str(getattr(exc, "message", exc)).partition("\n")[0][:_MESSAGE_CHARS]
-        raise ValueError(f"it is no JSON Schema that can be used: {place + ': ' if place else ''}{said}") from exc
+        path = path_of(getattr(exc, "instance_path", ()))
+        message = str(getattr(exc, "message", exc)).partition("\n")[0][:_MESSAGE_CHARS]
+        raise ValueError(f"it is no JSON Schema that can be used: {path + ': ' if path else ''}{message}") from exc
 
     def validate(value: Any) -> list[dict[str, str]]:
         if validator.is_valid(value):

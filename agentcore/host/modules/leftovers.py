@@ -92,18 +92,18 @@ def _is_its_task(task: "asyncio.Task[Any]", owners: Collection[str], source_dirs
 def _threads(owners: Collection[str], source_dirs: tuple[str, ...]) -> Iterator[str]:
     frames = sys._current_frames()  # noqa: SLF001
     for thread in threading.enumerate():
-        frame, place = frames.get(thread.ident or 0), ""
-        while frame is not None and not place:
+        frame, where = frames.get(thread.ident or 0), ""
+        while frame is not None and not where:
             if frame.f_code.co_filename.startswith(source_dirs):
-                place = f", at {frame.f_code.co_filename}:{frame.f_lineno}"
+                where = f", at {frame.f_code.co_filename}:{frame.f_lineno}"
             frame = frame.f_back
         if thread is threading.current_thread():
             continue
         if isinstance(thread, WorkerThread):
-            if place:
-                yield f"a call in a thread that goes on{place}"
-        elif place or owner_of_thread(thread) in owners:
-            yield f"the thread {thread.name!r}{place}"
+            if where:
+                yield f"a call in a thread that goes on{where}"
+        elif where or owner_of_thread(thread) in owners:
+            yield f"the thread {thread.name!r}{where}"
 
 
 async def _end_children(owners: Collection[str]) -> list[str]:
@@ -141,8 +141,8 @@ def _watched(owners: Collection[str]) -> Iterator[str]:
 def _changed(source_dirs: tuple[str, ...], before: Surroundings, state: StateDir) -> Iterator[str]:
     watched = {key.fd for key in asyncio.get_running_loop()._selector.get_map().values()}  # type: ignore[attr-defined]  # noqa: SLF001
     for fd, what in _descriptors().items():
-        if before.descriptors.get(fd) != what and fd not in watched and (said := _lasting(fd, state.path)):
-            yield f"{said}, open since it was started"
+        if before.descriptors.get(fd) != what and fd not in watched and (opened := _lasting(fd, state.path)):
+            yield f"{opened}, open since it was started"
     for number, former in before.signals.items():
         handler = signal.getsignal(number)
         code = getattr(handler, "__code__", None)
@@ -190,5 +190,5 @@ def _described(fd: int) -> str:
             listens = opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
     except OSError:
         return f"a pipe (descriptor {fd})"
-    place = f" at {address[0]}:{address[1]}" if isinstance(address, tuple) else ""
-    return f"a socket{' that listens' if listens else ''}{place}"
+    where = f" at {address[0]}:{address[1]}" if isinstance(address, tuple) else ""
+    return f"a socket{' that listens' if listens else ''}{where}"

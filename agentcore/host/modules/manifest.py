@@ -66,29 +66,29 @@ def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
         TypeError: It is no module: a wrong name, an attribute that holds something else than expected, a hook with a
             wrong signature; the message says which.
     """
-    said = _Attributes(plugin, name)
-    own_name = said.get("name")
-    if own_name is not None and read_text(own_name, said.place("name")) != name:
+    attributes = _Attributes(plugin, name)
+    own_name = attributes.get("name")
+    if own_name is not None and read_text(own_name, attributes.where("name")) != name:
         raise TypeError(
             f"it calls itself {read_text(own_name, 'name')!r}, but is registered as {name!r}; the two must be equal"
         )
     hooks = implementations(plugin, name)
     execute = hooks.get("execute_tool_call")
-    limit_s, title = said.get("init_timeout_s"), said.get("title")
+    limit_s, title = attributes.get("init_timeout_s"), attributes.get("title")
     config_key, settings = settings_of(plugin, name)
     return Manifest(
-        title=title_in(read_title(title, said.place("title")), locale) if title is not None else title_of(name),
+        title=title_in(read_title(title, attributes.where("title")), locale) if title is not None else title_of(name),
         description=_summary(plugin),
         config_key=config_key,
-        requires=said.names("requires"),
-        stands_in_for=said.names("stands_in_for"),
-        claims=said.texts("claims", "absolute paths", _CLAIM),
+        requires=attributes.names("requires"),
+        stands_in_for=attributes.names("stands_in_for"),
+        claims=attributes.texts("claims", "absolute paths", _CLAIM),
         runs_scripts_in_page=read_flag(
-            said.get("runs_scripts_in_page", default=False), said.place("runs_scripts_in_page")
+            attributes.get("runs_scripts_in_page", default=False), attributes.where("runs_scripts_in_page")
         ),
         init_timeout_s=None
         if limit_s is None
-        else read_number(limit_s, said.place("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
+        else read_number(limit_s, attributes.where("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
         settings=settings,
         hooks=hooks,
         executes_async=execute is not None and inspect.iscoroutinefunction(execute.function),
@@ -101,10 +101,10 @@ def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
     Raises:
         TypeError: One of the two is something else than expected.
     """
-    said = _Attributes(target, name)
-    key = said.get("config_key")
-    where = said.place("config_key")
-    declared = _settings(said.get("Settings"), said.place("Settings"))
+    attributes = _Attributes(target, name)
+    key = attributes.get("config_key")
+    where = attributes.where("config_key")
+    declared = _settings(attributes.get("Settings"), attributes.where("Settings"))
     return name if key is None else read_text(key, where, pattern=_NAME), declared
 
 
@@ -128,14 +128,14 @@ class _Attributes:
         value = getattr(self._plugin, attribute, None)
         return default if value is None else value
 
-    def place(self, attribute: str) -> str:
+    def where(self, attribute: str) -> str:
         return f"{attribute} of module {self._name!r}"
 
     def texts(self, attribute: str, expected: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
-        return read_texts(self.get(attribute, default=()), self.place(attribute), expected, pattern=pattern)
+        return read_texts(self.get(attribute, default=()), self.where(attribute), expected, pattern=pattern)
 
     def flag(self, attribute: str) -> bool:
-        return read_flag(self.get(attribute, default=False), self.place(attribute))
+        return read_flag(self.get(attribute, default=False), self.where(attribute))
 
     def names(self, attribute: str) -> tuple[str, ...]:
         return self.texts(attribute, "names of modules", _NAME)

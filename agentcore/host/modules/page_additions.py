@@ -51,21 +51,21 @@ def _calls(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def _lines(call: ast.Call, file: Path) -> Iterator[str]:
-    place = f"{file.name}:{call.lineno}"
+    where = f"{file.name}:{call.lineno}"
     if any(keyword.arg is None for keyword in call.keywords) or any(isinstance(one, ast.Starred) for one in call.args):
-        yield f"what {place} says when it runs"
+        yield f"what {where} says when it runs"
         return
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     given |= {name: call.args[at] for name, at in _POSITIONS.items() if len(call.args) > at}
     if (policy := _value(given.get("csp"))) is not None:
-        yield from _policy_lines(policy, place)
+        yield from _policy_lines(policy, where)
     if (script := _value(given.get("page_script"))) is not None:
-        yield f"page_script {script}" if isinstance(script, str) else f"page_script as {place} says when it runs"
+        yield f"page_script {script}" if isinstance(script, str) else f"page_script as {where} says when it runs"
 
 
-def _policy_lines(policy: Any, place: str) -> Iterator[str]:
+def _policy_lines(policy: Any, where: str) -> Iterator[str]:
     if not isinstance(policy, dict):
-        yield f"the policy that {place} says when it runs"
+        yield f"the policy that {where} says when it runs"
         return
     for directive, sources in sorted(policy.items(), key=lambda entry: str(entry[0])):
         words = [str(source) for source in sources] if isinstance(sources, list | tuple | set) else [str(sources)]

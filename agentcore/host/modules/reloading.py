@@ -68,8 +68,8 @@ class Reload:
             whose = "" if record.failure is not None else f" of module {failed!r}"
             old = self._old[record.name]
             old.rivals, old.traceback = record.rivals, _traceback_of(record)
-            said = failure_text(failure if record.failure is None else record.failure)
-            self._note(old, f"the code on the disk{whose} was not loaded: {said}; the code from before goes on")
+            reason = failure_text(failure if record.failure is None else record.failure)
+            self._note(old, f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on")
 
     async def _replace(self, new: Sequence[ModuleRecord]) -> None:
         names = [
@@ -84,7 +84,7 @@ class Reload:
 
     async def _bring_back(self, names: Sequence[str], failed: Sequence[ModuleRecord]) -> None:
         """Start the code from before again, of all that ran: the new code of one of them did not start."""
-        said = "; ".join(f"module {record.name!r}: {record.reason}" for record in failed)
+        reasons = "; ".join(f"module {record.name!r}: {record.reason}" for record in failed)
         await self._lifecycle.stop(names)
         await self._put_back()
         again = [_again(self._old[name], with_settings=True) for name in names if self._ran(name)]
@@ -94,10 +94,10 @@ class Reload:
                 continue
             cause = next((each for each in failed if each.name == record.name), None)
             if record.state == "ready":
-                self._note(record, f"the new code did not start ({said}); the code from before was started again")
+                self._note(record, f"the new code did not start ({reasons}); the code from before was started again")
                 record.traceback = "" if cause is None else cause.traceback
             else:
-                self._note(record, f"the new code did not start ({said}), and the code from before did not either")
+                self._note(record, f"the new code did not start ({reasons}), and the code from before did not either")
 
     async def _put_back(self) -> None:
         """Have imports find the code from before."""
@@ -108,14 +108,14 @@ class Reload:
         """Whether a module was running before: nothing else is lost by a reload, or brought back after it."""
         return name in self._ready
 
-    def _note(self, record: ModuleRecord, said: str) -> None:
-        record.reload_error = said
-        log.error("module_not_reloaded", module=record.name, reason=said)
+    def _note(self, record: ModuleRecord, reason: str) -> None:
+        record.reload_error = reason
+        log.error("module_not_reloaded", module=record.name, reason=reason)
         self._lifecycle.tell(record)
 
 
 def _traceback_of(record: ModuleRecord) -> str:
-    # wrong settings are no defect, and neither is what was said before anything was imported
+    # wrong settings are no defect, and neither is what was found before anything was imported
     if record.failure is None or issubclass(type(record.failure), AgentcoreError):
         return ""
     return end_of_traceback(record.failure)

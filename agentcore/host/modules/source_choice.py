@@ -54,7 +54,7 @@ class SourceChoice:
         self._config, self._store, self._changes, self._use = config, store, changes, use
         self._chosen: dict[str, SourceRow] = {}
         self._refused: set[tuple[str, str]] = set()
-        self._asked: dict[tuple[str, str], str] = {}
+        self._proposed: dict[tuple[str, str], str] = {}
 
     async def restore(self) -> None:
         """Load what was said."""
@@ -137,8 +137,8 @@ class SourceChoice:
 
     def withdraw(self, name: str) -> None:
         """Ask no more about a module."""
-        for key in [key for key in self._asked if key[0] == name]:
-            self._changes.withdraw(self._asked.pop(key))
+        for key in [key for key in self._proposed if key[0] == name]:
+            self._changes.withdraw(self._proposed.pop(key))
 
     async def proposal(self, name: str, source: str) -> tuple[Proposal, Found]:
         """What a person confirms who wants a source behind a module.
@@ -160,8 +160,8 @@ class SourceChoice:
         before = self._chosen.get(name)
         if before is not None and before.source == self._kept(found.source):
             return ()
-        said = [f"- {before.source} {before.version}".rstrip()] if before is not None else []
-        return ((f"module {name}", "\n".join([*said, f"+ {described(found)}", ""])),)
+        removed = [f"- {before.source} {before.version}".rstrip()] if before is not None else []
+        return ((f"module {name}", "\n".join([*removed, f"+ {described(found)}", ""])),)
 
     # -- asking ------------------------------------------------------------------------------------------------
 
@@ -169,10 +169,10 @@ class SourceChoice:
         """Have these wait for a person, and nothing else of this module; what waits already waits on."""
         wanted = {(name, described(each)): each for each in found if not self.is_refused(name, each)}
         waiting = {change.change_id for change in self._changes.waiting}
-        for key in [key for key in self._asked if key[0] == name and key not in wanted]:
-            self._changes.withdraw(self._asked.pop(key))
+        for key in [key for key in self._proposed if key[0] == name and key not in wanted]:
+            self._changes.withdraw(self._proposed.pop(key))
         for key, each in wanted.items():
-            if self._asked.get(key) not in waiting:
+            if self._proposed.get(key) not in waiting:
                 self._propose(name, each)
 
     def _propose(self, name: str, found: Found) -> None:
@@ -183,7 +183,7 @@ class SourceChoice:
             log.warning("module_source_not_asked", module=name, found=described(found), reason=exc.message)
         else:
             log.warning("module_source_waits", module=name, found=described(found))
-            self._asked[name, described(found)] = change.change_id
+            self._proposed[name, described(found)] = change.change_id
 
     def _proposal(self, name: str, found: Found) -> Proposal:
         return Proposal("module_source", name, (found.source,), self.difference(name, found), lasts=True)

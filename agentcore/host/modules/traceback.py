@@ -9,11 +9,11 @@ LINES = 400
 
 def end_of_traceback(exc: BaseException) -> str:
     """The end of a traceback as text, without the calls by which the host got to the module."""
-    told = traceback_of(exc, is_of_module)
-    return "\n".join(told.splitlines()[-LINES:])
+    text = traceback_of(exc, is_of_module)
+    return "\n".join(text.splitlines()[-LINES:])
 
 
 def failure_text(exc: BaseException) -> str:
     """Why a module could not be started, in a sentence: the type's name stands there only where it tells something."""
-    is_said = issubclass(type(exc), AgentcoreError | RuntimeError | TimeoutError)
-    return (text_of(exc) or type_name(exc)) if is_said else reason_of(exc)
+    names_itself = issubclass(type(exc), AgentcoreError | RuntimeError | TimeoutError)
+    return (text_of(exc) or type_name(exc)) if names_itself else reason_of(exc)

@@ -104,11 +104,11 @@ def invalid_arguments(tool: str, schema: dict[str, Any], errors: list[dict[str, 
         schema: Its schema.
         errors: What is wrong, as `{path, message}`.
     """
-    said = "; ".join(f"{error['path'] or 'arguments'}: {error['message']}" for error in errors[:3])
-    more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""  # noqa: PLR2004 - as many as were said
+    problems = "; ".join(f"{error['path'] or 'arguments'}: {error['message']}" for error in errors[:3])
+    more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""  # noqa: PLR2004 - as many as are shown
     return ToolError(
         "invalid_arguments",
-        f"{tool} was not called: {said}{more}.",
+        f"{tool} was not called: {problems}{more}.",
         errors=errors[:VALIDATION_ERRORS],
         parameters=list(schema.get("properties", {})),
     )

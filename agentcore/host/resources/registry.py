@@ -28,7 +28,7 @@ OnRelease = Callable[[Resource], Awaitable[None]]
 
 
 @dataclass(eq=False)
-class _Held:
+class _Entry:
     resource: Resource
     owner: str
     on_release: OnRelease | None = None
@@ -43,8 +43,8 @@ class ResourceRegistry:
 
     def __init__(self, events: EventBus) -> None:
         self._events = events
-        self._held: dict[str, _Held] = {}
-        self._planned: dict[tuple[str, str], _Held] = {}
+        self._entries: dict[str, _Entry] = {}
+        self._planned: dict[tuple[str, str], _Entry] = {}
         self._next_index: dict[tuple[str, str], int] = {}
 
     def create(
@@ -62,12 +62,12 @@ class ResourceRegistry:
         Raises:
             ToolError: `too_many_resources`.
         """
-        held = self._make(owner, resource_type, session_id)
-        held.resource.adapter_type, held.on_release = adapter_type, on_release
-        held.resource.keys.update(keys or {})
-        self._held[held.resource.resource_id] = held
-        self._changed(held.resource)
-        return held.resource
+        entry = self._make(owner, resource_type, session_id)
+        entry.resource.adapter_type, entry.on_release = adapter_type, on_release
+        entry.resource.keys.update(keys or {})
+        self._entries[entry.resource.resource_id] = entry
+        self._changed(entry.resource)
+        return entry.resource
 
     def plan(self, owner: str, resource_type: str, session_id: str) -> Resource:
         """The resource that a call will act on, if it runs: it has its id, and lives from `begin` on.
@@ -77,41 +77,41 @@ class ResourceRegistry:
         Raises:
             ToolError: `too_many_resources`.
         """
-        place = (session_id, resource_type)
-        held = self._planned.get(place)
-        if held is None:
-            held = self._planned[place] = self._make(owner, resource_type, session_id)
-            held.is_planned = True
-        return held.resource
+        series = (session_id, resource_type)
+        entry = self._planned.get(series)
+        if entry is None:
+            entry = self._planned[series] = self._make(owner, resource_type, session_id)
+            entry.is_planned = True
+        return entry.resource
 
     def planned(self, resource_id: str) -> Resource | None:
         """The resource of this id that is planned and does not live yet."""
         return next(
-            (held.resource for held in self._planned.values() if held.resource.resource_id == resource_id), None
+            (entry.resource for entry in self._planned.values() if entry.resource.resource_id == resource_id), None
         )
 
     def begin(self, resource: Resource) -> None:
         """Let a planned resource live; nothing to do for any other."""
-        place = (resource.session_id, resource.resource_type)
-        held = self._planned.get(place)
-        if held is None or held.resource is not resource:
+        series = (resource.session_id, resource.resource_type)
+        entry = self._planned.get(series)
+        if entry is None or entry.resource is not resource:
             return
-        del self._planned[place]
+        del self._planned[series]
         resource.status = "starting"
         resource.created_at_ms = _now_ms()
-        self._held[resource.resource_id] = held
+        self._entries[resource.resource_id] = entry
         self._changed(resource)
 
     def settle(self, resource: Resource, *, is_used: bool) -> None:
         """Note how a call on a resource ended: a planned one that nothing ever stood behind is but planned again."""
-        held = self._held.get(resource.resource_id)
-        if held is None or held.resource is not resource or not held.is_planned:
+        entry = self._entries.get(resource.resource_id)
+        if entry is None or entry.resource is not resource or not entry.is_planned:
             return
-        held.is_used = held.is_used or is_used or held.on_release is not None or resource.status != "starting"
-        if held.is_used or held.busy:
+        entry.is_used = entry.is_used or is_used or entry.on_release is not None or resource.status != "starting"
+        if entry.is_used or entry.busy:
             return
-        del self._held[resource.resource_id]
-        self._planned[(resource.session_id, resource.resource_type)] = held
+        del self._entries[resource.resource_id]
+        self._planned[(resource.session_id, resource.resource_type)] = entry
         resource.status = "closed"
         self._changed(resource)
 
@@ -121,9 +121,9 @@ class ResourceRegistry:
         Raises:
             ToolError: `resource_not_found`.
         """
-        held = self._find(resource_id, owner)
-        held.on_release = on_release
-        return held.resource
+        entry = self._find(resource_id, owner)
+        entry.on_release = on_release
+        return entry.resource
 
     def get(self, resource_id: str, owner: str | None = None) -> Resource:
         """The resource; with `owner`, only if it is that module's.
@@ -135,19 +135,19 @@ class ResourceRegistry:
 
     def skip(self, resource_type: str, session_id: str, index: int) -> None:
         """Give no id with this index any more: one that ended with an earlier server had it."""
-        place = (session_id, resource_type)
-        self._next_index[place] = max(self._next_index.get(place, 0), index + 1)
+        series = (session_id, resource_type)
+        self._next_index[series] = max(self._next_index.get(series, 0), index + 1)
 
     def list(
         self, *, owner: str | None = None, session_id: str | None = None, resource_type: str | None = None
     ) -> list[Resource]:
         """Resources in the order they were made, filtered."""
         return [
-            held.resource
-            for held in self._held.values()
-            if owner in (None, held.owner)
-            and session_id in (None, held.resource.session_id)
-            and resource_type in (None, held.resource.resource_type)
+            entry.resource
+            for entry in self._entries.values()
+            if owner in (None, entry.owner)
+            and session_id in (None, entry.resource.session_id)
+            and resource_type in (None, entry.resource.resource_type)
         ]
 
     def by_key(self, resource_type: str, key: str, value: str) -> Resource:
@@ -156,9 +156,9 @@ class ResourceRegistry:
         Raises:
             ToolError: `resource_not_found`.
         """
-        for held in self._held.values():
-            if held.resource.resource_type == resource_type and held.resource.keys.get(key) == value:
-                return held.resource
+        for entry in self._entries.values():
+            if entry.resource.resource_type == resource_type and entry.resource.keys.get(key) == value:
+                return entry.resource
         raise _not_found(value)
 
     def update(
@@ -210,8 +210,8 @@ class ResourceRegistry:
 
     def tell(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
         """The same of a resource that may have gone; pictures are not kept for those who resume."""
-        told = {**data, "resourceId": resource.resource_id}
-        self._events.publish(f"resource.{event}", told, session_id=resource.session_id, kept=event != "screenshot")
+        fields = {**data, "resourceId": resource.resource_id}
+        self._events.publish(f"resource.{event}", fields, session_id=resource.session_id, kept=event != "screenshot")
 
     @asynccontextmanager
     async def turn(self, resource_id: str) -> AsyncIterator[Resource]:
@@ -220,43 +220,43 @@ class ResourceRegistry:
         Raises:
             ToolError: `resource_busy`: the queue is full; `resource_not_found`: it went away meanwhile.
         """
-        held = self._find(resource_id)
-        await _enter(held)
+        entry = self._find(resource_id)
+        await _enter(entry)
         try:
-            if self._held.get(resource_id) is not held:
+            if self._entries.get(resource_id) is not entry:
                 raise _not_found(resource_id)
-            held.resource.last_used_at_ms = _now_ms()
-            yield held.resource
+            entry.resource.last_used_at_ms = _now_ms()
+            yield entry.resource
         finally:
-            _leave(held)
+            _leave(entry)
 
     async def release(self, resource_id: str, owner: str | None = None) -> None:
         """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored."""
-        held = self._held.get(resource_id)
-        if held is None or owner not in (None, held.owner):
+        entry = self._entries.get(resource_id)
+        if entry is None or owner not in (None, entry.owner):
             return
-        del self._held[resource_id]
-        held.resource.status = "closed"
-        _wake_all(held)
-        if held.on_release is not None:
+        del self._entries[resource_id]
+        entry.resource.status = "closed"
+        _wake_all(entry)
+        if entry.on_release is not None:
             try:
-                await run_contained(_end(held), HOOK_SECONDS, f"release:{resource_id}", held.owner)
+                await run_contained(_end(entry), HOOK_SECONDS, f"release:{resource_id}", entry.owner)
             except asyncio.CancelledError:
                 raise
             except BaseException as exc:  # noqa: BLE001 - the border between host and module
-                log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=held.owner)
-        self._changed(held.resource)
+                log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=entry.owner)
+        self._changed(entry.resource)
 
     async def release_owned(self, owner: str) -> None:
         """End all resources of a module, and forget those that were planned for it."""
-        self._planned = {place: held for place, held in self._planned.items() if held.owner != owner}
+        self._planned = {series: entry for series, entry in self._planned.items() if entry.owner != owner}
         for resource in self.list(owner=owner):
             await self.release(resource.resource_id)
 
-    def _make(self, owner: str, resource_type: str, session_id: str) -> _Held:
-        place = (session_id, resource_type)
+    def _make(self, owner: str, resource_type: str, session_id: str) -> _Entry:
+        series = (session_id, resource_type)
         living = sum(
-            1 for held in self._held.values() if (held.resource.session_id, held.resource.resource_type) == place
+            1 for entry in self._entries.values() if (entry.resource.session_id, entry.resource.resource_type) == series
         )
         if living >= RESOURCES_PER_SESSION:
             raise ToolError(
@@ -264,8 +264,8 @@ class ResourceRegistry:
                 f"session {session_id!r} has {living} resources of type {resource_type!r}; close some first",
                 limit=RESOURCES_PER_SESSION,
             )
-        index = self._next_index.get(place, 0)
-        self._next_index[place] = index + 1
+        index = self._next_index.get(series, 0)
+        self._next_index[series] = index + 1
         now = _now_ms()
         resource = Resource(
             f"{resource_type}_{session_id}_{index}",
@@ -275,39 +275,39 @@ class ResourceRegistry:
             created_at_ms=now,
             last_used_at_ms=now,
         )
-        return _Held(resource, owner)
+        return _Entry(resource, owner)
 
-    def _find(self, resource_id: str, owner: str | None = None) -> _Held:
-        held = self._held.get(resource_id)
-        if held is None or owner not in (None, held.owner):
+    def _find(self, resource_id: str, owner: str | None = None) -> _Entry:
+        entry = self._entries.get(resource_id)
+        if entry is None or owner not in (None, entry.owner):
             raise _not_found(resource_id)
-        return held
+        return entry
 
     def _changed(self, resource: Resource) -> None:
         self._events.publish("resource.stateChanged", resource.to_json(), session_id=resource.session_id)
 
 
-async def _enter(held: _Held) -> None:
-    if not held.busy:
-        held.busy = True
+async def _enter(entry: _Entry) -> None:
+    if not entry.busy:
+        entry.busy = True
         return
-    if len(held.queue) >= RESOURCE_QUEUE:
+    if len(entry.queue) >= RESOURCE_QUEUE:
         raise ToolError(
             "resource_busy",
-            f"{RESOURCE_QUEUE} calls wait for {held.resource.resource_id!r} already; try again later",
+            f"{RESOURCE_QUEUE} calls wait for {entry.resource.resource_id!r} already; try again later",
             retryable=True,
-            resource_id=held.resource.resource_id,
+            resource_id=entry.resource.resource_id,
             limit=RESOURCE_QUEUE,
         )
-    place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    held.queue.append(place)
+    turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    entry.queue.append(turn)
     try:
-        await place
+        await turn
     except asyncio.CancelledError:
-        if place.done() and not place.cancelled():
-            _leave(held)  # the turn came together with the cancellation: hand it on
-        elif place in held.queue:
-            held.queue.remove(place)
+        if turn.done() and not turn.cancelled():
+            _leave(entry)  # the turn came together with the cancellation: hand it on
+        elif turn in entry.queue:
+            entry.queue.remove(turn)
         raise
 
 
@@ -326,26 +326,26 @@ def _set_reopening(resource: Resource, reopening: Reopening) -> None:
     resource.reopening = (tool, json.loads(encoded)) if tool else None
 
 
-def _leave(held: _Held) -> None:
+def _leave(entry: _Entry) -> None:
     """Hand the turn to the next who still waits; `busy` stays set on the way."""
-    while held.queue:
-        place = held.queue.popleft()
-        if not place.done():
-            place.set_result(None)
+    while entry.queue:
+        turn = entry.queue.popleft()
+        if not turn.done():
+            turn.set_result(None)
             return
-    held.busy = False
+    entry.busy = False
 
 
-def _wake_all(held: _Held) -> None:
-    for place in held.queue:
-        if not place.done():
-            place.set_exception(_not_found(held.resource.resource_id))
-    held.queue.clear()
+def _wake_all(entry: _Entry) -> None:
+    for turn in entry.queue:
+        if not turn.done():
+            turn.set_exception(_not_found(entry.resource.resource_id))
+    entry.queue.clear()
 
 
-async def _end(held: _Held) -> None:
-    if held.on_release is not None:
-        await held.on_release(held.resource)
+async def _end(entry: _Entry) -> None:
+    if entry.on_release is not None:
+        await entry.on_release(entry.resource)
 
 
 def _not_found(resource_id: str) -> ToolError:

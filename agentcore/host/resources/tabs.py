@@ -141,7 +141,7 @@ class Tabs:
         """
         resource = self._resources.get(resource_id)
         if in_place_of is not None:
-            return await self._take_place(resource, self._find(in_place_of))
+            return await self._reopen_as(resource, self._find(in_place_of))
         tab = self._of(resource.resource_id)
         is_new = tab is None
         if tab is None:
@@ -174,7 +174,7 @@ class Tabs:
             tab.is_pinned = is_pinned
             self._move(tab, self._count_pinned() - is_pinned)
         if before is not None and neighbour is not tab:
-            self._move(tab, self._place_before(tab, neighbour))
+            self._move(tab, self._index_before(tab, neighbour))
         await self._changed()
         return tab
 
@@ -230,11 +230,11 @@ class Tabs:
     def _count_pinned(self) -> int:
         return sum(tab.is_pinned for tab in self._tabs)
 
-    def _move(self, tab: Tab, place: int) -> None:
+    def _move(self, tab: Tab, index: int) -> None:
         self._tabs.remove(tab)
-        self._tabs.insert(place, tab)
+        self._tabs.insert(index, tab)
 
-    def _place_before(self, tab: Tab, neighbour: Tab | None) -> int:
+    def _index_before(self, tab: Tab, neighbour: Tab | None) -> int:
         others = [other for other in self._tabs if other is not tab]
         wanted = others.index(neighbour) if neighbour is not None else len(others)
         pinned = sum(other.is_pinned for other in others)
@@ -274,7 +274,7 @@ class Tabs:
             self._icons[seen.icon] = IconRow(seen.icon, resource.icon.mime, bytes(resource.icon.data))
         return True
 
-    async def _take_place(self, resource: Resource, tab: Tab) -> Tab:
+    async def _reopen_as(self, resource: Resource, tab: Tab) -> Tab:
         if not tab.is_closed:
             message = f"tab {tab.tab_id!r} is not closed: only one whose resource ended takes another"
             raise ToolError("tab_not_closed", message, tab_id=tab.tab_id)

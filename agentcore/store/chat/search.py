@@ -13,10 +13,10 @@ def matching_sessions(connection: sqlite3.Connection, text: str) -> list[str]:
     words = text.split()
     query = "SELECT session_id FROM chat_sessions WHERE instr(lower(title), lower(?)) > 0 LIMIT ?"
     found = [row[0] for row in connection.execute(query, (text.strip(), _FOUND))]
-    return list(dict.fromkeys([*found, *_said(connection, words)]))
+    return list(dict.fromkeys([*found, *_by_text(connection, words)]))
 
 
-def _said(connection: sqlite3.Connection, words: list[str]) -> list[str]:
+def _by_text(connection: sqlite3.Connection, words: list[str]) -> list[str]:
     indexed = [word for word in words if len(word) >= _INDEXED_CHARS]
     conditions, values = [], []
     if indexed:

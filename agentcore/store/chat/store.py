@@ -279,10 +279,10 @@ def _append(
     numbers = [_insert(connection, session_id, now_ms, message) for message in messages]
     marks = ", ".join("?" * len(ChatCallRow._fields))
     connection.executemany(f"INSERT INTO chat_calls ({_CALL}) VALUES ({marks})", calls)  # noqa: S608
-    told = [(session_id, tool_id) for tool_id in settles]
+    settled = [(session_id, tool_id) for tool_id in settles]
     # results stand in the messages now: they are not kept twice
     statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
-    connection.executemany(statement, told)
+    connection.executemany(statement, settled)
     _change(session_id, values, connection)
     if any(usage):
         sets = ", ".join(f"{name} = {name} + ?" for name in _COUNTED)

@@ -43,9 +43,9 @@ def ensure_token(folder: Path, environ: Mapping[str, str]) -> SecretStr:
     return token
 
 
-def _checked(text: str, place: str) -> SecretStr:
+def _checked(text: str, source: str) -> SecretStr:
     if not _TOKEN_FORM.fullmatch(text):
         raise StateDirError(
-            f"{place} holds no usable token: letters, digits and . _ ~ + / - only; remove it for a new one"
+            f"{source} holds no usable token: letters, digits and . _ ~ + / - only; remove it for a new one"
         )
     return SecretStr(text)

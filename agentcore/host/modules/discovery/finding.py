@@ -49,22 +49,22 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
     def __init__(self, name: str, candidates: Sequence[Found], chosen: str = "") -> None:
         self.name, self.candidates, self.chosen = name, tuple(candidates), chosen
         found = " and ".join(map(described, candidates))
-        said = (
+        problem = (
             f"module {name!r} was {chosen}, and is {found} now"
             if chosen
             else f"module {name!r} is registered more than once, by {found}"
         )
         super().__init__(
-            f"{said}: nothing is loaded until a person chooses, in the approval view or with: "
+            f"{problem}: nothing is loaded until a person chooses, in the approval view or with: "
             + " or ".join(choose_command(name, found.source) for found in candidates)
         )
 
 
 def described(found: Found) -> str:
     """What stands behind a module, in words: its distribution with the version, or its folder; and its file."""
-    said = f"{found.source} {found.version}".strip()
+    text = f"{found.source} {found.version}".strip()
     file = found.origin().get("file", "")
-    return f"{said} ({file})" if file else said
+    return f"{text} ({file})" if file else text
 
 
 def choose_command(name: str, source: str) -> str:

@@ -53,7 +53,7 @@ class InstalledModule:
     @cached_property
     def distribution(self) -> str:
         """The distribution's name, as it writes it; where it says none, as its folder does."""
-        return self._said("Name") or _folder_of(self.metadata).name_in_it
+        return self._header("Name") or _folder_of(self.metadata).name_in_it
 
     @cached_property
     def source(self) -> str:
@@ -61,15 +61,15 @@ class InstalledModule:
 
         Where the folder of its metadata has another name than the metadata, no installer left it so, and both count.
         """
-        said, folder = normalised(self.distribution), normalised(_folder_of(self.metadata).name_in_it)
-        return said if folder == said else f"{said} (in {folder})"
+        name, folder = normalised(self.distribution), normalised(_folder_of(self.metadata).name_in_it)
+        return name if folder == name else f"{name} (in {folder})"
 
     @cached_property
     def version(self) -> str:
         """The distribution's version."""
-        return self._said("Version")
+        return self._header("Version")
 
-    def _said(self, header: str) -> str:
+    def _header(self, header: str) -> str:
         """What the metadata say, on one line: a person is shown it among lines of the server's own."""
         return " ".join(str(self.headers.get(header, "")).split())[:_SAID_CHARS]
 
@@ -140,8 +140,8 @@ class InstalledModule:
     def _project(self) -> Path | None:
         """The project's folder, where it was installed from one and not copied (PEP 610)."""
         try:
-            told = json.loads(self.metadata.read_text("direct_url.json") or "{}")
-            url = urlsplit(told["url"])
+            direct_url = json.loads(self.metadata.read_text("direct_url.json") or "{}")
+            url = urlsplit(direct_url["url"])
         except (ValueError, KeyError, TypeError):
             return None
         return Path(unquote(url.path)) if url.scheme == "file" else None

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agentcore.host.held_context import Held
+from agentcore.host.context_task import ContextTask
 
 
 @asynccontextmanager
@@ -22,7 +22,7 @@ async def context(log, fails_at=""):
 
 async def test_context_is_entered_and_left_by_one_task():
     log = []
-    held = await asyncio.create_task(Held.open(context(log)))
+    held = await asyncio.create_task(ContextTask.open(context(log)))
     assert held.value == "value"
     await asyncio.create_task(held.close())
     assert [step for step, _ in log] == ["enter", "leave"]
@@ -31,7 +31,7 @@ async def test_context_is_entered_and_left_by_one_task():
 
 async def test_closing_twice_leaves_once():
     log = []
-    held = await Held.open(context(log))
+    held = await ContextTask.open(context(log))
     await held.close()
     await held.close()
     assert len(log) == 2
@@ -39,11 +39,11 @@ async def test_closing_twice_leaves_once():
 
 async def test_failure_to_enter_is_raised():
     with pytest.raises(LookupError, match="no entry"):
-        await Held.open(context([], "enter"))
+        await ContextTask.open(context([], "enter"))
 
 
 async def test_failure_to_leave_is_raised():
-    held = await Held.open(context([], "leave"))
+    held = await ContextTask.open(context([], "leave"))
     with pytest.raises(LookupError, match="no exit"):
         await held.close()
 
@@ -57,7 +57,7 @@ async def test_interrupted_opening_leaves_no_task_behind():
         await asyncio.Event().wait()
         yield
 
-    opening = asyncio.create_task(Held.open(slow(), "slow"))
+    opening = asyncio.create_task(ContextTask.open(slow(), "slow"))
     await entering.wait()
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):

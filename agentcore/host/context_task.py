@@ -7,7 +7,7 @@ from typing import Generic, Self, TypeVar
 T = TypeVar("T")
 
 
-class Held(Generic[T]):
+class ContextTask(Generic[T]):
     """Enters a context in one task and leaves it in the same one, however many tasks ask for it in between.
 
     Task groups and time limits inside of a context do not survive being left by another task than entered them,
@@ -18,7 +18,7 @@ class Held(Generic[T]):
         self.value, self._task, self._ending = value, task, ending
 
     @classmethod
-    async def open(cls, context: AbstractAsyncContextManager[T], name: str = "held") -> Self:
+    async def open(cls, context: AbstractAsyncContextManager[T], name: str = "context") -> Self:
         """Enter the context.
 
         Args:
