@@ -117,7 +117,7 @@ class ConfigFile:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(data)
                 stream.flush()
-                self.refuse_change()
+                self._refuse_change()
                 self._take_over_mode(target, descriptor)
                 os.fsync(descriptor)
             self._put_in_place(temporary, target)
@@ -143,13 +143,7 @@ class ConfigFile:
         except FileExistsError:
             self._fail_changed()
 
-    def refuse_change(self) -> None:
-        """Do nothing while the file is as it was read.
-
-        Raises:
-            ConfigChangedError: Somebody else changed it since.
-            ConfigError: It cannot be read.
-        """
+    def _refuse_change(self) -> None:
         data = _read_bytes(self.path)
         if data != (self.source.text.encode() if self.exists else None):
             self._fail_changed()

@@ -4,7 +4,7 @@ import {withCode} from '../form/fields/field-element.js';
 import {fieldTemplate, isWide} from '../form/fields/field-template.js';
 import {pathText} from '../schema/paths.js';
 import {shapeOf} from '../schema/shape.js';
-import {isInside, isSecret, lockOf, pathOf, problemsOf, shownValue, variableOf, waitsForPerson} from './settings-model.js';
+import {isInside, isRemovable, isSecret, lockOf, pathOf, problemsOf, shownValue, variableOf, waitsForPerson} from './settings-model.js';
 import {settingHint, settingLabel} from './settings-labels.js';
 import {badges, base, buttons, code} from '../ui/styles.js';
 import '../ui/ac-icon.js';
@@ -142,14 +142,16 @@ export class AcSettingsRow extends Localized(LitElement) {
       <div class="foot">
         <ac-settings-origin .origin=${origin}></ac-settings-origin>
         ${lock ? this._lock(row, document, lock) : nothing}
+        ${row.kind === 'unknown' && !isRemovable(document, row) ? html`<span class="locked"><ac-icon name="lock"></ac-icon><span>${t('settings.setInApp')}</span></span>` : nothing}
         ${!lock && waitsForPerson(document, row) ? html`<span class="locked" title=${t('settings.confirmed')}><ac-icon name="shield"></ac-icon><span class="visually-hidden">${t('settings.confirmed')}</span></span>` : nothing}
         ${change ? button('ac-setting-undo', 'settings.undo') : nothing}
-        ${origin && !lock && !change ? button('ac-setting-unset', row.kind === 'unknown' ? 'settings.remove' : this._removalText(row, document, 'reset', 'resetToApp')) : nothing}
+        ${!lock && !change && isRemovable(document, row) ? button('ac-setting-unset', row.kind === 'unknown' ? 'settings.remove' : this._removalText(row, document, 'reset', 'resetToApp')) : nothing}
       </div>`;
   }
 
   /** What is there without the setting: its default, or what app.json says. @param {Row} row @param {SettingsDocument} document @param {string} toDefault @param {string} toApp */
   _removalText(row, document, toDefault, toApp) {
+    if (!isRemovable(document, row)) return 'settings.setInApp';
     return `settings.${document.overApp.includes(row.pointer) ? toApp : toDefault}`;
   }
 

@@ -2,6 +2,7 @@
 import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 import {t} from '../base/i18n.js';
+import {valueAt} from '../schema/paths.js';
 import {errorsOf} from '../schema/validate.js';
 import {bodyOf, changed, groupsOf, isInside, pathOf, rowsOf, stillWanted, undone, unset} from './settings-model.js';
 
@@ -156,7 +157,8 @@ export class SettingsEdit extends Store {
 
   /** @param {string} query @param {{reload?: true}} more */
   _put(query, more) {
-    return client.put(`${this._path}${query}`, {expected: this.document?.digest, changes: bodyOf(this.changes), ...more});
+    const document = /** @type {SettingsDocument} */ (this.document);
+    return client.put(`${this._path}${query}`, {expected: document.digest, changes: bodyOf(document, this.changes), ...more});
   }
 
   /** Whether the page itself sees that a change cannot be saved. */
@@ -179,9 +181,18 @@ export class SettingsEdit extends Store {
       return;
     }
     const reported = /** @type {{path: string, message: string}[]} */ (error.context?.errors ?? []);
-    const placed = reported.filter(({path}) => this.rows.some(({pointer}) => isInside(path, pointer)));
-    this.errors = placed.map(({path, message}) => ({path: stepsOf(path), message}));
-    this.message = reported.length && placed.length === reported.length ? t('settings.mendFirst') : error.message;
+    this.errors = reported.flatMap(({path, message}) => {
+      const row = this.rows.find(({pointer}) => isInside(path, pointer));
+      return row ? [{path: this._shownPlace(row, stepsOf(path)), message}] : [];
+    });
+    this.message = reported.length && this.errors.length === reported.length ? t('settings.mendFirst') : error.message;
+  }
+
+  /** Where the form shows an error: at the row, where what is meant is not in its value any more. @param {Row} row @param {(string | number)[]} path */
+  _shownPlace(row, path) {
+    const change = this.changes.get(row.pointer);
+    const isShown = change && 'value' in change && valueAt(change.value, path.slice(row.path.length)) !== undefined;
+    return isShown ? path : row.path;
   }
 }
 

@@ -131,6 +131,16 @@ export function changed(document, changes, row, path, value) {
   return next === undefined ? unset(document, changes, row) : withChange(changes, row, isSaved(document, row, next) ? null : {value: next});
 }
 
+/**
+ * Whether a row can be taken out of the file that changes go to: what only app.json says of a module stays there.
+ * @param {SettingsDocument} document
+ * @param {Row} row
+ */
+export function isRemovable({module, origins, overApp}, {pointer}) {
+  const origin = origins[pointer];
+  return Boolean(origin) && (module === null || origin.kind === 'module' || overApp.includes(pointer));
+}
+
 /** The changes with a row taken out of its file. @param {SettingsDocument} document @param {Changes} changes @param {Row} row */
 export function unset(document, changes, row) {
   return withChange(changes, row, document.origins[row.pointer] ? {remove: true} : null);
@@ -151,10 +161,23 @@ export function stillWanted(document, changes) {
   }));
 }
 
-/** The changes as the server takes them. @param {Changes} changes */
-export function bodyOf(changes) {
-  return [...changes].map(([path, change]) => ({path, ...change}));
+/** The changes as the server takes them. @param {SettingsDocument} document @param {Changes} changes */
+export function bodyOf(document, changes) {
+  return [...changes].flatMap(([path, change]) => ('value' in change ? partsOf(document, path, change.value) : [{path, ...change}]));
 }
+
+/** A change of an object part by part: what is not shown of it stays, and what another file says of it. @param {SettingsDocument} document @param {string} path @param {any} value @returns {object[]} */
+function partsOf(document, path, value) {
+  const saved = /** @type {any} */ (valueAt(document.values, pathOf(path)));
+  if (!isObject(saved) || !isObject(value)) return [{path, value}];
+  const at = (/** @type {string} */ key) => `${path}${pointerOf([key])}`;
+  const gone = Object.keys(saved).filter((key) => !Object.hasOwn(value, key));
+  const given = Object.entries(value).filter(([key, part]) => JSON.stringify(saved[key]) !== JSON.stringify(part));
+  return [...gone.map((key) => ({path: at(key), remove: true})), ...given.map(([key, part]) => ({path: at(key), value: part}))];
+}
+
+/** @param {unknown} value */
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** @param {SettingsDocument} document @param {Row} row @param {unknown} value */
 function isSaved(document, row, value) {

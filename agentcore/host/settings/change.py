@@ -1,15 +1,14 @@
-"""Changing settings: each change goes to the file that wins, and all are tried out before anything is written.
+"""Changing settings: all changes of one Save are tried out before anything is written, and go to one file.
 
-Settings of a module are set in `modules/KEY.json`, which wins over app.json, and are taken out of where they stand.
+Settings of a module go to `modules/KEY.json`, which wins over app.json; those of the server stand in app.json.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentcore.config.edit import without_value
 from agentcore.config.errors import ConfigProblem
-from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.origins import Origin
 from agentcore.errors import ToolError
@@ -24,7 +23,7 @@ class SettingChange:
     Args:
         path: The setting; keys only, a list is replaced as a whole.
         value: The new value.
-        is_removal: Whether the setting is taken out of the file that wins instead, so that what is below it counts.
+        is_removal: Whether the setting is taken out of its file instead, so that what is below it counts.
     """
 
     path: tuple[str, ...]
@@ -49,21 +48,16 @@ class SettingsPlan:
         return SettingsPlan(replace(self.before, subject=subject), replace(self.after, subject=subject))
 
     def write(self) -> SettingsDocument:
-        """Write the files that change, each in one step.
+        """Write the file that changes, in one step.
 
         Raises:
-            ConfigChangedError: Another program changed one of them since it was read; none was written.
-            ConfigError: A file cannot be written.
+            ConfigChangedError: Another program changed it since it was read; it was not written.
+            ConfigError: It cannot be written.
         """
-        pairs = list(zip(self.before.files, self.after.files, strict=True))
-        for old, new in pairs:
-            if _differs(old, new):
-                old.refuse_change()
-        written = [
-            old.with_text(new.source.text, makes_folder=old is self.before.own) if _differs(old, new) else old
-            for old, new in pairs
-        ]
-        return self.after.subject.merge(written[0], written[1] if len(written) > 1 else None)
+        old, text = self.before.file, self.after.file.source.text
+        if text != old.source.text:
+            old.with_text(text, makes_folder=self.before.own is not None)
+        return self.after
 
 
 def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -> SettingsPlan:
@@ -80,8 +74,6 @@ def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -
     for change in changes:
         _check(after, change)
         after = _applied(after, change)
-        for path in _left_over(after.at(change.path), change):
-            after = _applied(after, SettingChange(path, is_removal=True))
     _refuse_new_problems(document, after, changes)
     for change in changes:
         if not change.is_removal and not _is_equal(after.at(change.path), change.value):
@@ -111,45 +103,27 @@ def _unknown(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
     return ToolError("unknown_setting", message, path=pointer(path))
 
 
-def _left_over(value: Any, change: SettingChange) -> Iterator[tuple[str, ...]]:
-    """What shows through from app.json below an object that was set: whoever set it wants it as it was sent."""
-    return iter(()) if change.is_removal else _not_in(change.value, value, change.path)
-
-
-def _not_in(wanted: Any, value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    if isinstance(wanted, dict) and isinstance(value, dict):
-        for key, part in value.items():
-            if key not in wanted:
-                yield (*path, key)
-            else:
-                yield from _not_in(wanted[key], part, (*path, key))
-
-
 def _applied(document: SettingsDocument, change: SettingChange) -> SettingsDocument:
-    file, path = _target(document, change)
+    file, path = document.file, change.path
+    _refuse_read_only(document, path)
+    if change.is_removal and path not in file.source.spans and document.has(path):
+        raise _overridden(document, path)
     text = without_value(file.source, path) if change.is_removal else file.edited(path, change.value)
     try:
         source = JsonSource(text)
     except JsonSyntaxError as exc:  # such as nesting that no file may have
-        errors = [{"path": pointer(change.path), "message": exc.message}]
+        errors = [{"path": pointer(path), "message": exc.message}]
         raise ToolError("invalid_settings", f"nothing was saved: {exc.message}", errors=errors) from exc
-    edited = replace(file, source=source, exists=file.exists or text != file.source.text)
-    app, own = (edited, document.own) if file is document.app else (document.app, edited)
-    return document.subject.merge(app, own)
+    return document.with_file(replace(file, source=source, exists=file.exists or text != file.source.text))
 
 
-def _target(document: SettingsDocument, change: SettingChange) -> tuple[ConfigFile, JsonPath]:
-    """The file in which a setting is changed, and its path there."""
-    path = change.path
+def _refuse_read_only(document: SettingsDocument, path: JsonPath) -> None:
     for known, origin in document.origins.items():
         if origin.is_read_only and known[: len(path)] == path:
             raise _read_only(known, origin)
     around, origin = document.origin_around(path)
     if origin.is_read_only and not isinstance(document.at(around), dict):
         raise _read_only(around, origin)
-    if document.own is not None and not (change.is_removal and path not in document.own.source.spans):
-        return document.own, path
-    return document.app, (*document.subject.base, *path)
 
 
 def _read_only(path: JsonPath, origin: Origin) -> ToolError:
@@ -162,12 +136,14 @@ def _read_only(path: JsonPath, origin: Origin) -> ToolError:
 
 
 def _overridden(document: SettingsDocument, path: JsonPath) -> ToolError:
-    places = sorted({str(origin) for known, origin in document.origins.items() if known[: len(path)] == path})
-    return ToolError(
-        "setting_overridden",
-        f"{label(path)} is put together from {', '.join(places)}; change its parts one by one",
-        path=pointer(path),
-    )
+    """What is wanted cannot be said in one file, since objects are merged key by key; or it contradicts itself."""
+    set_here = (origin for known, origin in document.origins.items() if known[: len(path)] == path)
+    others = sorted({str(origin) for origin in set_here if origin.file != document.file.path})
+    message = f"{label(path)} is changed twice, and not to the same; change it once"
+    if others:
+        message = f"{label(path)} is set in {', '.join(others)}, too, which is not changed from here; remove it there"
+    where = pointer(path)
+    return ToolError("setting_overridden", message, path=where, errors=[{"path": where, "message": message}])
 
 
 def _refuse_new_problems(before: SettingsDocument, after: SettingsDocument, changes: Sequence[SettingChange]) -> None:
@@ -190,7 +166,3 @@ def _is_touched(problem: ConfigProblem, touched: Sequence[JsonPath]) -> bool:
 
 def _is_equal(one: Any, other: Any) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _differs(old: ConfigFile, new: ConfigFile) -> bool:
-    return old.source.text != new.source.text

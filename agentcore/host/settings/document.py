@@ -144,6 +144,15 @@ class SettingsDocument:
         return digest.hexdigest()
 
     @property
+    def file(self) -> ConfigFile:
+        """The file that changes go to."""
+        return self.own or self.app
+
+    def with_file(self, file: ConfigFile) -> "SettingsDocument":
+        """What the settings come to with another state of the file that changes go to."""
+        return self.subject.merge(file, None) if self.own is None else self.subject.merge(self.app, file)
+
+    @property
     def files(self) -> tuple[ConfigFile, ...]:
         """The files that the settings come from."""
         return (self.app,) if self.own is None else (self.app, self.own)
@@ -165,9 +174,8 @@ class SettingsDocument:
     @property
     def over_app(self) -> list[JsonPath]:
         """Places of a module's own file that app.json sets too."""
-        spans, base = self.app.source.spans, self.subject.base
-        own = (path for path, origin in self.origins.items() if path and origin.kind == "module")
-        return [path for path in own if (*base, *path) in spans]
+        own = {} if self.own is None else self.own.source.spans
+        return [path for path in own if path and (*self.subject.base, *path) in self.app.source.spans]
 
     def origin_around(self, path: JsonPath) -> tuple[JsonPath, Origin]:
         """The innermost part of a path that is set in a file or by the environment, and where it comes from."""

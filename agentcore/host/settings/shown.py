@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath, JsonSource, dotted
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
 from agentcore.secrets import MASK, is_secret_name
@@ -14,7 +13,7 @@ CONTEXT_LINES = 3
 """Unchanged lines around a change in a diff."""
 
 _NEW_SECRET = f"{MASK} (new)"
-_PLAIN: tuple[JsonPath, ...] = ((), ("$schema",), ("modules",))
+_PLAIN: tuple[JsonPath, ...] = (("$schema",), ("modules",))
 
 
 @dataclass
@@ -56,23 +55,21 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     return bool(value) and is_named and schema.place(path) == "open"
 
 
-def diff_of(before: SettingsDocument, after: SettingsDocument) -> list[tuple[ConfigFile, str]]:
-    """The changes of each file that changes, as a unified diff in which secrets are masked."""
-    found = []
-    for old, new in zip(before.files, after.files, strict=True):
-        if old.source.text == new.source.text and old.exists == new.exists:
-            continue
-        hides = _hides_in(before, is_app=old is before.app)
-        lines = difflib.unified_diff(
-            _masked_lines(old.source, hides, {}) if old.exists else [],
-            _masked_lines(new.source, hides, _changed_secrets(old.source, new.source, hides)),
-            fromfile=str(old.path) if old.exists else "/dev/null",
-            tofile=str(new.path),
-            lineterm="",
-            n=CONTEXT_LINES,
-        )
-        found.append((new, "\n".join(lines)))
-    return found
+def diff_of(before: SettingsDocument, after: SettingsDocument) -> tuple[tuple[str, str], ...]:
+    """What changes in the file: its path with a unified diff in which secrets are masked; none: nothing changes."""
+    old, new = before.file, after.file
+    if old.source.text == new.source.text:
+        return ()
+    hides = _hides_in(before.subject)
+    lines = difflib.unified_diff(
+        _masked_lines(old.source, hides, {}) if old.exists else [],
+        _masked_lines(new.source, hides, _changed_secrets(old.source, new.source, hides)),
+        fromfile=str(old.path) if old.exists else "/dev/null",
+        tofile=str(new.path),
+        lineterm="",
+        n=CONTEXT_LINES,
+    )
+    return ((str(new.path), "\n".join(lines)),)
 
 
 Hides = Callable[[JsonPath, Any], bool]
@@ -97,20 +94,15 @@ def _without_secrets(subject: SettingsSubject, value: Any, path: JsonPath, withh
     return value
 
 
-def _hides_in(document: SettingsDocument, *, is_app: bool) -> Hides:
-    """What must not be shown of one whole file, of which the settings may be a part."""
-    subject = document.subject
-    if not is_app:
-        return lambda path, value: path != () and is_withheld(subject, path, value)
-    server = SettingsSubject.of_app(subject.config)
+def _hides_in(subject: SettingsSubject) -> Hides:
+    """What must not be shown of the file that changes go to."""
 
     def hides(path: JsonPath, value: Any) -> bool:
-        if subject.base and path[:2] == subject.base:
-            return len(path) > len(subject.base) and is_withheld(subject, path[2:], value)
-        if path[:1] == ("config",):
-            # of another module, whose secrets nobody knows here
+        if subject.module is None and path[:1] == ("config",):
+            # of a module, whose secrets nobody knows here
             return len(path) > len(("config", "NAME")) and not isinstance(value, dict)
-        return path[:1] not in _PLAIN and is_withheld(server, path, value)
+        is_plain = path == () or (subject.module is None and path[:1] in _PLAIN)
+        return not is_plain and is_withheld(subject, path, value)
 
     return hides
 

@@ -200,7 +200,7 @@ def _listing_diff(config: AppConfig, name: str, is_on: bool) -> tuple[tuple[str,
         return ()
     text = before.app.edited(("modules",), list(wanted))
     after = replace(before, app=replace(before.app, source=JsonSource(text), exists=True))
-    return tuple((str(file.path), shown) for file, shown in diff_of(before, after))
+    return diff_of(before, after)
 
 
 def _page_diff(host: Host, name: str) -> tuple[tuple[str, str], ...]:

@@ -125,7 +125,7 @@ def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsVie
 def change_view(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
     """What a plan would do."""
     return ChangeView(
-        diff=[DiffView(file=str(file.path), text=text) for file, text in diff_of(plan.before, plan.after)],
+        diff=[DiffView(file=file, text=text) for file, text in diff_of(plan.before, plan.after)],
         problems=[problem_view(problem) for problem in plan.after.problems],
         needs_confirmation=needs_confirmation,
     )
@@ -137,7 +137,7 @@ def settings_proposal(plan: SettingsPlan, paths: tuple[str, ...], *, reloads: bo
         "settings_reload" if reloads else "settings",
         subject_name(plan.before),
         paths,
-        tuple((str(file.path), text) for file, text in diff_of(plan.before, plan.after)),
+        diff_of(plan.before, plan.after),
     )
 
 

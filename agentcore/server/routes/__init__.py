@@ -2,7 +2,6 @@
 
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes import (
-    approval_page,
     approval_policy,
     approvals,
     approvers,
@@ -48,7 +47,7 @@ ROUTES: tuple[ServerRoute, ...] = (
 """Every route of the server; those of modules are in the host's table."""
 
 APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
-    *approval_page.ROUTES,
+    *page.APPROVAL_ROUTES,
     *system.APPROVAL_ROUTES,
     *session.APPROVAL_ROUTES,
     *approvals.ROUTES,

@@ -1,7 +1,11 @@
-"""The page: its document, its files, and those of modules' components. Open to anybody, for they hold no secrets."""
+"""The page and the approval view: their documents, their files, and those of modules' components.
+
+Open to anybody, for they hold no secrets. No module has a script on the approval view's origin.
+"""
 
 import asyncio
 import re
+from html import escape
 
 from aiohttp import hdrs
 
@@ -9,27 +13,42 @@ from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
-from agentcore.server.page.document import document, page_folder, policy
+from agentcore.server.page.document import approval_policy, document, page_folder, policy
 from agentcore.server.page.static_files import answer_file
 from agentcore.server.route_table import ServerRoute
 
 _GENERATION = re.compile(r"^~[^/]*/")
 HTML = "text/html; charset=utf-8"
 """The media type of documents."""
+_PAGE_MARK = "PAGE_ORIGIN"
 
 
 async def show_page(exchange: Exchange) -> Answer:
     """Send the document; whoever asks at another name of this machine is sent to the one that sessions belong to."""
     if exchange.parts.gate.wants_redirect(exchange.request):
-        return Answer(b"", 307, HTML, {hdrs.LOCATION: f"{exchange.parts.addresses.base_url}/"})
+        return _redirect(exchange)
     try:
-        text = await asyncio.to_thread(document, exchange.host, _approval_origin(exchange))
+        text = await asyncio.to_thread(document, exchange.host, _counterpart_origin(exchange))
     except OSError as exc:
         raise Refusal(
             404, "not_found", "the page's files are not installed; the API works, and a full installation has the page"
         ) from exc
     csp = policy(exchange.host, exchange.parts.addresses, exchange.parts.counterpart, text)
-    return Answer(text.encode(), 200, HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
+    return _document(text, csp)
+
+
+async def show_approval_view(exchange: Exchange) -> Answer:
+    """Send the approval view's document, which nobody but the page may frame."""
+    page = exchange.parts.counterpart
+    if exchange.parts.gate.wants_redirect(exchange.request):
+        return _redirect(exchange)
+    assert page is not None  # noqa: S101 - the approval view is served beside a page
+    try:
+        text = await asyncio.to_thread((page_folder() / "approval" / "index.html").read_text, encoding="utf-8")
+    except OSError as exc:
+        raise Refusal(404, "not_found", "the page's files are not installed; approve at the terminal") from exc
+    text = text.replace(_PAGE_MARK, escape(_counterpart_origin(exchange)))
+    return _document(text, approval_policy(page, text))
 
 
 async def page_file(exchange: Exchange) -> Answer:
@@ -50,7 +69,16 @@ async def component_file(exchange: Exchange) -> Answer:
     return await answer_file(record.component.folder, path, _known(exchange))
 
 
-def _approval_origin(exchange: Exchange) -> str:
+def _redirect(exchange: Exchange) -> Answer:
+    return Answer(b"", 307, HTML, {hdrs.LOCATION: f"{exchange.parts.addresses.base_url}/"})
+
+
+def _document(text: str, csp: str) -> Answer:
+    return Answer(text.encode(), 200, HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
+
+
+def _counterpart_origin(exchange: Exchange) -> str:
+    """What the browser calls the other of the two origins; empty where there is none."""
     parts = exchange.parts
     if parts.counterpart is None:
         return ""
@@ -61,9 +89,16 @@ def _known(exchange: Exchange) -> str | None:
     return exchange.request.headers.get(hdrs.IF_NONE_MATCH)
 
 
+_STATIC = ServerRoute("GET", "/static/{path...}", page_file, "A file of the page.", action=None, content_type="*/*")
+
+APPROVAL_ROUTES = (
+    ServerRoute("GET", "/", show_approval_view, "The approval view.", action=None, content_type=HTML),
+    _STATIC,
+)
+
 ROUTES = (
     ServerRoute("GET", "/", show_page, "The page.", action=None, content_type=HTML),
-    ServerRoute("GET", "/static/{path...}", page_file, "A file of the page.", action=None, content_type="*/*"),
+    _STATIC,
     ServerRoute(
         "GET",
         "/modules/{name}/{path...}",

@@ -1,4 +1,4 @@
-"""`/api/settings`: what is set and from where, changes in the file that wins, and what nobody may change from here."""
+"""`/api/settings`: what is set and from where, which file a change goes to, and what nobody may change from here."""
 
 import json
 from pathlib import Path
@@ -172,14 +172,14 @@ async def test_no_secret_is_in_an_answer_or_a_diff(server):
     ("path", "change"),
     [
         (WEATHER, {"path": "/api_key", "value": "new"}),
-        (WEATHER, {"path": "/api_key", "remove": True}),
+        (WEATHER, {"path": "/unit", "remove": True}),
         (WEATHER, {"path": "/proxy/password", "value": "new"}),
+        (WEATHER, {"path": "/proxy/password", "remove": True}),
         (WEATHER, {"path": "/proxy", "value": {}}),
-        (WEATHER, {"path": "/headers", "value": {"X-Token": "mine"}}),
-        (WEATHER, {"path": "/headers", "value": {"Accept": "*/*"}}),
+        (WEATHER, {"path": "/headers/X-Token", "value": "mine"}),
+        (WEATHER, {"path": "/headers", "value": {"Accept": "*/*", "Authorization": "Bearer y"}}),
         (WEATHER, {"path": "/sandbox", "value": "off"}),
         (WEATHER, {"path": "/unit", "value": "F"}),
-        (WEATHER, {"path": "/unit", "remove": True}),
         ("/api/settings", {"path": "/limits/call_timeout_max", "value": 5}),
         ("/api/settings", {"path": "/limits", "remove": True}),
         ("/api/settings", {"path": "/server/port", "value": 1}),
@@ -198,6 +198,7 @@ async def test_no_secret_is_in_an_answer_or_a_diff(server):
     ],
 )
 async def test_all_that_is_not_harmless_waits_for_a_person(server, path, change):
+    (server.folder / "modules" / "weather.json").write_text('{"unit": "K", "proxy": {"password": "hunter3"}}')
     status, answer = await put(server, path, [change], preview="diff")
     assert (status, answer["needsConfirmation"]) == (200, True)
     status, answer = await put(server, path, [change])
@@ -228,8 +229,7 @@ async def test_value_that_is_not_valid_is_refused_with_its_place(server):
 
 
 async def test_what_was_wrong_already_does_not_keep_the_rest_from_being_mended(server):
-    broken = APP.replace('"count": 2', '"cuont": 2').replace('"hunter2"', "[]")
-    (server.folder / "app.json").write_text(broken)
+    (server.folder / "modules" / "weather.json").write_text('{"cuont": 2, "api_key": []}')
     _, view = await server.get(WEATHER)
     assert sorted(problem["path"] for problem in view["problems"]) == ["/api_key", "/cuont"]
     status, view = await save(server, WEATHER, [{"path": "/cuont", "remove": True}, {"path": "/count", "value": 2}])
@@ -260,10 +260,17 @@ async def test_settings_of_a_module_go_to_its_own_file_which_wins(server):
 
 
 @pytest.mark.spec("K5")
-async def test_setting_that_only_app_json_has_is_taken_out_of_it(server):
-    status, view = await save(server, WEATHER, [{"path": "/count", "remove": True}])
-    assert (status, "/count" in view["origins"]) == (200, False)
-    assert '"count"' not in (server.folder / "app.json").read_text()
+@pytest.mark.parametrize("preview", [{}, {"preview": "diff"}])
+async def test_setting_that_only_app_json_has_is_not_taken_out_of_it(server, preview):
+    """The answer says where it stands; a value of the module's own takes its place."""
+    status, answer = await put(server, WEATHER, [{"path": "/count", "remove": True}], **preview)
+    assert (status, answer["error"]["type"]) == (400, "setting_overridden")
+    (error,) = answer["error"]["context"]["errors"]
+    assert error["path"] == "/count"
+    assert f"count is set in {server.folder / 'app.json'}:8, too" in error["message"]
+    await save(server, WEATHER, [{"path": "/count", "value": 5}])
+    assert json.loads((server.folder / "modules" / "weather.json").read_text()) == {"count": 5}
+    assert (server.folder / "app.json").read_text() == APP
 
 
 @pytest.mark.spec("K5")
@@ -277,19 +284,31 @@ async def test_folder_of_the_modules_own_file_is_made(server):
 
 
 @pytest.mark.spec("K5")
-async def test_map_is_what_was_sent_although_app_json_says_more(server):
-    """What app.json says is merged into the module's own file key by key: what is not wanted is taken out there."""
-    (server.folder / "app.json").write_text('{"config": {"weather": {"headers": {"Accept": "a", "Via": "v"}}}}')
-    status, view = await save(server, WEATHER, [{"path": "/headers", "value": {"Accept": "c"}}])
-    assert (status, view["values"]["headers"]) == (200, {"Accept": "c"})
-    assert json.loads((server.folder / "modules" / "weather.json").read_text()) == {"headers": {"Accept": "c"}}
-    assert json.loads((server.folder / "app.json").read_text()) == {"config": {"weather": {"headers": {"Accept": "a"}}}}
+async def test_map_without_what_app_json_says_of_it_is_refused(server):
+    """Maps of both files are merged key by key: a key of app.json is removed there, and any other is set here."""
+    app = '{"config": {"weather": {"headers": {"Accept": "a", "Via": "v"}}}}'
+    (server.folder / "app.json").write_text(app)
+    status, answer = await put(server, WEATHER, [{"path": "/headers", "value": {"Accept": "c"}}])
+    assert (status, answer["error"]["type"]) == (400, "setting_overridden")
+    assert f"{server.folder / 'app.json'}:1" in answer["error"]["message"]
+    headers = {"Accept": "c", "Via": "v", "From": "me"}
+    status, view = await save(server, WEATHER, [{"path": "/headers", "value": headers}])
+    assert (status, view["values"]["headers"]) == (200, headers)
+    assert {"/headers", "/headers/Accept", "/headers/Via"} == {*view["overApp"]}
+    assert (server.folder / "app.json").read_text() == app
 
 
-async def test_changes_that_contradict_one_another_are_refused(server):
-    changes = [{"path": "/headers", "value": {"Accept": "c"}}, {"path": "/headers/Via", "value": "v"}]
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [{"path": "/proxy", "value": {"host": "c"}}, {"path": "/proxy/host", "value": "v"}],
+        [{"path": "/unit", "value": "F"}, {"path": "/unit", "remove": True}],
+    ],
+)
+async def test_changes_that_contradict_one_another_are_refused(server, changes):
     status, answer = await put(server, WEATHER, changes)
     assert (status, answer["error"]["type"]) == (400, "setting_overridden")
+    assert "is changed twice" in answer["error"]["message"]
 
 
 @pytest.mark.spec("K5")

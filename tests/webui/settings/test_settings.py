@@ -224,6 +224,24 @@ async def test_lists_maps_switches_and_groups_are_changed(ui):
     }
 
 
+async def test_map_is_saved_entry_by_entry_so_that_what_is_not_shown_of_it_stays(start_webui):
+    config = {"config": {"weather": {"headers": {"Authorization": "hunter2", "Via": "a"}}}}
+    own = '{"headers": {"X-Token": "hunter3", "From": "me"}}'
+    ui = await start_webui(files={"weather": WEATHER}, config=config)
+    (ui.folder / "modules" / "weather.json").write_text(own)
+    page = await ui.page("#/settings/weather")
+    headers = row(page, "headers")
+    await headers.get_by_role("textbox", name="Via").fill("b")
+    await headers.get_by_role("button", name="Remove From").click()
+    dialog = await review(page)
+    await dialog.get_by_role("button", name="Save and reload once confirmed").click()
+    await expect(dialog).to_have_count(0)
+    await decide(ui)
+    await expect(page.get_by_text("Saved").first).to_be_visible()
+    assert own_file(ui) == {"headers": {"X-Token": "hunter3", "Via": "b"}}
+    assert app_json(ui)["config"] == config["config"]
+
+
 async def test_value_that_is_not_valid_is_marked_where_it_stands(ui):
     page = await ui.page("#/settings/weather")
     field = row(page, "count").get_by_role("spinbutton")
@@ -246,7 +264,7 @@ async def test_what_only_the_module_knows_to_be_wrong_is_marked_too(ui):
 
 
 async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
-    ui = await start_webui(files={"weather": WEATHER}, config={"config": {"weather": {"cuont": 7}}})
+    ui = await start_webui(files={"weather": WEATHER, "./weather.json": '{"cuont": 7}'})
     page = await ui.page("#/settings/weather")
     stranger = row(page, "cuont")
     await expect(stranger).to_contain_text("did you mean 'count'?")
@@ -257,19 +275,40 @@ async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
     await expect(page.get_by_text("Waits for your confirmation in the approval view: cuont, count")).to_be_visible()
     await decide(ui)
     await expect(stranger).to_be_hidden()
-    assert (app_json(ui)["config"]["weather"], own_file(ui)) == ({}, {"count": 7})
+    assert own_file(ui) == {"count": 7}
     assert ui.host.modules.get("weather").state == "ready"
 
 
 async def test_reset_takes_the_value_out_of_the_file(ui):
+    (ui.folder / "modules" / "weather.json").write_text('{"cache": false}')
     page = await ui.page("#/settings/weather")
-    await row(page, "count").get_by_role("button", name="Reset count").click()
-    await expect(row(page, "count")).to_contain_text("Back to default")
+    await row(page, "cache").get_by_role("button", name="Reset cache").click()
+    await expect(row(page, "cache")).to_contain_text("Back to default")
     dialog = await review(page)
     await dialog.get_by_role("button", name="Save, reload later").click()
     await expect(dialog).to_have_count(0)
-    await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("")
-    assert app_json(ui)["config"]["weather"] == {"api_key": "hunter2"}
+    await expect(row(page, "cache").get_by_role("checkbox")).to_be_checked()
+    assert own_file(ui) == {}
+
+
+async def test_what_app_json_says_of_a_module_is_not_removed_here(start_webui):
+    """No button takes it away; who empties the field is told at its row where the value stands."""
+    settings = {"count": 2, "cuont": 7, "headers": {"Via": "a"}}
+    ui = await start_webui(files={"weather": WEATHER}, config={"config": {"weather": settings}})
+    ui.allowed_errors.append("400")
+    page = await ui.page("#/settings/weather")
+    await expect(row(page, "cuont")).to_contain_text("app.json says this: remove it there")
+    await expect(page.get_by_role("button", name=re.compile("^(Reset|Remove) (cuont|count|headers)$"))).to_have_count(0)
+    await row(page, "count").get_by_role("spinbutton").fill("")
+    await expect(row(page, "count")).to_contain_text("app.json says this: remove it there")
+    await page.get_by_role("button", name="Review and save").click()
+    await expect(row(page, "count")).to_contain_text(re.compile(r"ount is set in .*app\.json:\d+, too"))
+    await row(page, "count").get_by_role("spinbutton").fill("2")
+    await row(page, "headers").get_by_role("button", name="Remove Via").click()
+    await page.get_by_role("button", name="Review and save").click()
+    await expect(row(page, "headers")).to_contain_text(re.compile(r"eaders\.Via is set in .*app\.json:\d+, too"))
+    assert app_json(ui)["config"]["weather"] == settings
+    assert not (ui.folder / "modules" / "weather.json").exists()
 
 
 async def test_changes_are_undone_and_discarded(ui):
