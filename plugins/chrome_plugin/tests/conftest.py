@@ -3,7 +3,7 @@
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -73,15 +73,29 @@ async def manual() -> AsyncIterator[str]:
         yield address
 
 
+@asynccontextmanager
+async def _hosting(
+    folder: Path, modules: tuple[str, ...] = ("chrome", "browser"), **settings: Any
+) -> AsyncIterator[RunningHost]:
+    config = {"config": {"chrome": {"allow_private": True, "blocked_hosts": ["blocked.test"], **settings}}}
+    folder.mkdir(exist_ok=True)
+    async with running_host(HostPlan(modules, config), folder) as host:
+        yield host
+
+
+@pytest.fixture
+def hosting() -> Callable[..., AbstractAsyncContextManager[RunningHost]]:
+    """Run a host with both modules in a folder, and settings for them."""
+    return _hosting
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def start_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[..., Awaitable[RunningHost]]]:
     """Start hosts with both modules, and settings for them."""
     async with AsyncExitStack() as stack:
 
-        async def start(modules: tuple[str, ...] = ("chrome", "browser"), **settings: Any) -> RunningHost:
-            config = {"config": {"chrome": {"allow_private": True, "blocked_hosts": ["blocked.test"], **settings}}}
-            plan = HostPlan(modules, config)
-            return await stack.enter_async_context(running_host(plan, tmp_path_factory.mktemp("host")))
+        async def start(*modules: tuple[str, ...], **settings: Any) -> RunningHost:
+            return await stack.enter_async_context(_hosting(tmp_path_factory.mktemp("host"), *modules, **settings))
 
         yield start
 

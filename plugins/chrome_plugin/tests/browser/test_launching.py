@@ -1,23 +1,8 @@
-"""The settings `profile` and `proxy`: what is kept, and which way connections go."""
-
-import asyncio
-import struct
-from contextlib import asynccontextmanager
+"""The setting `profile`: what is kept."""
 
 import pytest
-import pytest_asyncio
-
-from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("B1")
-
-
-@asynccontextmanager
-async def hosting(folder, **settings):
-    config = {"config": {"chrome": {"allow_private": True, "blocked_hosts": ["blocked.test"], **settings}}}
-    folder.mkdir(exist_ok=True)
-    async with running_host(HostPlan(("browser", "chrome"), config), folder) as host:
-        yield host
 
 
 async def cookies(host, site, session):
@@ -26,7 +11,7 @@ async def cookies(host, site, session):
     return outcome.unwrap().data["value"]
 
 
-async def test_profile_keeps_log_ins_for_all_sessions_and_for_the_next_start(tmp_path, site):
+async def test_profile_keeps_log_ins_for_all_sessions_and_for_the_next_start(hosting, tmp_path, site):
     profile = tmp_path / "profile"
     log_in = {"script": "document.cookie = 'login=ada; max-age=3600'"}
     async with hosting(tmp_path / "first", profile=str(profile)) as host:
@@ -40,7 +25,7 @@ async def test_profile_keeps_log_ins_for_all_sessions_and_for_the_next_start(tmp
         assert await cookies(host, site, "three") == "login=ada"
 
 
-async def test_profile_that_is_in_use_is_named_as_the_reason(tmp_path, site):
+async def test_profile_that_is_in_use_is_named_as_the_reason(hosting, tmp_path, site):
     profile = str(tmp_path / "profile")
     async with (
         hosting(tmp_path / "first", profile=profile) as first,
@@ -51,95 +36,3 @@ async def test_profile_that_is_in_use_is_named_as_the_reason(tmp_path, site):
         assert outcome.error.type == "browser_launch_failed"
         assert "profile is in use" in outcome.error.message
         assert await cookies(first, site, "one") == ""
-
-
-class Proxy:
-    """A proxy on loopback that speaks SOCKS 5 and HTTP's CONNECT, and keeps what it was asked for."""
-
-    def __init__(self):
-        self.asked = []
-        self.refuses = False
-        self._talks = set()
-
-    async def start(self):
-        self._server = await asyncio.start_server(self._take, "127.0.0.1", 0)
-        return self._server.sockets[0].getsockname()[1]
-
-    async def stop(self):
-        self._server.close()
-        for talk in list(self._talks):
-            talk.cancel()
-
-    async def _take(self, reader, writer):
-        self._talks.add(asyncio.current_task())
-        try:
-            first = await reader.readexactly(1)
-            host, port, yes, no = await (self._socks(reader, writer) if first == b"\x05" else self._http(reader))
-            self.asked.append(f"{host}:{port}")
-            writer.write(no if self.refuses else yes)
-            await writer.drain()
-            if not self.refuses:
-                far_reader, far_writer = await asyncio.open_connection(host, port)
-                await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
-        except (OSError, asyncio.IncompleteReadError):
-            return  # one side went away
-        finally:
-            self._talks.discard(asyncio.current_task())
-            writer.close()
-
-    async def _http(self, reader):
-        line = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0].decode()
-        host, port = line.split(" ")[1].rsplit(":", 1)
-        return host, int(port), b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 403 Forbidden\r\n\r\n"
-
-    async def _socks(self, reader, writer):
-        await reader.readexactly((await reader.readexactly(1))[0])
-        writer.write(b"\x05\x00")
-        assert (await reader.readexactly(4)) == b"\x05\x01\x00\x03"
-        host = (await reader.readexactly((await reader.readexactly(1))[0])).decode()
-        (port,) = struct.unpack("!H", await reader.readexactly(2))
-        end = b"\x00\x01" + bytes(6)
-        return host, port, b"\x05\x00" + end, b"\x05\x02" + end
-
-    async def _carry(self, reader, writer):
-        while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
-        writer.close()
-
-
-@pytest_asyncio.fixture(loop_scope="module", params=["http", "socks5"])
-async def proxied(request, tmp_path):
-    """A host whose connections go through a proxy, and the proxy."""
-    proxy = Proxy()
-    port = await proxy.start()
-    async with hosting(tmp_path / "host", proxy=f"{request.param}://127.0.0.1:{port}") as host:
-        yield host, proxy
-    await proxy.stop()
-
-
-async def test_connections_go_through_the_proxy_and_the_policy_counts_before_it(proxied, site):
-    """A page comes through it; what it refuses is a failed navigation; what the policy refuses never gets to it."""
-    host, proxy = proxied
-
-    async def go(url):
-        return await host.outcome("browser_navigate", {"url": url}, session_id="chat")
-
-    assert (await go(site.url("/second"))).unwrap().data["title"] == "Second"
-    assert set(proxy.asked) == {site.address.removeprefix("http://")}
-    assert (await go(site.url("/redirect-blocked"))).error.type == "url_blocked"
-    assert not any("blocked.test" in place for place in proxy.asked)
-    proxy.refuses = True
-    refused = (await go("http://127.0.0.1:47113/")).error
-    assert (refused.type, refused.context["netError"]) == ("navigation_failed", "net::ERR_CONNECTION_REFUSED")
-    assert "127.0.0.1:47113" in proxy.asked
-
-
-@pytest.mark.parametrize("proxy", ["ftp://127.0.0.1:1", "http://", "http://ada:secret@127.0.0.1:1"])
-async def test_proxy_that_cannot_be_used_is_refused_at_the_start(tmp_path, proxy):
-    plan = HostPlan(("browser",), {"config": {"chrome": {"proxy": proxy}}}, is_failure_expected=True)
-    async with running_host(plan, tmp_path) as host:
-        record = host.host.modules.records["browser"]
-        assert record.state == "failed"
-        assert "proxy" in record.reason
-        assert "secret" not in record.reason

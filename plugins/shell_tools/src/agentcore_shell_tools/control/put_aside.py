@@ -18,7 +18,7 @@ class PutAside:
         path: Where it was.
         aside: Where it is now, or a copy of it; empty: it could not be moved.
         why: What would have come of it.
-        instead: What is in its target now.
+        instead: What is in its place now.
     """
 
     path: str
