@@ -141,7 +141,7 @@ def _overridden(document: SettingsDocument, path: JsonPath) -> ToolError:
     others = sorted({str(origin) for origin in set_here if origin.file != document.file.path})
     message = f"{label(path)} is changed twice, and not to the same; change it once"
     if others:
-        message = f"{label(path)} is set in {', '.join(others)}, too, which is not changed from here; remove it there"
+        message = f"{label(path)} is set in {', '.join(others)}, which is not changed from here; remove it there"
     where = pointer(path)
     return ToolError("setting_overridden", message, path=where, errors=[{"path": where, "message": message}])
 

@@ -267,7 +267,7 @@ async def test_setting_that_only_app_json_has_is_not_taken_out_of_it(server, pre
     assert (status, answer["error"]["type"]) == (400, "setting_overridden")
     (error,) = answer["error"]["context"]["errors"]
     assert error["path"] == "/count"
-    assert f"count is set in {server.folder / 'app.json'}:8, too" in error["message"]
+    assert f"count is set in {server.folder / 'app.json'}:8, which" in error["message"]
     await save(server, WEATHER, [{"path": "/count", "value": 5}])
     assert json.loads((server.folder / "modules" / "weather.json").read_text()) == {"count": 5}
     assert (server.folder / "app.json").read_text() == APP

@@ -302,11 +302,11 @@ async def test_what_app_json_says_of_a_module_is_not_removed_here(start_webui):
     await row(page, "count").get_by_role("spinbutton").fill("")
     await expect(row(page, "count")).to_contain_text("app.json says this: remove it there")
     await page.get_by_role("button", name="Review and save").click()
-    await expect(row(page, "count")).to_contain_text(re.compile(r"ount is set in .*app\.json:\d+, too"))
+    await expect(row(page, "count")).to_contain_text(re.compile(r"ount is set in .*app\.json:\d+, which"))
     await row(page, "count").get_by_role("spinbutton").fill("2")
     await row(page, "headers").get_by_role("button", name="Remove Via").click()
     await page.get_by_role("button", name="Review and save").click()
-    await expect(row(page, "headers")).to_contain_text(re.compile(r"eaders\.Via is set in .*app\.json:\d+, too"))
+    await expect(row(page, "headers")).to_contain_text(re.compile(r"eaders\.Via is set in .*app\.json:\d+, which"))
     assert app_json(ui)["config"]["weather"] == settings
     assert not (ui.folder / "modules" / "weather.json").exists()
 
