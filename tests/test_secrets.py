@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from agentcore.api import Module, tool
 from agentcore.config.app_config import load_config
 from agentcore.host.settings.change import SettingChange, plan_changes
+from agentcore.host.settings.display import diff_of, shown
 from agentcore.host.settings.document import SettingsSubject
-from agentcore.host.settings.shown import diff_of, shown
 from agentcore.secrets import (
     IN_ENVIRONMENT,
     IN_LOG_LINES,

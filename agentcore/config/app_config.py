@@ -11,8 +11,8 @@ from agentcore.config.environment import Variable, lay_variables, read_variables
 from agentcore.config.errors import ConfigError
 from agentcore.config.file import ConfigFile, set_value
 from agentcore.config.json_source import JsonPath
+from agentcore.config.layers import Layers, Origin, Origins, origin_of
 from agentcore.config.model import AppDocument, beside
-from agentcore.config.origins import Layers, Origin, Origins, origin_of
 from agentcore.config.problems import problems_of
 
 DEFAULT_FILE = Path("app.json")

@@ -11,7 +11,7 @@ from typing import Any
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.fields import Model, keys_of, model_inside, near, takes_only_text
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
-from agentcore.config.origins import Layers, Origin
+from agentcore.config.layers import Layers, Origin
 
 PREFIX = "AGENTCORE_"
 """How the names of all our variables begin."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from agentcore.config.edit import with_value
 from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.config.json_edit import with_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 
 FILE_BYTES = 1024 * 1024

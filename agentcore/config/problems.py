@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 from agentcore.config.errors import ConfigProblem
 from agentcore.config.fields import Model, keys_of, model_inside, near, secrets_in
 from agentcore.config.json_source import JsonPath
-from agentcore.config.origins import DEFAULT, Origins
+from agentcore.config.layers import DEFAULT, Origins
 from agentcore.secrets import MASK
 
 _KINDS = {

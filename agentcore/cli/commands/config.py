@@ -12,7 +12,7 @@ from agentcore.cli.options import config_option, json_option
 if TYPE_CHECKING:
     from agentcore.config.app_config import AppConfig
     from agentcore.config.json_source import JsonPath
-    from agentcore.config.origins import Origin
+    from agentcore.config.layers import Origin
 
 
 _MAY_HOLD_KEYS = ("models", "agents")
@@ -36,7 +36,7 @@ def show(config_path: Path, as_json: bool) -> None:
     from agentcore.cli.terminal.output import note, print_json, print_table
     from agentcore.config.app_config import load_config
     from agentcore.config.json_source import dotted
-    from agentcore.config.origins import origin_of
+    from agentcore.config.layers import origin_of
 
     loaded = load_config(config_path, os.environ)
     values, origins = _effective(loaded)
@@ -65,7 +65,7 @@ def schema(config_path: Path) -> None:
     from agentcore.cli.terminal.output import print_json, warn
     from agentcore.config.app_config import load_config
     from agentcore.host.modules.source_choice import remembered_sources
-    from agentcore.host.settings.app_schema import installed_schema
+    from agentcore.host.settings.json_schema import installed_schema
     from agentcore.store.state.state_dir import locate_state_dir
 
     loaded = load_config(config_path, os.environ)

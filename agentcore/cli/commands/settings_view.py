@@ -10,8 +10,8 @@ from pydantic import BaseModel, SecretStr
 
 from agentcore.config.app_config import AppConfig
 from agentcore.config.json_source import JsonPath
-from agentcore.config.origins import Origin
-from agentcore.config.settings import RawSettings, module_settings, validate_settings
+from agentcore.config.layers import Origin
+from agentcore.config.module_settings import RawSettings, module_settings, validate_settings
 from agentcore.host.containment.foreign_error import text_of, type_name
 from agentcore.host.modules.discovery.finding import find_module
 from agentcore.host.modules.manifest import settings_of

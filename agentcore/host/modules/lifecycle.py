@@ -10,7 +10,7 @@ import structlog
 from agentcore.api.module import Module
 from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
-from agentcore.config.settings import module_settings, validate_settings
+from agentcore.config.module_settings import module_settings, validate_settings
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentcore.config.edit import without_value
 from agentcore.config.errors import ConfigProblem
+from agentcore.config.json_edit import without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
-from agentcore.config.origins import Origin
+from agentcore.config.layers import Origin
 from agentcore.errors import ToolError
+from agentcore.host.settings.display import label, pointer
 from agentcore.host.settings.document import ELSEWHERE, SettingsDocument, SettingsSubject
-from agentcore.host.settings.shown import label, pointer
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from agentcore.config.app_config import AppConfig, lay_app
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
+from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.model import AppDocument
-from agentcore.config.origins import Layers, Origin, Origins
+from agentcore.config.module_settings import merge_settings, settings_file
 from agentcore.config.problems import problems_of
-from agentcore.config.settings import merge_settings, settings_file
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.modules.record import ModuleRecord
-from agentcore.host.settings.app_schema import app_schema, settings_schema
-from agentcore.host.settings.schema import SettingsSchema
+from agentcore.host.settings.json_schema import app_schema, settings_schema
+from agentcore.host.settings.settings_schema import SettingsSchema
 
 ELSEWHERE = ("$schema", "modules", "config")
 """Keys of app.json that are not changed here: modules are turned on and off, and have settings of their own."""

@@ -19,8 +19,8 @@ from agentcore.host.modules.components import policy_lines
 from agentcore.host.modules.discovery.finding import Found, candidates, find_module, installed_names
 from agentcore.host.modules.page_additions import page_additions
 from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.settings.display import diff_of
 from agentcore.host.settings.document import SettingsSubject
-from agentcore.host.settings.shown import diff_of
 from agentcore.server.http.refusal import Refusal
 
 ModuleAction = Literal["enable", "disable", "reload"]

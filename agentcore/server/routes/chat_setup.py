@@ -14,7 +14,7 @@ from agentcore.config.errors import ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import Proposal
-from agentcore.host.settings.shown import pointer
+from agentcore.host.settings.display import pointer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

@@ -15,9 +15,9 @@ from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import Apply
 from agentcore.host.policy.authority import authorise
 from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_changes
+from agentcore.host.settings.confirmation import needs_person
+from agentcore.host.settings.display import pointer
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
-from agentcore.host.settings.policy import needs_person
-from agentcore.host.settings.shown import pointer
 from agentcore.server.confirmation import needs_confirmation, propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal

@@ -14,8 +14,8 @@ from agentcore.config.file import FILE_BYTES
 from agentcore.errors import ToolError
 from agentcore.host import load_config
 from agentcore.host.settings.change import SettingChange, plan_changes
+from agentcore.host.settings.display import diff_of
 from agentcore.host.settings.document import SettingsSubject
-from agentcore.host.settings.shown import diff_of
 from agentcore.server.http.refusal import Refusal
 
 APP = """{

@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from agentcore.config.model import HARMLESS
-from agentcore.host.settings.app_schema import settings_schema
-from agentcore.host.settings.schema import SettingsSchema
+from agentcore.host.settings.json_schema import settings_schema
+from agentcore.host.settings.settings_schema import SettingsSchema
 
 T = TypeVar("T")
 Marked = Annotated[T, Field(json_schema_extra=HARMLESS)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentcore.config.edit import with_value, without_value
+from agentcore.config.json_edit import with_value, without_value
 from agentcore.config.json_source import JsonPath, JsonSource
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

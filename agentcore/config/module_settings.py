@@ -14,7 +14,7 @@ from agentcore.config.environment import Variable, lay_variables
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
-from agentcore.config.origins import Layers, Origin, Origins
+from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.problems import kind_of, problems_of
 
 log = structlog.get_logger(__name__)

@@ -15,8 +15,8 @@ from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonSource
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.settings.change import SettingChange, plan_changes
+from agentcore.host.settings.display import diff_of, shown
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
-from agentcore.host.settings.shown import diff_of, shown
 
 SECRET = "sesame-7f3a"
 PLAIN = st.none() | st.booleans() | st.integers() | st.sampled_from(["a", "b", "https://example.org"])

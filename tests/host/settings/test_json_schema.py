@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
 from agentcore.config.app_config import load_config
-from agentcore.host.settings.app_schema import app_schema, installed_schema
+from agentcore.host.settings.json_schema import app_schema, installed_schema
 
 
 class Part(BaseModel):
