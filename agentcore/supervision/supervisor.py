@@ -61,10 +61,9 @@ class SupervisedProcess:
         is_recorded: Whether nothing can be added to its recording any more.
     """
 
-    def __init__(
-        self, control: socket.socket, loop: asyncio.AbstractEventLoop, recording: Recording | None = None
-    ) -> None:
-        self._control, self._loop, self._recording = control, loop, recording
+    def __init__(self, control: socket.socket, recording: Recording | None, wake_spawner: Callable[[], None]) -> None:
+        self._loop = loop = asyncio.get_running_loop()
+        self._control, self._recording, self._wake_spawner = control, recording, wake_spawner
         self._started: asyncio.Future[None] = loop.create_future()
         self._over: asyncio.Future[None] = loop.create_future()
         self._recorded: asyncio.Future[None] = loop.create_future()
@@ -72,7 +71,6 @@ class SupervisedProcess:
         self._received = b""
         self._keeper = 0
         self._insisting: asyncio.TimerHandle | None = None
-        self.wake_spawner: Callable[[], None] | None = None
         self.exit_code: int | None = None
         loop.add_reader(control, self._on_readable)
 
@@ -100,7 +98,7 @@ class SupervisedProcess:
         await asyncio.shield(self._recorded)
 
     def on_output(self, beyond: int, callback: Callable[[], None]) -> None:
-        """Have a function called once, in the event loop, when there is news; a later wish takes the place of this one.
+        """Have a function called once, in the event loop, when there is news; a later request replaces this one.
 
         Args:
             beyond: News are more bytes in the recording than so many (`Recording.written`), or its end.
@@ -136,8 +134,7 @@ class SupervisedProcess:
         self._insisting = self._loop.call_later(_KEEPER_SECONDS, self._signal_keeper, signal.SIGKILL)
 
     def _signal_keeper(self, number: signal.Signals) -> None:
-        if self.wake_spawner is not None:
-            self.wake_spawner()  # it ends what a keeper leaves behind
+        self._wake_spawner()  # it ends what a keeper leaves behind
         # as long as the keeper holds its end of the line, nobody else has its number
         if self._keeper and self._control.fileno() >= 0:
             with suppress(ProcessLookupError):
@@ -290,8 +287,7 @@ class Supervisor:
         except OSError as exc:
             raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
         ours.setblocking(False)
-        process = SupervisedProcess(ours, asyncio.get_running_loop(), recording)
-        process.wake_spawner = self._wake_spawner
+        process = SupervisedProcess(ours, recording, self._wake_spawner)
         self._processes.add(process)
         fds = _Descriptors(theirs)
         try:
