@@ -13,11 +13,12 @@ from agentcore_fs_tools.text.presenting import show_count
 
 Order = Literal["modified", "path", "none"]
 
-_GIT = b"/.git"
+_GIT = (b"/.git/", b"/.git\0")
 _SHAPED = frozenset("*?[{\\")
 _SPELLED = bytes((*range(1, 32), 127, ord("\\")))  # in a name, these may have to be spelled
 
 _NAMES_LIMIT_BYTES = 64 << 20  # of ripgrep
+_MEMORY_BYTES = 1 << 30  # of ripgrep
 
 PATH_LIMIT = 1_000
 """More paths are counted, not given."""
@@ -73,6 +74,7 @@ class Globbing:
                     arguments,
                     folder,
                     limit_bytes=_NAMES_LIMIT_BYTES,
+                    memory_bytes=_MEMORY_BYTES,
                     rules=rules,
                     is_cancelled=self._is_cancelled,
                 ) as output:
@@ -83,7 +85,7 @@ class Globbing:
                 raise search_error(str(exc)) from exc
         names = b"".join(blocks)
         paths = _names(names, prefix)
-        if _GIT in names:
+        if any(mark in names for mark in _GIT):
             paths = [path for path in paths if "/.git/" not in f"/{path}/"]
         return list(filter(self._matcher, paths))
 

@@ -3,13 +3,14 @@
 import fcntl
 import os
 import re
+import resource
 import select
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _BLOCK_BYTES = 1 << 18
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)
 _COMPLAINT_BYTES = 1 << 16
+_OPENING_PIPE = frozenset(("wait_for_partner", "fifo_open"))  # in fs/pipe.c of Linux
 _POLL_MS = 100  # how soon a cancelled search ends
 _PROBLEM = re.compile(r"regex parse error:\n    \(\?:.*\n(?P<blanks> +)\^", re.DOTALL)
 _WRAPPED = len("    (?:")  # in front of the pattern, where ripgrep shows it
@@ -62,6 +64,7 @@ def ripgrep(
     folder: Workspace.Folder,
     *,
     limit_bytes: int,
+    memory_bytes: int,
     rules: Iterable[str] = (),
     is_cancelled: Callable[[], bool],
 ) -> Iterator[Iterator[bytes]]:
@@ -72,6 +75,7 @@ def ripgrep(
         arguments: Besides `COMMON_ARGUMENTS`.
         folder: Where it starts; paths in its output are relative to it.
         limit_bytes: More output than this is not read.
+        memory_bytes: What it may take, on Linux: an endless `.gitignore`, a link to a device, it would read for ever.
         rules: Lines of an ignore file for this folder.
         is_cancelled: Asked while waiting.
     Raises:
@@ -100,6 +104,7 @@ def ripgrep(
             pass_fds=inherited,
             env={"PATH": os.defpath, "LC_ALL": "C"},
         )
+        _bound_memory(process.pid, memory_bytes)
         stack.enter_context(process)  # at the end it closes the pipes and waits …
         stack.callback(process.kill)  # … for what was killed before
         yield _output(process, limit_bytes, is_cancelled)
@@ -139,28 +144,59 @@ def _output(process: subprocess.Popen[bytes], limit_bytes: int, is_cancelled: Ca
     if _F_SETPIPE_SZ is not None:
         with suppress(OSError):  # the system's bound for pipes may be lower
             fcntl.fcntl(output, _F_SETPIPE_SZ, _PIPE_BYTES)
+    total, complaint = 0, b""
+    for fd, block in _blocks(process.pid, (output, complaints), is_cancelled):
+        if fd == complaints:
+            complaint = (complaint + block)[:_COMPLAINT_BYTES]
+            continue
+        total += len(block)
+        yield block
+        if total >= limit_bytes:
+            raise OutputCutError
+    status = process.wait()
+    if status > 1 and complaint:  # without one it only met files that it may not read, and passed over them
+        raise RipgrepError(complaint.decode("utf-8", "replace"))
+    if status < 0:
+        raise RipgrepError(complaint.decode("utf-8", "replace") or f"it was ended by signal {-status}")
+
+
+def _blocks(pid: int, pipes: Sequence[int], is_cancelled: Callable[[], bool]) -> Iterator[tuple[int, bytes]]:
+    """What a process writes into pipes, until all are closed."""
     poll = select.poll()
-    opened = {output, complaints}
+    opened = set(pipes)
     for fd in opened:
         poll.register(fd, select.POLLIN)
-    total, complaint = 0, b""
     while opened:
         if is_cancelled():
             raise ToolError("cancelled", "The search was cancelled.")
-        for fd, _ in poll.poll(_POLL_MS):
+        ready = poll.poll(_POLL_MS)
+        if not ready and _waits_for_pipe(pid):
+            message = "ripgrep waits for a pipe that nobody writes to: some `.gitignore` is no regular file. Remove it."
+            raise ToolError("search_failed", message)
+        for fd, _ in ready:
             block = os.read(fd, _BLOCK_BYTES)
-            if not block:
+            if block:
+                yield fd, block
+            else:
                 poll.unregister(fd)
                 opened.remove(fd)
-            elif fd == complaints:
-                complaint = (complaint + block)[:_COMPLAINT_BYTES]
-            else:
-                total += len(block)
-                yield block
-        if total >= limit_bytes:
-            raise OutputCutError
-    if process.wait() > 1 and complaint:  # without one it only met files that it may not read, and passed over them
-        raise RipgrepError(complaint.decode("utf-8", "replace"))
+
+
+def _waits_for_pipe(pid: int) -> bool:
+    """Whether a thread opens a pipe: ripgrep opens each `.gitignore` without looking what it is.
+
+    Where the system does not tell (Linux does, of one's own processes), the call's time limit ends the search.
+    """
+    try:
+        return any((thread / "wchan").read_text() in _OPENING_PIPE for thread in Path(f"/proc/{pid}/task").iterdir())
+    except OSError:  # it has ended meanwhile, or there is nothing to be read
+        return False
+
+
+def _bound_memory(pid: int, limit_bytes: int) -> None:
+    if sys.platform == "linux":
+        with suppress(OSError, ValueError):  # it has ended already, or its bound is lower
+            resource.prlimit(pid, resource.RLIMIT_DATA, (limit_bytes, limit_bytes))
 
 
 def _unbalanced(pattern: str) -> int | None:

@@ -22,6 +22,7 @@ MATCH_LIMIT = 1_000
 
 _LOOKED_AT_BYTES = 1 << 20  # for a NUL, in a file that was named
 _OUTPUT_LIMIT_BYTES = 1 << 30  # of ripgrep; one long line with many matches makes that much, and little of it is kept
+_MEMORY_BYTES = 8 << 30  # of ripgrep, which reads each line whole, and with `multiline` each file
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ class Search:
                 arguments,
                 folder,
                 limit_bytes=_OUTPUT_LIMIT_BYTES,
+                memory_bytes=_MEMORY_BYTES,
                 rules=rules,
                 is_cancelled=self._is_cancelled,
             ) as output:
