@@ -1,1 +1,1 @@
-"""app.json: its model, the files and the environment that it is laid together from, and how it is edited."""
+"""app.json: its model, the files and the environment that it is merged from, and how it is edited."""

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from pydantic import PrivateAttr, ValidationError
 
-from agentcore.config.environment import Variable, lay_variables, read_variables
+from agentcore.config.environment import Variable, merge_variables, read_variables
 from agentcore.config.errors import ConfigError
 from agentcore.config.file import ConfigFile, set_value
 from agentcore.config.json_source import JsonPath
-from agentcore.config.layers import Layers, Origin, Origins, origin_of
+from agentcore.config.layers import DEFAULT, Layers, Origin, Origins
 from agentcore.config.model import AppDocument, beside
 from agentcore.config.problems import problems_of
 
@@ -27,7 +27,7 @@ class ConfigSources:
         file: app.json, absolute, whether it exists or not.
         layers: What app.json and the environment say, but for the environment's part of `config`.
         variables: The environment's settings but for its part of `config`.
-        settings_variables: The environment's part of `config`, laid over the settings of the module that it names.
+        settings_variables: The environment's part of `config`, merged over the settings of the module that it names.
         notices: Sentences for the person who starts the server.
     """
 
@@ -94,11 +94,11 @@ class AppConfig(AppDocument):
 
     def origin_of(self, path: JsonPath) -> Origin:
         """Where the value at a path comes from."""
-        return origin_of(self.origins, path)
+        return self.origins.get(path, DEFAULT)
 
 
 def load_config(path: Path, environ: Mapping[str, str]) -> AppConfig:
-    """Read app.json and lay the environment over it.
+    """Read app.json and merge the environment over it.
 
     A file that is missing counts as empty, with a notice. Reads that file alone and changes nothing.
 
@@ -117,19 +117,19 @@ def load_config(path: Path, environ: Mapping[str, str]) -> AppConfig:
     if not file.exists:
         notices.insert(0, f"{file.path} does not exist: no module is loaded; `agentcore init` writes one")
     return AppConfig.from_sources(
-        ConfigSources(file.path, lay_app(file, others), others, settings, tuple(notices)),
+        ConfigSources(file.path, merge_app(file, others), others, settings, tuple(notices)),
     )
 
 
-def lay_app(file: ConfigFile, variables: Sequence[Variable]) -> Layers:
+def merge_app(file: ConfigFile, variables: Sequence[Variable]) -> Layers:
     """app.json with the environment over it, not validated; the environment's part of `config` has no place here.
 
     Raises:
         ConfigError: No key has a variable's name.
     """
     layers = Layers()
-    layers.lay_file(file, "app")
-    lay_variables(layers, variables, AppConfig)
+    layers.merge_file(file, "app")
+    merge_variables(layers, variables, AppConfig)
     return layers
 
 

@@ -91,8 +91,8 @@ def read_variables(environ: Mapping[str, str], model: Model) -> tuple[list[Varia
     return sorted(variables, key=lambda variable: len(variable.segments)), notices
 
 
-def lay_variables(layers: Layers, variables: Sequence[Variable], model: Model | None) -> None:
-    """Lay environment variables over a document; segments find their keys without regard to case.
+def merge_variables(layers: Layers, variables: Sequence[Variable], model: Model | None) -> None:
+    """Merge environment variables over a document; segments find their keys without regard to case.
 
     Args:
         layers: The document; changed in place.
@@ -104,7 +104,7 @@ def lay_variables(layers: Layers, variables: Sequence[Variable], model: Model | 
     """
     for variable in variables:
         path, is_text = _resolve(variable, layers.values, model)
-        layers.lay(path, variable.text_value if is_text else variable.value, _always(variable.origin))
+        layers.merge(path, variable.text_value if is_text else variable.value, _always(variable.origin))
 
 
 def _resolve(variable: Variable, values: Any, model: Model | None) -> tuple[JsonPath, bool]:

@@ -51,31 +51,6 @@ class ConfigError(AgentcoreError):
             lines.append(f"… and {len(self.problems) - PROBLEMS_SHOWN} more")
         super().__init__("\n".join(lines))
 
-    @property
-    def message(self) -> str:
-        """What is wrong first, without the place."""
-        return self.problems[0].message
-
-    @property
-    def file(self) -> Path | None:
-        """The file of the first problem."""
-        return self.problems[0].file
-
-    @property
-    def line(self) -> int | None:
-        """The line of the first problem."""
-        return self.problems[0].line
-
-    @property
-    def column(self) -> int | None:
-        """The column of the first problem."""
-        return self.problems[0].column
-
-    @property
-    def path(self) -> JsonPath:
-        """The path of the value that is first wrong."""
-        return self.problems[0].path
-
 
 class ConfigChangedError(ConfigError):
     """The file is no longer what it was when it was read, so it was not overwritten. Read it again and retry."""

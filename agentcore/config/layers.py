@@ -1,4 +1,4 @@
-"""Values laid over one another, each with the place that it comes from."""
+"""Values of several layers merged into one document, each with the place that it comes from."""
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
@@ -46,11 +46,6 @@ DEFAULT = Origin()
 Origins = Mapping[JsonPath, Origin]
 
 
-def origin_of(origins: Origins, path: JsonPath) -> Origin:
-    """Where the value at a path comes from; what nobody gave is a default."""
-    return origins.get(path, DEFAULT)
-
-
 @dataclass
 class Layers:
     """A document made of layers: objects are merged key by key, everything else is replaced by a later layer.
@@ -78,24 +73,24 @@ class Layers:
         origins = {known[size:]: origin for known, origin in self.origins.items() if known[:size] == path}
         return Layers(copy.deepcopy(self.at(path)) or {}, origins)
 
-    def lay_file(self, file: ConfigFile, kind: Literal["app", "module"]) -> None:
-        """Lay a file over the document; one that does not exist changes nothing."""
+    def merge_file(self, file: ConfigFile, kind: Literal["app", "module"]) -> None:
+        """Merge a file over the document; one that does not exist changes nothing."""
         if file.exists:
-            self.lay((), file.source.value, lambda path: _origin_in(file, kind, path))
+            self.merge((), file.source.value, lambda path: _origin_in(file, kind, path))
 
-    def lay(self, path: JsonPath, value: Any, origin_for: Callable[[JsonPath], Origin]) -> None:
-        """Lay a value over what stands at a path.
+    def merge(self, path: JsonPath, value: Any, origin_for: Callable[[JsonPath], Origin]) -> None:
+        """Merge a value over what stands at a path.
 
         Args:
             path: Keys of objects; those that are missing, or are something else, become objects.
-            value: What is laid there.
+            value: What counts there from now on; an object is merged key by key.
             origin_for: Gives the origin for each path at and below `path`.
         """
         here = self.at(path)
         if isinstance(here, dict) and isinstance(value, dict):
             self.origins.setdefault(path, origin_for(path))
             for key, inner in value.items():
-                self.lay((*path, key), inner, origin_for)
+                self.merge((*path, key), inner, origin_for)
             return
         parent = self._object_at(path[:-1], origin_for)
         parent[path[-1]] = copy.deepcopy(value)
@@ -105,7 +100,7 @@ class Layers:
 
     def _object_at(self, path: JsonPath, origin_for: Callable[[JsonPath], Origin]) -> Any:
         if not isinstance(self.at(path), dict):
-            self.lay(path, {}, origin_for)
+            self.merge(path, {}, origin_for)
         return self.at(path)
 
     def _forget(self, path: JsonPath) -> None:

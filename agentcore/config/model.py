@@ -1,4 +1,4 @@
-"""What app.json may say, as typed models. Reading it, and where values come from, is `config.py`."""
+"""What app.json may say, as typed models. Reading it, and where values come from, is `app_config.py`."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +21,7 @@ MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 HARMLESS: JsonDict = {"x-harmless": True}
 """Marks a setting, in `json_schema_extra`, that is not a matter of policy: any other is, and its change is confirmed.
 
-A module marks settings of its own in the same way; what the mark counts on says `settings_schema`."""
+A module marks settings of its own in the same way; what the mark counts on says `SettingsSchema`."""
 
 SERVER_PORT = 8765
 """The page's port unless app.json says otherwise."""

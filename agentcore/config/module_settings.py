@@ -10,7 +10,7 @@ import structlog
 from pydantic import BaseModel, ValidationError
 
 from agentcore.config.app_config import AppConfig
-from agentcore.config.environment import Variable, lay_variables
+from agentcore.config.environment import Variable, merge_variables
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
@@ -85,8 +85,8 @@ def merge_settings(
         ConfigError: Something other than an object is set, or no key has a variable's name.
     """
     layers = _app_layer(app, key)
-    layers.lay_file(own, "module")
-    lay_variables(layers, list(_variables_for(config, key)), model)
+    layers.merge_file(own, "module")
+    merge_variables(layers, list(_variables_for(config, key)), model)
     return RawSettings(key, layers.values, layers.origins)
 
 
@@ -107,7 +107,7 @@ def validate_settings(model: type[S], raw: RawSettings) -> S:
 def _app_layer(app: ConfigFile, key: str) -> Layers:
     path: JsonPath = ("config", key)
     known = Layers()
-    known.lay_file(app, "app")
+    known.merge_file(app, "app")
     given = known.at(path)
     if given is None and path not in known.origins:
         return Layers(origins={(): Origin("app", app.path, path=path)})

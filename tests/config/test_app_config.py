@@ -66,7 +66,8 @@ def test_whole_document_is_read(app_json: Path) -> None:
 @pytest.mark.spec("M3")
 def test_syntax_error_names_file_line_and_column(app_json: Path) -> None:
     error = refused(app_json, '{\n  "modules": ["a",]\n}')
-    assert (error.file, error.line, error.column) == (app_json, 2, 18)
+    (problem,) = error.problems
+    assert (problem.file, problem.line, problem.column) == (app_json, 2, 18)
     assert str(error).startswith(f"{app_json}:2:18: a comma before")
 
 
@@ -99,8 +100,13 @@ def test_wrong_value_is_named_with_its_place(
     app_json: Path, text: str, place: tuple[int, int], path: JsonPath, says: str
 ) -> None:
     error = refused(app_json, text)
-    assert (error.file, error.line, error.column, error.path) == (app_json, *place, path)
-    assert says in error.message
+    (problem,) = error.problems
+    assert (problem.file, problem.line, problem.column, problem.path) == (
+        app_json,
+        *place,
+        path,
+    )
+    assert says in error.problems[0].message
 
 
 def test_all_problems_are_told_in_the_order_of_the_file(app_json: Path) -> None:

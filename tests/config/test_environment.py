@@ -118,7 +118,8 @@ def test_wrong_value_names_the_variable(app_json: Path, name: str, text: str, sa
     error = refused(app_json, **{name: text})
     assert str(error).startswith(f"environment variable {name}: ")
     assert says in str(error)
-    assert (error.file, error.line) == (None, None)
+    (problem,) = error.problems
+    assert (problem.file, problem.line) == (None, None)
 
 
 def test_value_of_a_variable_is_not_shown(app_json: Path) -> None:

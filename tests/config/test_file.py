@@ -61,7 +61,7 @@ def test_file_that_somebody_changed_is_not_overwritten(app_json: Path) -> None:
     app_json.write_text('{"modules": ["mine"]}')
     with pytest.raises(ConfigChangedError, match="changed by another program") as caught:
         file.with_value(("modules",), [])
-    assert caught.value.file == app_json
+    assert caught.value.problems[0].file == app_json
     assert app_json.read_text() == '{"modules": ["mine"]}'
     assert names_in(app_json.parent) == ["app.json"]
 
@@ -96,7 +96,7 @@ def test_folder_that_does_not_exist_is_an_error_about_the_file(tmp_path: Path) -
     path = tmp_path / "none" / "app.json"
     with pytest.raises(ConfigError, match="cannot write: no such file or directory") as caught:
         set_value(path, ("modules",), [])
-    assert caught.value.file == path
+    assert caught.value.problems[0].file == path
 
 
 @pytest.mark.spec("M3")
@@ -105,8 +105,9 @@ def test_invalid_file_is_named_with_line_and_column_and_left_alone(app_json: Pat
     with pytest.raises(ConfigError) as caught:
         set_value(app_json, ("modules",), ["a"])
     error = caught.value
-    assert (error.file, error.line, error.column) == (app_json, 2, 17)
-    assert str(error) == f"{app_json}:2:17: {error.message}"
+    (problem,) = error.problems
+    assert (problem.file, problem.line, problem.column) == (app_json, 2, 17)
+    assert str(error) == f"{app_json}:2:17: {error.problems[0].message}"
     assert app_json.read_text() == '{\n  "modules": [],,\n}'
 
 
@@ -114,13 +115,13 @@ def test_root_that_is_no_object_is_an_error_with_its_place(app_json: Path) -> No
     app_json.write_text("\n []")
     with pytest.raises(ConfigError, match="expected an object") as caught:
         ConfigFile.read(app_json)
-    assert (caught.value.line, caught.value.column) == (2, 2)
+    assert (caught.value.problems[0].line, caught.value.problems[0].column) == (2, 2)
 
 
 def test_value_that_leads_through_a_list_is_an_error(app_json: Path) -> None:
     with pytest.raises(ConfigError, match="modules is not an object that could get") as caught:
         set_value(app_json, ("modules", "a"), 1)
-    assert caught.value.path == ("modules", "a")
+    assert caught.value.problems[0].path == ("modules", "a")
     assert app_json.read_bytes() == TEXT.encode()
 
 

@@ -173,9 +173,10 @@ def test_wrong_setting_names_file_key_type_and_what_was_expected(
 ) -> None:
     folder.app('{"config": {"weather": ' + settings + "}}")
     error = folder.refused()
-    assert (error.file, error.line) == (folder.path / "app.json", line)
-    assert error.path == ("config", "weather", *path)
-    assert says in error.message
+    (problem,) = error.problems
+    assert (problem.file, problem.line) == (folder.path / "app.json", line)
+    assert error.problems[0].path == ("config", "weather", *path)
+    assert says in error.problems[0].message
 
 
 @pytest.mark.spec("M3")
@@ -183,8 +184,9 @@ def test_wrong_setting_of_the_module_file_is_named_there(folder: Folder) -> None
     folder.app('{"config": {"weather": {"api_key": "abc"}}}')
     folder.module("weather", '{"count": {}}')
     error = folder.refused()
-    assert error.file == folder.path / "modules" / "weather.json"
-    assert (error.line, error.column, error.path) == (1, 2, ("count",))
+    assert error.problems[0].file == folder.path / "modules" / "weather.json"
+    (problem,) = error.problems
+    assert (problem.line, problem.column, problem.path) == (1, 2, ("count",))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_wrong_variable_is_named(folder: Folder, name: str, text: str, says: str
     folder.environ = {name: text}
     error = folder.refused()
     assert error.problems[0].variable == name
-    assert says in error.message
+    assert says in error.problems[0].message
 
 
 def test_setting_that_is_missing_everywhere_names_the_place_where_it_belongs(folder: Folder) -> None:
@@ -214,21 +216,26 @@ def test_setting_that_is_missing_everywhere_names_the_place_where_it_belongs(fol
 
 def test_settings_that_are_no_object_are_an_error_of_that_module_alone(folder: Folder) -> None:
     folder.app('{"config": {"weather": [], "plain": {"a": 1}}}')
-    assert "expected an object of settings, found a list" in folder.refused().message
+    assert "expected an object of settings, found a list" in folder.refused().problems[0].message
     assert folder.raw("plain", model=None).values == {"a": 1}
 
 
 def test_module_file_that_is_not_json_is_an_error_of_that_module_alone(folder: Folder) -> None:
     folder.module("weather", "{]")
     error = folder.refused()
-    assert (error.file, error.line, error.column) == (folder.path / "modules" / "weather.json", 1, 2)
+    (problem,) = error.problems
+    assert (problem.file, problem.line, problem.column) == (
+        folder.path / "modules" / "weather.json",
+        1,
+        2,
+    )
     assert folder.raw("plain", model=None).values == {}
 
 
 def test_module_file_that_cannot_be_read_is_an_error(folder: Folder) -> None:
     (folder.path / "modules").mkdir()
     os.mkfifo(folder.path / "modules" / "weather.json")
-    assert "not a regular file" in folder.refused().message
+    assert "not a regular file" in folder.refused().problems[0].message
 
 
 @pytest.mark.spec("M3")
@@ -252,7 +259,7 @@ def test_secret_is_in_no_message(folder: Folder, settings: str, secret: str) -> 
 
 def test_validator_of_the_module_says_what_is_wrong(folder: Folder) -> None:
     folder.app('{"config": {"weather": {"api_key": "q7"}}}')
-    assert folder.refused().message == "key '•••' is too short; copy it whole"
+    assert folder.refused().problems[0].message == "key '•••' is too short; copy it whole"
 
 
 def test_raw_settings_do_not_show_values_when_they_are_logged(folder: Folder) -> None:

@@ -82,8 +82,13 @@ def test_root_that_cannot_be_used_is_named_with_its_place(tmp_path: Path, root: 
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "to-a").symlink_to("a")
     error = refused(tmp_path, ["a", root])
-    assert (error.file, error.line, error.path) == (tmp_path / "app.json", 5, ("workspace", "roots", 1))
-    assert says in error.message
+    (problem,) = error.problems
+    assert (problem.file, problem.line, problem.path) == (
+        tmp_path / "app.json",
+        5,
+        ("workspace", "roots", 1),
+    )
+    assert says in error.problems[0].message
     assert not (tmp_path / "workspace").exists()
     assert not (tmp_path / "missing").exists()
 
@@ -92,7 +97,7 @@ def test_root_that_cannot_be_used_is_named_with_its_place(tmp_path: Path, root: 
 @pytest.mark.parametrize("root", ["state", ".", "state/inner"])
 def test_root_may_not_meet_the_state_folder(tmp_path: Path, root: str) -> None:
     (tmp_path / "state" / "inner").mkdir(parents=True)
-    assert "overlaps the server's state folder" in refused(tmp_path, [root], tmp_path / "state").message
+    assert "overlaps the server's state folder" in refused(tmp_path, [root], tmp_path / "state").problems[0].message
 
 
 @pytest.mark.spec("S2")

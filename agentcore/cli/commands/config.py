@@ -36,18 +36,18 @@ def show(config_path: Path, as_json: bool) -> None:
     from agentcore.cli.terminal.output import note, print_json, print_table
     from agentcore.config.app_config import load_config
     from agentcore.config.json_source import dotted
-    from agentcore.config.layers import origin_of
+    from agentcore.config.layers import DEFAULT
 
     loaded = load_config(config_path, os.environ)
     values, origins = _effective(loaded)
     for notice in loaded.notices:
         note(notice)
     if as_json:
-        places = {dotted(path): str(origin_of(origins, path)) for path, _ in _leaves(values)}
+        places = {dotted(path): str(origins.get(path, DEFAULT)) for path, _ in _leaves(values)}
         print_json({"file": str(loaded.file), "values": values, "origins": places})
         return
     rows = [
-        (dotted(path), json.dumps(value, ensure_ascii=False), str(origin_of(origins, path)))
+        (dotted(path), json.dumps(value, ensure_ascii=False), str(origins.get(path, DEFAULT)))
         for path, value in _leaves(values)
     ]
     print_table(("key", "value", "from"), rows)

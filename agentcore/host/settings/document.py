@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.config.app_config import AppConfig, lay_app
+from agentcore.config.app_config import AppConfig, merge_app
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
@@ -18,7 +18,7 @@ from agentcore.config.problems import problems_of
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.modules.record import ModuleRecord
-from agentcore.host.settings.json_schema import app_schema, settings_schema
+from agentcore.host.settings.json_schema import app_schema, module_schema
 from agentcore.host.settings.settings_schema import SettingsSchema
 
 ELSEWHERE = ("$schema", "modules", "config")
@@ -63,7 +63,7 @@ class SettingsSubject:
         if record.plugin is None:
             return cls(config, record.name, record.config_key or record.name, None, None)
         model = record.settings_model
-        schema = _ANY_OBJECT if model is None else settings_schema(model)
+        schema = _ANY_OBJECT if model is None else module_schema(model)
         found = None if schema is None else SettingsSchema(schema)
         return cls(config, record.name, record.config_key or record.name, model, found)
 
@@ -96,7 +96,7 @@ class SettingsSubject:
         if own is not None:
             raw = merge_settings(self.config, self.key, self.model, app=app, own=own)
             return Layers(raw.values, dict(raw.origins))
-        layers = lay_app(app, self.config.sources.variables)
+        layers = merge_app(app, self.config.sources.variables)
         values = {key: value for key, value in layers.values.items() if key not in ELSEWHERE}
         return Layers(
             values, {path: origin for path, origin in layers.origins.items() if not path or path[0] in values}

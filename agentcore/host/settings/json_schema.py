@@ -1,4 +1,4 @@
-"""JSON Schema of app.json with the settings of modules, for editors."""
+"""JSON Schemas: of app.json with the settings of modules, for editors, and of one module's settings, for forms."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -76,7 +76,7 @@ def installed_schema(
     return app_schema(settings, names), failures
 
 
-def settings_schema(model: type[BaseModel]) -> dict[str, Any] | None:
+def module_schema(model: type[BaseModel]) -> dict[str, Any] | None:
     """The schema of one module's settings; None where JSON Schema cannot say it.
 
     No setting is required in it, since each may come from another place than the one that is looked at.

@@ -1,15 +1,13 @@
 """Settings as forms and the approval view see them: what is set and from where, and what a change would do."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.config.json_source import JsonPath
-from agentcore.config.layers import Origin
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approvals.policy_changes import Proposal
@@ -23,12 +21,15 @@ from agentcore.server.http.refusal import Refusal
 
 _KINDS = ("settings", "settings_reload")
 
+FileText = Annotated[str | None, BeforeValidator(lambda path: None if path is None else str(path))]
+"""A path of a file, where there is one."""
 
-class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+
+class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True, from_attributes=True):
     """Where a value comes from: a place in a file, or an environment variable, which no file can overrule."""
 
     kind: str
-    file: str | None = None
+    file: FileText = None
     line: int | None = None
     column: int | None = None
     variable: str | None = None
@@ -40,7 +41,7 @@ class ProblemView(BaseModel, defer_build=True):
 
     path: str
     message: str
-    file: str | None = None
+    file: FileText = None
     line: int | None = None
     column: int | None = None
     variable: str | None = None
@@ -102,7 +103,7 @@ def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsVie
         values=visible.values,
         withheld=[pointer(path) for path in visible.withheld],
         origins={
-            pointer(path): _origin(origin)
+            pointer(path): OriginView.model_validate(origin)
             for path, origin in document.origins.items()
             if path and not any(path[: len(hidden)] == hidden and path != hidden for hidden in visible.withheld)
         },
@@ -169,25 +170,6 @@ def _confirms_policy(exchange: Exchange) -> bool | None:
         return None
 
 
-def _origin(origin: Origin) -> OriginView:
-    return OriginView(
-        kind=origin.kind,
-        file=None if origin.file is None else str(origin.file),
-        line=origin.line,
-        column=origin.column,
-        variable=origin.variable,
-        is_read_only=origin.is_read_only,
-    )
-
-
 def problem_view(problem: ConfigProblem) -> ProblemView:
     """A problem for the wire."""
-    path: JsonPath = problem.path
-    return ProblemView(
-        path=pointer(path),
-        message=problem.message,
-        file=None if problem.file is None else str(problem.file),
-        line=problem.line,
-        column=problem.column,
-        variable=problem.variable,
-    )
+    return ProblemView.model_validate({**asdict(problem), "path": pointer(problem.path)})

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from agentcore.config.model import HARMLESS
-from agentcore.host.settings.json_schema import settings_schema
+from agentcore.host.settings.json_schema import module_schema
 from agentcore.host.settings.settings_schema import SettingsSchema
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Tree(BaseModel):
 
 @pytest.fixture(scope="module")
 def schema() -> SettingsSchema:
-    made = settings_schema(Tree)
+    made = module_schema(Tree)
     assert made is not None
     return SettingsSchema(made)
 
@@ -141,7 +141,7 @@ class Marks(BaseModel):
 
 @pytest.fixture(scope="module")
 def marks() -> SettingsSchema:
-    made = settings_schema(Marks)
+    made = module_schema(Marks)
     assert made is not None
     return SettingsSchema(made)
 
@@ -208,4 +208,4 @@ def test_model_that_json_schema_cannot_say_has_none() -> None:
         model_config = ConfigDict(arbitrary_types_allowed=True)
         thing: SettingsSchema
 
-    assert settings_schema(Odd) is None
+    assert module_schema(Odd) is None
