@@ -61,9 +61,9 @@ def _is_fast(item: pytest.Item) -> bool:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Hold fast tests to it: one that starts a process fails."""
-    if config.option.markexpr == "fast":
+    if session.config.option.markexpr == "fast":
         sys.addaudithook(_refuse_processes)
 
 
