@@ -34,7 +34,6 @@ from agentcore.host.modules.routes import RouteTable
 from agentcore.host.modules.runtime import HostServices
 from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
-from agentcore.host.parts import Parts
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import authorise
 from agentcore.host.resources.registry import ResourceRegistry
@@ -78,20 +77,18 @@ class Host:
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
         self.conversation = ConversationSlot()
-        parts = Parts(
-            config=config,
-            state=state,
+        self.calls = Calls(
+            limits=config.limits,
             store=store,
-            workspace=self.workspace,
             events=self.events,
+            workspace=self.workspace,
             registry=self.registry,
             resources=self.resources,
-            approvals=self.approvals,
             policy=self.policy,
+            approvals=self.approvals,
             conversation=self.conversation,
         )
-        self.calls = Calls(parts)
-        self.call_review = CallReview(self.calls, parts)
+        self.call_review = CallReview(self.calls.preparation, self.calls.permission, self.policy, self.approvals)
         self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)
         services = HostServices(
             config=config,
@@ -185,7 +182,7 @@ class Host:
 
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""
-        self.calls.stopped = "the server is stopping"
+        self.calls.stop_taking("the server is stopping")
         self.approvals.close()
         self.policy_changes.refuse_all("shutdown")
         self.pairings.refuse_all("shutdown")
@@ -200,7 +197,7 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "stop")
-        self.calls.stopped = (
+        self.calls.stop_taking(
             "everything was stopped; a person resumes it in the approval view or the terminal of the server"
         )
         rejected = await self.approvals.reject_all(f"stop:{by.kind}")
@@ -221,7 +218,7 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "resume")
-        self.calls.stopped = None
+        self.calls.resume()
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
 
     async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:

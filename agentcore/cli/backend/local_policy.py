@@ -26,7 +26,8 @@ async def explain_call(host: Host, question: dict[str, Any]) -> dict[str, Any]:
     if asked.agent_id is not None:
         settings.agent(asked.agent_id)
     agent_id, mode = await agent_and_mode(host.store.chats, settings, asked.session_id, asked.agent_id)
-    return (await explain(host, asked, agent_id, asked.mode or mode)).model_dump(by_alias=True)
+    explanation = await explain(host.call_review, host.policy, asked, agent_id, asked.mode or mode)
+    return explanation.model_dump(by_alias=True)
 
 
 async def try_new_rule(host: Host, trial: dict[str, Any]) -> dict[str, Any]:
@@ -35,8 +36,14 @@ async def try_new_rule(host: Host, trial: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ToolError: `invalid_body`.
     """
-    asked, settings, chats = _read(Trial, trial), _settings(host), host.store.chats
-    result = await try_rule(host, asked, lambda session: agent_and_mode(chats, settings, session))
+    settings, chats = _settings(host), host.store.chats
+    result = await try_rule(
+        host.call_review,
+        host.policy,
+        host.store.record,
+        _read(Trial, trial),
+        lambda session: agent_and_mode(chats, settings, session),
+    )
     return result.model_dump(by_alias=True)
 
 

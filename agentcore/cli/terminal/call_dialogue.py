@@ -131,5 +131,6 @@ class CallDialogue:
             session_id=shown.session_id,
             caller=shown.principal.kind,
         )
-        found = await explain(self._host, question, shown.agent_id, shown.mode)
+        host = self._host
+        found = await explain(host.call_review, host.policy, question, shown.agent_id, shown.mode)
         say("\n".join(explanation_lines(found.model_dump(by_alias=True), sys.stderr)))

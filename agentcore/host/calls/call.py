@@ -1,8 +1,13 @@
 """The data of a call: what was asked, what is known on the way, how it ended."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import asyncio
+import itertools
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview
@@ -19,6 +24,10 @@ from agentcore.store import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
 """Told of `accepted`, `decided` (whether a person is asked), `progress` and `approval` while a caller waits."""
+
+_PROCESS = secrets.token_hex(6)
+_numbers = itertools.count(1)
+"""Together they make ids that no other process, and no other host in this one, makes."""
 
 
 @dataclass(slots=True)
@@ -79,6 +88,11 @@ class CallOutcome:
         """Whether there is a result."""
         return self.error is None
 
+    @property
+    def ended(self) -> str:
+        """How it ended, in a word: `ok`, or the error's type."""
+        return "ok" if self.error is None else self.error.type
+
     def encoded(self) -> bytes:
         """The envelope of the wire as JSON text; the data was encoded once, when the result was settled."""
         head: dict[str, Any] = {"ok": self.ok, "callId": self.call_id}
@@ -107,48 +121,151 @@ class CallOutcome:
         return self.result
 
 
+class PreparedCall(NamedTuple):
+    """What a call would do, found out without doing it: who carries it out and with what. Never changed, only replaced.
+
+    Args:
+        tool: The tool.
+        given: Its arguments, as the caller gave them, or the person who approved the call edited them.
+        arguments: As the tool gets them: checked, with defaults; as they were given, until they are checked.
+        digest: sha256 of the JSON text of what was given, in hexadecimal digits.
+        shown_arguments: What the record and its readers see: JSON text, bounded, with secrets masked.
+        resource: What it acts on; None: nothing, or what it makes itself.
+        preview: What it would touch; None: the tool cannot say.
+    """
+
+    tool: RegisteredTool
+    given: dict[str, Any]
+    arguments: dict[str, Any]
+    digest: str
+    shown_arguments: str
+    resource: Resource | None = None
+    preview: CallPreview | None = None
+
+
+class Ruling(NamedTuple):
+    """What was said of a call: by the policy, and by the person who was asked.
+
+    Args:
+        decision: The policy's.
+        decided_by: What, or who, let it run or rejected it; empty: nobody has, yet.
+        policy_version: The policy that was asked; None: it has to be asked again.
+        approval: The approval that the call uses up; None: no person has decided on it.
+    """
+
+    decision: Decision
+    decided_by: str
+    policy_version: int | None
+    approval: PendingApproval | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Call:
-    """A call on its way."""
+    """A call on its way.
+
+    Args:
+        id: Its id, in the record and in the log.
+        request: What was wanted, and by whom.
+        session_id: The session it belongs to.
+        notify: Told of what happens on the way.
+        started: When it came, by `time.perf_counter`.
+        started_ms: When it came, in milliseconds since 1970.
+        parent: The call from inside which this one is made.
+        prepared: What is known of what it would do; where preparing fails, as far as it came.
+        ruling: What was said of it so far.
+        row: Its row in the record; None: it has not begun.
+        work: Carries it out; None: it was not admitted.
+        deadline: The event loop's time at which it is cut off; 0: not set yet.
+        is_cancelled: Whether it was ended from outside: a thread that works on it looks here.
+        has_read_untrusted: Whether a call that it made has read what nobody vouches for.
+    """
 
     id: str
     request: CallRequest
     session_id: str
+    notify: Notify | None
     started: float
     started_ms: int
-    depth: int = 0
-    holds: frozenset[str] = frozenset()
-    tool: RegisteredTool | None = None
-    arguments: dict[str, Any] = field(default_factory=dict)
-    digest: str = ""
-    shown_arguments: str = ""
-    preview: CallPreview | None = None
-    decision: Decision | None = None
-    decided_by: str = ""
-    policy_version: int | None = None
-    approval: PendingApproval | None = None
-    edited_arguments: dict[str, Any] | None = None
-    resource: Resource | None = None
+    parent: "Call | None" = None
+    prepared: PreparedCall | None = None
+    ruling: Ruling | None = None
     row: CallRow | None = None
-    has_read_untrusted: bool = False
     work: Contained[CallOutcome] | None = None
-    notify: Notify | None = None
-    is_notified_by_parent: bool = False
-    is_cancelled: bool = False
     deadline: float = 0.0
+    is_cancelled: bool = False
+    has_read_untrusted: bool = False
 
-    def tell_decision(self, *, asks: bool) -> None:
-        """Tell the caller whether a person is asked about it."""
-        if self.notify is not None and not self.is_notified_by_parent:
-            self.notify("decided", {"callId": self.id, "asks": asks})
+    @classmethod
+    def of(cls, request: CallRequest, notify: Notify | None = None) -> "Call":
+        """A call that nothing has been looked at yet, with an id of its own."""
+        principal = request.principal
+        session_id = request.session_id or (f"{principal.kind}-{principal.id}" if principal.id else principal.kind)
+        call_id = request.call_id or f"call_{_PROCESS}{next(_numbers):08x}"
+        return cls(call_id, request, session_id, notify, time.perf_counter(), time.time_ns() // 1_000_000)
+
+    @property
+    def tool(self) -> RegisteredTool | None:
+        """The tool, once it is known."""
+        return None if self.prepared is None else self.prepared.tool
+
+    @property
+    def resource(self) -> Resource | None:
+        """What it acts on, once it is known."""
+        return None if self.prepared is None else self.prepared.resource
+
+    @property
+    def edited_arguments(self) -> dict[str, Any] | None:
+        """What it runs with, where the person who approved it has edited the arguments."""
+        prepared = self.prepared
+        return None if prepared is None or prepared.given is self.request.arguments else prepared.given
 
     @property
     def is_of_open_world(self) -> bool:
         """Whether what it says may repeat what strangers say: by its tool, or by the calls that it made."""
-        annotations = None if self.tool is None else self.tool.definition.annotations
+        annotations = None if self.prepared is None else self.prepared.tool.definition.annotations
         return self.has_read_untrusted or (annotations is not None and annotations.open_world is True)
 
     @property
     def is_of_person(self) -> bool:
         """Whether a person makes it, and no model."""
         return self.request.principal.kind in PERSONS
+
+    @property
+    def is_notified_by_parent(self) -> bool:
+        """Whether whoever is told of it knows it as part of another call, which they were told of."""
+        return self.parent is not None and self.parent.notify is self.notify
+
+    def report_decision(self, *, asks: bool) -> None:
+        """Tell the caller whether a person is asked about it."""
+        if self.notify is not None and not self.is_notified_by_parent:
+            self.notify("decided", {"callId": self.id, "asks": asks})
+
+    def is_inside_turn_of(self, resource: Resource) -> bool:
+        """Whether a call that made it acts on this resource."""
+        found = [parent.resource for parent in self.ancestors()]
+        return any(each is not None and each.resource_id == resource.resource_id for each in found)
+
+    def ancestors(self) -> "Iterator[Call]":
+        """The call that made it, the one that made that, and so on."""
+        call = self.parent
+        while call is not None:
+            yield call
+            call = call.parent
+
+
+@contextmanager
+def paused(call: Call | None) -> Iterator[None]:
+    """Stop the clock of a call, and of those that made it, while a person is waited for."""
+    loop = asyncio.get_running_loop()
+    chain = () if call is None else (call, *call.ancestors())
+    began = loop.time()
+    for each in chain:
+        if each.work is not None:
+            each.work.pause()
+    try:
+        yield
+    finally:
+        for each in chain:
+            if each.work is not None and each.deadline:
+                each.deadline += loop.time() - began
+                each.work.go_on(each.deadline)

@@ -5,29 +5,48 @@ import concurrent.futures
 import contextlib
 import math
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from agentcore.api.context import ChatSession, Principal
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, ToolResult
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.host.calls.call import Call
-from agentcore.host.calls.conversation import no_session
-from agentcore.host.calls.resource_events import tell_progress
+from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
+from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.ownership import OWNER
 from agentcore.host.containment.plain import plain_text
-from agentcore.host.parts import Parts
+from agentcore.host.events import EventBus
+from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
-if TYPE_CHECKING:
-    from agentcore.host.calls.calls import Calls
-
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CallServices:
+    """What calls reach of their host through their context.
+
+    Args:
+        workspace: The folders that tools may touch.
+        store: Where artifacts go.
+        events: Where progress is published.
+        resources: What calls act on.
+        conversation: The chat that they belong to.
+        make_call: Carries out a call that a call makes.
+    """
+
+    workspace: Workspace
+    store: Store
+    events: EventBus
+    resources: ResourceRegistry
+    conversation: ConversationSlot
+    make_call: Callable[[CallRequest, Notify | None], Coroutine[Any, Any, CallOutcome]]
 
 
 class CallArtifacts:
@@ -50,10 +69,10 @@ class CallArtifacts:
 class CallContext:
     """Implements `agentcore.api.ToolContext` for calls of this host."""
 
-    __slots__ = ("_call", "_calls", "_loop", "_parts", "_progress", "_thread")
+    __slots__ = ("_call", "_loop", "_progress", "_services", "_thread")
 
-    def __init__(self, call: Call, calls: "Calls", parts: Parts) -> None:
-        self._call, self._calls, self._parts = call, calls, parts
+    def __init__(self, call: Call, services: CallServices) -> None:
+        self._call, self._services = call, services
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._progress: _Progress | None = None
@@ -86,12 +105,12 @@ class CallContext:
     @property
     def workspace(self) -> Workspace:
         """The folders that tools may touch."""
-        return self._parts.workspace
+        return self._services.workspace
 
     @property
     def artifacts(self) -> CallArtifacts:
         """Where large things go."""
-        return CallArtifacts(self._parts.store, self._call)
+        return CallArtifacts(self._services.store, self._call)
 
     @property
     def is_cancelled(self) -> bool:
@@ -102,10 +121,10 @@ class CallContext:
         """See `agentcore.api.ToolContext.progress`."""
         fraction, message = _fraction(fraction), _message(message)
         if threading.get_ident() == self._thread:
-            self._tell(fraction, message)
+            self._report(fraction, message)
         else:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
-                self._loop.call_soon_threadsafe(self._tell, fraction, message)
+                self._loop.call_soon_threadsafe(self._report, fraction, message)
 
     def block_on(self, work: Coroutine[Any, Any, T]) -> T:
         """See `agentcore.api.ToolContext.block_on`."""
@@ -133,22 +152,35 @@ class CallContext:
 
     async def ask(self, question: str, options: Sequence[str] | None = None, *, timeout_s: float = 300) -> str:
         """See `agentcore.api.ToolContext.ask`."""
-        chat = self._parts.conversation.chat
+        chat = self._services.conversation.chat
         if chat is None:
             raise ToolError("no_person", f"nobody can be asked here: {question!r}")
-        with self._calls.paused(self._call):
+        with paused(self._call):
             offered = None if options is None else [valid_text(option) for option in options]
             return await chat.ask(self._call, valid_text(question), offered, timeout_s)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""
-        outcome = await self._calls.call_nested(self._call, valid_text(tool), with_valid_text(dict(arguments)))
+        parent, request = self._call, self._call.request
+        # the same gate, the same principal and session; the parent's deadline is its own as well
+        nested = CallRequest(
+            valid_text(tool),
+            with_valid_text(dict(arguments)),
+            request.principal,
+            session_id=parent.session_id,
+            parent_call_id=parent.id,
+            waits_for_approval=request.waits_for_approval,
+            agent_id=request.agent_id,
+            mode=request.mode,
+        )
+        outcome = await self._services.make_call(nested, parent.notify)
+        parent.has_read_untrusted |= outcome.is_untrusted
         return outcome.unwrap()
 
     @property
     def session(self) -> ChatSession:
         """See `agentcore.api.ToolContext.session`."""
-        session = self._parts.conversation.get().session_of(self._call)
+        session = self._services.conversation.get().session_of(self._call)
         if session is None:
             raise no_session()
         return session
@@ -163,14 +195,16 @@ class CallContext:
         """See `agentcore.api.ToolContext.run_agent`."""
         owner = OWNER.set("")  # what an agent begins is the host's
         try:
-            return await self._parts.conversation.get().run_agent(self._call, valid_text(prompt), tools, model, budget)
+            return await self._services.conversation.get().run_agent(
+                self._call, valid_text(prompt), tools, model, budget
+            )
         finally:
             OWNER.reset(owner)
 
-    def _tell(self, fraction: float | None, message: str) -> None:
+    def _report(self, fraction: float | None, message: str) -> None:
         if self._progress is None:
-            self._progress = _Progress(self._call, self._parts, self._loop)
-        self._progress.tell(fraction, message)
+            self._progress = _Progress(self._call, self._services, self._loop)
+        self._progress.report(fraction, message)
 
 
 def _fraction(fraction: Any) -> float | None:
@@ -192,16 +226,16 @@ def _message(message: Any) -> str:
 class _Progress:
     """Passes on the newest progress, at most every so often."""
 
-    def __init__(self, call: Call, parts: Parts, loop: asyncio.AbstractEventLoop) -> None:
-        self._call, self._parts, self._loop = call, parts, loop
+    def __init__(self, call: Call, services: CallServices, loop: asyncio.AbstractEventLoop) -> None:
+        self._call, self._services, self._loop = call, services, loop
         self._next_at = 0.0
         self._held: dict[str, Any] | None = None
 
-    def tell(self, fraction: float | None, message: str) -> None:
-        told: dict[str, Any] = {"callId": self._call.id, "message": message}
+    def report(self, fraction: float | None, message: str) -> None:
+        progress: dict[str, Any] = {"callId": self._call.id, "message": message}
         if fraction is not None:
-            told["fraction"] = fraction
-        is_scheduled, self._held = self._held is not None, told
+            progress["fraction"] = fraction
+        is_scheduled, self._held = self._held is not None, progress
         now = self._loop.time()
         if now >= self._next_at:
             self._send()
@@ -209,11 +243,12 @@ class _Progress:
             self._loop.call_at(self._next_at, self._send)
 
     def _send(self) -> None:
-        told, self._held = self._held, None
-        if told is None:
+        progress, self._held = self._held, None
+        if progress is None:
             return
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
-        self._parts.events.publish("call.progress", told, session_id=self._call.session_id)
-        tell_progress(self._call, told, self._parts.resources)
+        self._services.events.publish("call.progress", progress, session_id=self._call.session_id)
+        if self._call.resource is not None:
+            self._services.resources.tell(self._call.resource, "progress", progress)
         if self._call.notify is not None:
-            self._call.notify("progress", told)
+            self._call.notify("progress", progress)

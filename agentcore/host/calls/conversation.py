@@ -1,7 +1,6 @@
 """What calls may use of the chat that they belong to: the host knows its shape, and a chat fills it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from agentcore.api.context import ChatSession
@@ -40,11 +39,23 @@ class Conversation(Protocol):
         ...
 
 
-@dataclass(slots=True)
 class ConversationSlot:
-    """Where the chat of a host is found, once there is one."""
+    """Where calls find the chat of their host.
 
-    chat: Conversation | None = None
+    A host can do without a chat, and one that has a chat starts before it and ends after it. So the host makes this
+    slot first and gives it to its calls; the chat enters when it begins, and leaves when it ends.
+    """
+
+    def __init__(self) -> None:
+        self.chat: Conversation | None = None
+
+    def enter(self, chat: Conversation) -> None:
+        """Let calls find this chat."""
+        self.chat = chat
+
+    def leave(self) -> None:
+        """Let calls find no chat any more."""
+        self.chat = None
 
     def get(self) -> Conversation:
         """The chat.

@@ -1,57 +1,151 @@
-"""Asking a person about one call: bound to exactly this call, answered once, used once."""
+"""Whether a call may run: the policy says so, or a person who is asked about exactly this call, once."""
 
 import asyncio
+import os
 import time
+from typing import Any
 
 from agentcore.errors import ToolError
+from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
-from agentcore.host.calls.call import Call
-from agentcore.host.modules.record import RegisteredTool
-from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.calls.call import Call, PreparedCall, Ruling, paused
+from agentcore.host.calls.prepare import Preparation
+from agentcore.host.policy.approval_policy import OWN_CALL, ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.policy.offers import offers_for
+from agentcore.net.url_pattern import host_of
 from agentcore.rules.call_facts import CallFacts
 
 
 class Permission:
-    """Brings a call that the policy does not let pass before a person.
+    """Lets calls pass that may run, and brings the others before a person.
 
     Args:
-        approvals: Where it waits.
-        policy: Says what may be offered along with it.
+        policy: Decides, and says what may be offered along with a call that is asked about.
+        approvals: Where calls wait for a person.
+        preparation: Prepares a call anew whose arguments the person has edited.
+        workspace: Where paths in arguments begin.
     """
 
-    def __init__(self, approvals: ApprovalQueue, policy: ApprovalPolicy) -> None:
-        self._approvals, self._policy = approvals, policy
+    def __init__(
+        self, policy: ApprovalPolicy, approvals: ApprovalQueue, preparation: Preparation, workspace: Workspace
+    ) -> None:
+        self._policy, self._approvals, self._preparation = policy, approvals, preparation
+        self._workspace = workspace
 
-    async def ask(self, call: Call, tool: RegisteredTool, facts: CallFacts) -> ApprovalRequest:
-        """Have a person decide on exactly this call; return what was approved, and only when it was.
+    async def permit(self, call: Call, prepared: PreparedCall) -> PreparedCall:
+        """Let a call pass, or not; `call.ruling` says by whose word.
 
+        Returns:
+            The call as it may run: the person who approved it may have edited its arguments.
         Raises:
             ToolError: `approval_required`, `approval_denied`.
         """
-        assert call.decision is not None  # noqa: S101 - decided just before
-        if call.decision.kind == "deny":
-            raise refused(call.decision)
+        policy = self._policy
+        # noted before anything is awaited: where the policy changes meanwhile, the call is decided on again
+        version = policy.version
+        # what a person was asked about is theirs to decide, whatever has been allowed since
+        is_asked = call.request.call_id is not None
+        if not is_asked and policy.lets_own_call_pass(call.request.principal, prepared.preview):
+            call.ruling = Ruling(OWN_CALL, OWN_CALL.by, version)
+            call.report_decision(asks=False)
+            return prepared
+        facts = await self.facts_of(call, prepared)
+        decision = policy.decide(facts)
+        if decision.kind == "allow" and not is_asked:
+            call.ruling = Ruling(decision, decision.by, version)
+            call.report_decision(asks=False)
+            return prepared
+        call.ruling = Ruling(decision, "", version)
+        if decision.kind == "ask" and not policy.looks_at_paths:
+            # they say what may be offered along with it
+            facts = await self.facts_of(call, prepared, with_paths=True)
+        if decision.kind == "deny":
+            raise refused(decision)
+        if not is_asked:
+            call.report_decision(asks=True)
+        with paused(call.parent):
+            shown = await self._ask_person(call, prepared, facts, call.ruling)
+        return prepared if shown.arguments_digest == prepared.digest else self._as_edited(call, prepared, shown)
+
+    async def decide_again(self, call: Call, prepared: PreparedCall, ruling: Ruling) -> None:
+        """Hold a call against the policy as it is now; nothing is looked at where that is still the same.
+
+        Raises:
+            ToolError: `approval_denied`.
+        """
+        if ruling.policy_version == self._policy.version:
+            return
+        decision = self._policy.decide(await self.facts_of(call, prepared))
+        if decision.kind == "deny":
+            raise refused(decision)
+        if decision.kind == "ask" and ruling.approval is None:
+            raise ToolError(
+                "approval_denied",
+                f"what is allowed changed while the call waited for its turn ({decision.reason}); send it again",
+                retryable=True,
+            )
+
+    async def note_source(self, call: Call) -> None:
+        """Remember that a model reads what nobody vouches for; what a person's own call reads, no model does."""
+        if call.is_of_person:
+            return
+        preview = None if call.prepared is None else call.prepared.preview
+        hosts = {host for url in (preview.urls if preview else ()) if (host := host_of(url))}
+        for name in sorted(hosts) or [call.request.tool]:
+            await self._policy.note_source(call.session_id, name)
+
+    async def facts_of(self, call: Call, prepared: PreparedCall, *, with_paths: bool = False) -> CallFacts:
+        """What the policy looks at.
+
+        Args:
+            call: The call.
+            prepared: What it would do.
+            with_paths: Whether it matters where paths in the arguments lead, also where no rule looks at them.
+        """
+        named: tuple[str, ...] = ()
+        # where there is a preview, that says which paths they are
+        if (with_paths or self._policy.looks_at_paths) and prepared.preview is None:
+            texts = _path_texts(prepared.arguments)
+            named = await asyncio.to_thread(_follow, self._workspace, texts) if texts else ()
+        request = call.request
+        return CallFacts(
+            request.principal,
+            prepared.tool.definition,
+            prepared.arguments,
+            prepared.preview,
+            call.session_id,
+            request.agent_id,
+            request.mode or self._policy.mode,
+            named,
+        )
+
+    # -- asking a person -------------------------------------------------------------------------------------------
+
+    async def _ask_person(
+        self, call: Call, prepared: PreparedCall, facts: CallFacts, ruling: Ruling
+    ) -> ApprovalRequest:
+        """Have a person decide on exactly this call; return what was approved, and only when it was."""
+        approver, request = self._approvals.approver, call.request
         pending = self._approvals.find(call.id)
         if pending is None:
-            request = self._request_approval(call, facts, call.decision)
             # who stays with the call is gone when this process is
-            is_kept = not (call.request.waits_for_approval or self._approvals.approver)
-            pending = await self._approvals.put(request, is_kept=is_kept)
-        elif not pending.is_for(call.digest, tool.definition, call.session_id):
+            is_kept = not (request.waits_for_approval or approver)
+            question = self._question(call, prepared, facts, ruling.decision)
+            pending = await self._approvals.put(question, is_kept=is_kept)
+        elif not pending.is_for(prepared.digest, prepared.tool.definition, call.session_id):
             raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
-        if self._approvals.approver is not None:
-            await self._approvals.decide(call.id, await self._approvals.approver(pending.request))
-        elif call.request.waits_for_approval:
+        if approver is not None:
+            await self._approvals.decide(call.id, await approver(pending.request))
+        elif request.waits_for_approval:
             await self._wait_for_person(call, pending)
+        # used up before anything else: a second call with this id finds nothing that would let it run
         verdict = pending.use()
         if verdict is None:
             raise _unanswered(pending)
-        call.approval = pending
-        call.decided_by = verdict.by
+        call.ruling = ruling._replace(decided_by=verdict.by, approval=pending)
         if not verdict.approved:
             raise _rejected(verdict)
         return pending.request
@@ -66,16 +160,16 @@ class Permission:
             await pending.withdraw()
             raise
 
-    def _request_approval(self, call: Call, facts: CallFacts, decision: Decision) -> ApprovalRequest:
+    def _question(self, call: Call, prepared: PreparedCall, facts: CallFacts, decision: Decision) -> ApprovalRequest:
         return ApprovalRequest(
             call_id=call.id,
             session_id=call.session_id,
             principal=call.request.principal,
-            definition=facts.definition,
-            arguments=call.request.arguments,
-            arguments_digest=call.digest,
+            definition=prepared.tool.definition,
+            arguments=prepared.given,
+            arguments_digest=prepared.digest,
             reason=decision.reason,
-            preview=call.preview,
+            preview=prepared.preview,
             expires_at_ms=self._approvals.expires_at_ms(),
             requested_at_ms=time.time_ns() // 1_000_000,
             rule=decision.by,
@@ -83,8 +177,16 @@ class Permission:
             offers=offers_for(facts, decision, self._policy.roots),
             agent_id=facts.agent_id,
             mode=facts.mode,
-            resource_id=call.resource.resource_id if call.resource else None,
+            resource_id=prepared.resource.resource_id if prepared.resource else None,
         )
+
+    def _as_edited(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:
+        """The call with the arguments as the person who approved it has edited them."""
+        edited = self._preparation.replace_arguments(call, prepared, shown.arguments)
+        call.prepared = edited = edited._replace(preview=shown.preview)
+        assert call.ruling is not None  # noqa: S101 - a person has just decided
+        call.ruling = call.ruling._replace(policy_version=None)  # what the policy decided was about other arguments
+        return edited
 
 
 def _unanswered(pending: PendingApproval) -> ToolError:
@@ -110,3 +212,24 @@ def _rejected(verdict: Verdict) -> ToolError:
 def refused(decision: Decision) -> ToolError:
     """The error of a call that the policy refuses."""
     return ToolError("approval_denied", f"the policy refuses this call: {decision.reason}", rule=decision.by)
+
+
+def _path_texts(arguments: dict[str, Any]) -> list[str]:
+    found = [arguments.get("path"), *_listed(arguments.get("paths"))]
+    return [text for text in found if isinstance(text, str)]
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _follow(workspace: Workspace, texts: list[str]) -> tuple[str, ...]:
+    return tuple(_real_path(workspace, text) for text in texts)
+
+
+def _real_path(workspace: Workspace, text: str) -> str:
+    try:
+        return workspace.real_path(workspace.locate(text))
+    except ToolError:
+        # it is none of the workspace's; the tool may take it for one of another place
+        return os.path.realpath(os.path.join(workspace.roots[0], text.replace("\0", "")))  # noqa: PTH118

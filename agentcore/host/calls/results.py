@@ -2,12 +2,12 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 import pydantic_core
 from pydantic import BaseModel
 
+from agentcore.api.context import Artifacts
 from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import text_of, type_name
@@ -17,9 +17,6 @@ from agentcore.valid_text import with_valid_text
 
 _BLOCKS = (Text, Image, ArtifactLink)
 _MIME = re.compile(r"[A-Za-z0-9.+-]{1,64}/[A-Za-z0-9.+-]{1,64}")
-
-Save = Callable[[bytes, str, str], Coroutine[Any, Any, ArtifactLink]]
-"""Stores bytes under a mime type and a file name."""
 
 
 def to_result(returned: Any) -> tuple[ToolResult, bytes]:
@@ -129,7 +126,7 @@ def fits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:
     return size <= limit_bytes
 
 
-async def cap(result: ToolResult, encoded_data: bytes, limit_bytes: int, save: Save) -> ToolResult:
+async def cap(result: ToolResult, encoded_data: bytes, limit_bytes: int, artifacts: Artifacts) -> ToolResult:
     """Store what is over its bound, and leave the head of it and a link.
 
     Raises:
@@ -148,19 +145,20 @@ async def cap(result: ToolResult, encoded_data: bytes, limit_bytes: int, save: S
         if isinstance(block, Text):
             raw = block.text.encode("utf-8", "backslashreplace")
             if len(raw) > left:
-                blocks.extend(await _store_text(block.text, raw, left, save))
+                blocks.extend(await _store_text(block.text, raw, left, artifacts))
                 left = 0
                 continue
             left -= len(raw)
         elif isinstance(block, Image) and len(block.data) > IMAGE_BYTES:
-            blocks.append(await save(block.data, block.mime, f"image.{block.mime.rpartition('/')[2]}"))
+            name = f"image.{block.mime.rpartition('/')[2]}"
+            blocks.append(await artifacts.save(block.data, mime=block.mime, name=name))
             continue
         blocks.append(block)
     return dataclasses.replace(result, content=tuple(blocks), truncated=True)
 
 
-async def _store_text(text: str, raw: bytes, left: int, save: Save) -> list[ContentBlock]:
-    link = await save(raw, "text/plain; charset=utf-8", "result.txt")
+async def _store_text(text: str, raw: bytes, left: int, artifacts: Artifacts) -> list[ContentBlock]:
+    link = await artifacts.save(raw, mime="text/plain; charset=utf-8", name="result.txt")
     head = text[: min(RESULT_HEAD_CHARS, left)]
     cut = head.rfind("\n") + 1 or len(head)
     notice = f"[{len(raw):,} bytes in all; the whole text is artifact {link.artifact_id}]"

@@ -4,25 +4,31 @@ from dataclasses import replace
 from typing import Any
 
 from agentcore.errors import ToolError
+from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest
-from agentcore.host.calls.arguments import read_arguments
 from agentcore.host.calls.call import Call, CallRequest
-from agentcore.host.calls.calls import Calls
-from agentcore.host.calls.context import CallContext
-from agentcore.host.calls.inspection import facts_of, preview_call
-from agentcore.host.calls.permission import refused
-from agentcore.host.calls.resolving import resolve
-from agentcore.host.modules.record import RegisteredTool
-from agentcore.host.parts import Parts
+from agentcore.host.calls.permission import Permission, refused
+from agentcore.host.calls.prepare import Preparation
+from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.offers import offers_for
 from agentcore.rules.call_facts import CallFacts
 
 
 class CallReview:
-    """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded."""
+    """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded.
 
-    def __init__(self, calls: Calls, parts: Parts) -> None:
-        self._calls, self._parts = calls, parts
+    Args:
+        preparation: Takes the first steps of a call.
+        permission: Knows what the policy looks at.
+        policy: Says what becomes of calls.
+        approvals: Where the calls wait whose arguments are edited.
+    """
+
+    def __init__(
+        self, preparation: Preparation, permission: Permission, policy: ApprovalPolicy, approvals: ApprovalQueue
+    ) -> None:
+        self._preparation, self._permission = preparation, permission
+        self._policy, self._approvals = policy, approvals
 
     async def inspect(self, request: CallRequest) -> CallFacts:
         """What the policy would look at if this were called now.
@@ -30,8 +36,9 @@ class CallReview:
         Raises:
             ToolError: Why it could not run.
         """
-        call, tool = await self._look(request)
-        return await facts_of(call, tool, self._parts, with_paths=True)
+        call = Call.of(request)
+        prepared = await self._preparation.prepare(call, may_create=False)
+        return await self._permission.facts_of(call, prepared, with_paths=True)
 
     async def edit(self, call_id: str, arguments: dict[str, Any]) -> ApprovalRequest:
         """What a call that waits would be with arguments of a person: checked as any, and ready to be shown.
@@ -41,49 +48,37 @@ class CallReview:
         Raises:
             ToolError: `approval_not_found`; or why the call cannot run with them.
         """
-        pending = self._parts.approvals.undecided(call_id)
+        pending = self._approvals.undecided(call_id)
         edited = await self._edited(pending.request, arguments)
         pending.add_edit(edited)
         return edited
 
     async def _edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
-        edited_call = CallRequest(
-            request.definition.name,
-            arguments,
-            request.principal,
-            request.session_id,
-            agent_id=request.agent_id,
-            mode=request.mode,
+        tool, principal = request.definition.name, request.principal
+        call = Call.of(
+            CallRequest(tool, arguments, principal, request.session_id, agent_id=request.agent_id, mode=request.mode)
         )
-        call, tool = await self._look(edited_call)
-        if tool.definition != request.definition:
+        prepared = await self._preparation.prepare(call, may_create=False)
+        definition = prepared.tool.definition
+        if definition != request.definition:
             raise ToolError("approval_denied", "the tool changed while the call waited; it has to be called again")
-        facts = await facts_of(call, tool, self._parts, with_paths=True)
-        decision = self._parts.policy.decide(facts)
+        facts = await self._permission.facts_of(call, prepared, with_paths=True)
+        decision = self._policy.decide(facts)
         if decision.kind == "deny":
             raise refused(decision)
         if decision.kind == "ask":
             request = replace(
                 request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
             )
-        resource_id = call.resource.resource_id if call.resource else None
-        if resource_id is None and tool.definition.resource is not None:
+        resource_id = prepared.resource.resource_id if prepared.resource else None
+        if resource_id is None and definition.resource is not None:
+            # one that the call itself has planned is not there yet
             resource_id = request.resource_id
         return replace(
             request,
             arguments=arguments,
-            arguments_digest=call.digest,
-            preview=call.preview,
-            offers=offers_for(facts, decision, self._parts.policy.roots) if decision.kind == "ask" else (),
+            arguments_digest=prepared.digest,
+            preview=prepared.preview,
+            offers=offers_for(facts, decision, self._policy.roots) if decision.kind == "ask" else (),
             resource_id=resource_id,
         )
-
-    async def _look(self, request: CallRequest) -> tuple[Call, RegisteredTool]:
-        call = self._calls.begin(request)
-        tool = call.tool = self._parts.registry.get(request.tool)
-        read_arguments(call, tool)
-        use = tool.definition.resource
-        if use is not None:
-            call.resource = resolve(call, tool, use, self._parts.resources, may_create=False)
-        call.preview = await preview_call(call, tool, CallContext(call, self._calls, self._parts))
-        return call, tool

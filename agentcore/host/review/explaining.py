@@ -8,8 +8,9 @@ from pydantic.alias_generators import to_camel
 from agentcore.api.context import Principal
 from agentcore.config.model import Caller
 from agentcore.host.calls.call import CallRequest
-from agentcore.host.host import Host
-from agentcore.rules.call_facts import ApprovalMode, CallFacts
+from agentcore.host.policy.approval_policy import ApprovalPolicy
+from agentcore.host.review.call_review import CallReview
+from agentcore.rules.call_facts import ApprovalMode
 
 
 class _Wire(BaseModel, defer_build=True):
@@ -54,11 +55,14 @@ class Explanation(_Wire):
     considered: list[ConsideredView]
 
 
-async def explain(host: Host, question: Question, agent_id: str, mode: ApprovalMode | None) -> Explanation:
+async def explain(
+    review: CallReview, policy: ApprovalPolicy, question: Question, agent_id: str, mode: ApprovalMode | None
+) -> Explanation:
     """Explain one call.
 
     Args:
-        host: Whose policy.
+        review: Looks at the call.
+        policy: Says what would become of it.
         question: The call.
         agent_id: The agent whose call it is.
         mode: The mode of its session or its agent; None: neither has one.
@@ -73,12 +77,8 @@ async def explain(host: Host, question: Question, agent_id: str, mode: ApprovalM
         agent_id=agent_id,
         mode=mode,
     )
-    return explained(host, await host.call_review.inspect(request))
-
-
-def explained(host: Host, facts: CallFacts) -> Explanation:
-    """Explain a call of which everything is known."""
-    decision = host.policy.decide(facts)
+    facts = await review.inspect(request)
+    decision = policy.decide(facts)
     return Explanation(
         decision=decision.kind,
         by=decision.by,
@@ -94,6 +94,6 @@ def explained(host: Host, facts: CallFacts) -> Explanation:
             ConsideredView(
                 place=each.place, decision=each.decision, matches=each.differs is None, reason=each.differs or ""
             )
-            for each in host.policy.considered(facts)
+            for each in policy.considered(facts)
         ],
     )

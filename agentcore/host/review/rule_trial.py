@@ -12,12 +12,12 @@ from agentcore.api.context import Principal
 from agentcore.config.model import ApprovalRule
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import CallRequest
-from agentcore.host.host import Host
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
+from agentcore.host.review.call_review import CallReview
 from agentcore.rules.call_facts import ApprovalMode, CallFacts
 from agentcore.secrets import MASK
-from agentcore.store import CallRow, RecordedRow, RecordFilter
+from agentcore.store import CallRow, Record, RecordedRow, RecordFilter
 
 TRIAL_SECONDS = 20.0
 """How long one trial looks at calls; it says how far it came."""
@@ -76,16 +76,20 @@ class TrialResult(_Wire):
     undecided: list[UndecidedCall]
 
 
-async def try_rule(host: Host, trial: Trial, mode_of: ModeOf) -> TrialResult:
+async def try_rule(
+    review: CallReview, policy: ApprovalPolicy, record: Record, trial: Trial, mode_of: ModeOf
+) -> TrialResult:
     """Hold the newest recorded calls against the policy as it is, and with one more rule.
 
     Args:
-        host: Whose record and whose policy.
+        review: Looks at the calls.
+        policy: The policy as it is.
+        record: Where the calls stand.
         trial: The rule.
         mode_of: Finds agent and mode of a session.
     """
-    rows = await host.store.record.page(RecordFilter(kind="call"), limit=trial.limit)
-    comparison = _Comparison(host, trial.rule, mode_of)
+    rows = await record.page(RecordFilter(kind="call"), limit=trial.limit)
+    comparison = _Comparison(review, policy, trial.rule, mode_of)
     examined = 0
     try:
         async with asyncio.timeout(TRIAL_SECONDS):
@@ -103,10 +107,9 @@ async def try_rule(host: Host, trial: Trial, mode_of: ModeOf) -> TrialResult:
 
 
 class _Comparison:
-    def __init__(self, host: Host, rule: ApprovalRule, mode_of: ModeOf) -> None:
-        self._host, self._mode_of = host, mode_of
-        self._before = host.policy
-        self._after: ApprovalPolicy = host.policy.with_rule(rule)
+    def __init__(self, review: CallReview, policy: ApprovalPolicy, rule: ApprovalRule, mode_of: ModeOf) -> None:
+        self._review, self._mode_of = review, mode_of
+        self._before, self._after = policy, policy.with_rule(rule)
         self._modes: dict[str, tuple[str, ApprovalMode | None]] = {}
         self.different: list[DifferentCall] = []
         self.undecided: list[UndecidedCall] = []
@@ -134,7 +137,7 @@ class _Comparison:
         agent_id, mode = await self._mode(row.session_id)
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]
         request = CallRequest(row.tool, arguments, principal, session_id=row.session_id, agent_id=agent_id, mode=mode)
-        return await self._host.call_review.inspect(request)
+        return await self._review.inspect(request)
 
     async def _mode(self, session_id: str) -> tuple[str, ApprovalMode | None]:
         if session_id not in self._modes:

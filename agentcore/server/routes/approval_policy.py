@@ -26,14 +26,21 @@ async def explain_call(exchange: Exchange) -> Answer:
     if question.agent_id is not None:
         settings.agent(question.agent_id)
     agent_id, mode = await agent_and_mode(chats, settings, question.session_id, question.agent_id)
-    explanation = await explain(exchange.host, question, agent_id, question.mode or mode)
+    host = exchange.host
+    explanation = await explain(host.call_review, host.policy, question, agent_id, question.mode or mode)
     return Answer(to_json(explanation.model_dump(by_alias=True)))
 
 
 async def try_new_rule(exchange: Exchange) -> Answer:
     """Send which recorded calls a rule would change."""
-    chats, settings = exchange.host.store.chats, exchange.parts.chat.setup.settings
-    result = await try_rule(exchange.host, exchange.body, lambda session: agent_and_mode(chats, settings, session))
+    host, settings = exchange.host, exchange.parts.chat.setup.settings
+    result = await try_rule(
+        host.call_review,
+        host.policy,
+        host.store.record,
+        exchange.body,
+        lambda session: agent_and_mode(host.store.chats, settings, session),
+    )
     return Answer(to_json(result.model_dump(by_alias=True)))
 
 

@@ -99,7 +99,7 @@ def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
         "module": "" if call.tool is None else call.tool.module.name,
         "session_id": call.session_id,
         "principal_kind": request.principal.kind,
-        "arguments": call.shown_arguments,
+        "arguments": "" if call.prepared is None else call.prepared.shown_arguments,
         "state": "waiting" if is_waiting else "running",
     }
 

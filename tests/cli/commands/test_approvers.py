@@ -1,6 +1,7 @@
 """`agentcore approvers`: pairing takes a code that only a person makes, and their word on the client."""
 
 import json
+import subprocess
 import urllib.error
 import urllib.request
 
@@ -26,7 +27,15 @@ def start_pairing(place, terminal):
         terminal.type("pair\n")
         terminal.expect("within ten minutes: ")
         code = terminal.expect("\r\n").strip()
-        process = place.start("approvers", "pair", *arguments)
+        process = subprocess.Popen(
+            [*place.command, "approvers", "pair", *arguments],
+            cwd=place.folder,
+            env=place.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         started.append(process)
         process.stdin.write(f"{code}\n")
         process.stdin.flush()

@@ -1,0 +1,135 @@
+"""The first steps of a call: route, validate, resolve, preview. They find out what it would do, and do nothing."""
+
+import hashlib
+from typing import Any
+
+from agentcore.api.definition import CallPreview, ResourceUse
+from agentcore.api.resource import Resource
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.host.calls.call import Call, PreparedCall
+from agentcore.host.calls.context import CallContext, CallServices
+from agentcore.host.calls.errors import unreachable
+from agentcore.host.calls.preview import preview_call
+from agentcore.host.modules.record import RegisteredTool
+from agentcore.host.modules.tool_registry import ToolRegistry
+from agentcore.limits import ARGUMENTS_RECORDED_CHARS
+from agentcore.secrets import masked_json
+
+
+class Preparation:
+    """Prepares calls, for whoever runs, reviews or explains them.
+
+    Args:
+        registry: Knows the tools.
+        services: What a preview may use; its resources are those that calls act on.
+    """
+
+    def __init__(self, registry: ToolRegistry, services: CallServices) -> None:
+        self._registry, self._services = registry, services
+
+    async def prepare(self, call: Call, *, may_create: bool = True) -> PreparedCall:
+        """Find out what a call would do.
+
+        `call.prepared` is set as far as it comes: the record of a call that fails says what was known by then.
+
+        Args:
+            call: Nothing of it has been looked at yet.
+            may_create: Whether a resource may be planned where the session has none. It is made when the call begins.
+        Raises:
+            ToolError: Why the call cannot run: it is not asked about either.
+        """
+        tool = self._registry.get(call.request.tool)
+        prepared = self._read(call, tool, call.request.arguments, call.request.resource_id, may_create=may_create)
+        if tool.definition.preview is None:
+            return prepared
+        preview = await self.preview(call, prepared)
+        call.prepared = prepared = prepared._replace(preview=preview)
+        return prepared
+
+    async def preview(self, call: Call, prepared: PreparedCall) -> CallPreview | None:
+        """What the tool says of these arguments now; None: it has no preview.
+
+        Raises:
+            ToolError: The call cannot run.
+        """
+        return await preview_call(call, prepared, CallContext(call, self._services))
+
+    def replace_arguments(self, call: Call, prepared: PreparedCall, given: dict[str, Any]) -> PreparedCall:
+        """The call with arguments that a person has edited; they name the resource, no matter what the caller named.
+
+        Raises:
+            ToolError: `invalid_arguments`, or why their resource cannot be reached.
+        """
+        return self._read(call, prepared.tool, given, None, may_create=True)
+
+    def _read(
+        self,
+        call: Call,
+        tool: RegisteredTool,
+        given: dict[str, Any],
+        resource_id: str | None,
+        *,
+        may_create: bool,
+    ) -> PreparedCall:
+        encoded = to_json(given)
+        digest, shown = hashlib.sha256(encoded).hexdigest(), masked_json(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
+        resource = call.resource
+        try:
+            arguments, use = tool.validate(given), tool.definition.resource
+            if use is not None:
+                resource = self._resolve(call, tool, use, given.get(use.argument), resource_id, may_create=may_create)
+        except BaseException:
+            # the record shows what was wrong with them
+            call.prepared = PreparedCall(tool, given, given, digest, shown, resource)
+            raise
+        call.prepared = prepared = PreparedCall(tool, given, arguments, digest, shown, resource)
+        return prepared
+
+    def _resolve(
+        self,
+        call: Call,
+        tool: RegisteredTool,
+        use: ResourceUse,
+        named: Any,
+        resource_id: str | None,
+        *,
+        may_create: bool,
+    ) -> Resource | None:
+        """The resource that a call names, the session's default, or one that is there once it runs; None: none.
+
+        Raises:
+            ToolError: `invalid_arguments`, `too_many_resources`, and what the tool says where the call cannot reach it.
+        """
+        if resource_id is not None and use.key is None:
+            if named is not None and named != resource_id:
+                raise ToolError(
+                    "invalid_arguments",
+                    f"{use.argument} is {named!r}, but the call names {resource_id!r}; give one of them",
+                )
+            named = resource_id
+        if named is not None:
+            return self._reach(call, use, named)
+        resources = self._services.resources
+        own = resources.list(session_id=call.session_id, resource_type=use.type)
+        if own:
+            return min(own, key=lambda resource: resource.index)
+        return resources.plan(tool.module.name, use.type, call.session_id) if use.create and may_create else None
+
+    def _reach(self, call: Call, use: ResourceUse, named: str) -> Resource:
+        """The resource of this id or key, if the call may reach it."""
+        resources = self._services.resources
+        try:
+            if use.key:
+                resource = resources.by_key(use.type, use.key, named)
+            else:
+                planned = resources.planned(named) if use.create else None
+                resource = planned or resources.get(named)
+        except ToolError as exc:
+            if use.not_found == exc.type:
+                raise
+            raise unreachable(call, use, named) from exc
+        # others' resources are as if they were not
+        if resource.resource_type != use.type or (not call.is_of_person and resource.session_id != call.session_id):
+            raise unreachable(call, use, named)
+        return resource
