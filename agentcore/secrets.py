@@ -6,7 +6,7 @@ second net: what is known to be a secret is a `SecretStr`, or marked so in its s
 
 import json
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 from functools import lru_cache
 from typing import Any
 
@@ -80,7 +80,7 @@ def is_secret_variable(name: str, value: str) -> bool:
 
 def masked(value: Any) -> Any:
     """A JSON value with whatever stands under a secret's name masked; what is empty stays."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: MASK if is_secret_name(key) and part else masked(part) for key, part in value.items()}
     if isinstance(value, list):
         return [masked(part) for part in value]
