@@ -21,7 +21,7 @@ from agentcore.host.calls.call import CallRequest
 from agentcore.host.containment.ending import bounded_runner
 from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
-from agentcore.host.secrecy import keep_secrets
+from agentcore.host.process_privacy import keep_secrets
 from agentcore.store.state.state_dir import StateDir
 
 T = TypeVar("T")

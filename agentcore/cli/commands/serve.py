@@ -72,7 +72,7 @@ def serve(
         from agentcore.config.app_config import load_config
         from agentcore.config.workspace import prepare_roots
         from agentcore.host.containment.ending import bounded_runner
-        from agentcore.host.secrecy import keep_secrets
+        from agentcore.host.process_privacy import keep_secrets
         from agentcore.server.logging.setup import configure_logging, keep_log
         from agentcore.server.serve import log
         from agentcore.server.serve import serve as run_server

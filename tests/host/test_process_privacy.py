@@ -10,7 +10,7 @@ pytestmark = pytest.mark.spec("S5")
 
 SCRIPT = """
 import ctypes, os, pathlib, subprocess
-from agentcore.host.secrecy import keep_secrets
+from agentcore.host.process_privacy import keep_secrets
 keep_secrets()
 print(pathlib.Path("/proc/self/environ").read_bytes())
 print(subprocess.run(["env"], capture_output=True).stdout)
