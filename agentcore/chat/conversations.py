@@ -25,7 +25,7 @@ from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals.request import Verdict
 from agentcore.host.policy.authority import owner_of
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.decisions import ApprovalMode
 from agentcore.store.chat.rows import ChatMessageRow, ChatSessionRow, NewMessage
 
 

@@ -16,7 +16,7 @@ from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_changes
 from agentcore.host.settings.document import SettingsSubject
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.decisions import ApprovalMode
 
 MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
 

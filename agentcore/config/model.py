@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, create_model, field_validator
 from pydantic.config import JsonDict
 
+from agentcore.files.path_text import PathText
 from agentcore.limits import (
     CALL_SECONDS,
     CALLS_IN_FLIGHT,
@@ -13,7 +14,8 @@ from agentcore.limits import (
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
 )
-from agentcore.net.url_pattern import UrlPattern
+from agentcore.rules.criteria import KINDS
+from agentcore.rules.decisions import ApprovalMode, DecisionKind
 
 MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 """What a module may be called."""
@@ -27,24 +29,8 @@ SERVER_PORT = 8765
 """The page's port unless app.json says otherwise."""
 
 
-def _check_path(text: str) -> str:
-    if not text or "\0" in text:
-        raise ValueError("expected a path: text that is not empty and has no NUL character")
-    try:
-        Path(text).expanduser()
-    except RuntimeError as exc:
-        raise ValueError(f"{text!r} begins with the home folder of nobody known here") from exc
-    return text
-
-
-def _check_url(text: str) -> str:
-    UrlPattern(text)
-    return text
-
-
 ModuleName = Annotated[str, StringConstraints(pattern=MODULE_NAME, max_length=64)]
 HostName = Annotated[str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
-PathText = Annotated[str, AfterValidator(_check_path), Field(json_schema_extra={"minLength": 1})]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 # a list in JSON, a tuple here; only the container is converted, what it holds is still taken strictly
@@ -52,9 +38,6 @@ ModuleNames = Annotated[tuple[ModuleName, ...], Strict(False)]
 HostNames = Annotated[tuple[HostName, ...], Strict(False)]
 PathTexts = Annotated[tuple[PathText, ...], Strict(False)]
 Texts = Annotated[tuple[str, ...], Strict(False)]
-NonEmptyText = Annotated[str, StringConstraints(min_length=1)]
-Caller = Literal["chat", "mcp", "host", "module", "page", "token", "cli"]
-"""The kinds of principals that call tools."""
 
 
 class ConfigModel(BaseModel, defer_build=True):
@@ -120,51 +103,35 @@ class ServerConfig(ConfigModel):
     ] = ()
 
 
+def _with_criteria(model: type[ConfigModel]) -> type[ConfigModel]:
+    """The model with one field more for each kind of criterion."""
+    fields: dict[str, Any] = {
+        kind.key: (Annotated[kind.field, Field(description=kind.description)], kind.absent) for kind in KINDS
+    }
+    return create_model(model.__name__, __base__=model, __module__=__name__, __doc__=model.__doc__, **fields)
+
+
+@_with_criteria
 class ApprovalRule(ConfigModel):
     """What becomes of calls that it means; all that it says of a call has to be so."""
 
     decision: Annotated[
-        Literal["allow", "ask", "deny"],
+        DecisionKind,
         Field(description="What becomes of the call: deny beats ask, ask beats allow."),
     ]
-    tool: Annotated[
-        str, StringConstraints(min_length=1, max_length=200), Field(description="Pattern of the tool's name.")
-    ] = "*"
-    path: Annotated[
-        PathText | None,
-        Field(
-            description="Pattern of paths that the call touches, links followed, as in .gitignore: relative to the "
-            "roots, or absolute. To allow, all paths have to match; else one is enough."
-        ),
-    ] = None
-    command: Annotated[
-        NonEmptyText | None,
-        Field(
-            description="Pattern of the shell command. To allow, it has to be one plain command; else a part of it "
-            "that matches is enough."
-        ),
-    ] = None
-    url: Annotated[
-        Annotated[str, AfterValidator(_check_url)] | None,
-        Field(description="Pattern of the address: a host such as *.example.com, or https://example.com/docs/*."),
-    ] = None
-    cwd: Annotated[PathText | None, Field(description="Pattern of the folder that a command runs in.")] = None
-    arguments: Annotated[
-        dict[str, str], Field(description="Patterns of further arguments, by name; what is no text, as JSON.")
-    ] = {}
-    agents: Annotated[Texts, Field(description="Agents whose calls are meant; none named: all.")] = ()
-    callers: Annotated[
-        Annotated[tuple[Caller, ...], Strict(False)],
-        Field(description="Who calls: models in the chat, MCP clients, …, or persons; none named: all."),
-    ] = ()
     reason: Annotated[str, Field(max_length=500, description="Told to whoever is asked or refused.")] = ""
+
+    @property
+    def criteria(self) -> dict[str, Any]:
+        """What it says of a call: pattern by the key of its kind."""
+        return {kind.key: said for kind in KINDS if (said := getattr(self, kind.key)) != kind.absent}
 
 
 class ApprovalsConfig(ConfigModel):
     """Which calls a person is asked about."""
 
     mode: Annotated[
-        Literal["ask", "ask_writes", "allow", "deny"],
+        ApprovalMode,
         Field(
             description="`ask`: every call of a model; `ask_writes`: all but those that only read; `allow`: none but "
             "those that touch protected files; `deny`: every call of a model is refused."

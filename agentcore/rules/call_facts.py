@@ -1,13 +1,11 @@
 """What the policy looks at: one call, whose arguments are valid, and what it would touch."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, Effect, ToolDefinition
-
-ApprovalMode = Literal["ask", "ask_writes", "allow", "deny"]
-"""What becomes of a call that a model wants; the default asks about every one."""
+from agentcore.rules.decisions import ApprovalMode
 
 _CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))
 
@@ -71,6 +69,11 @@ class CallFacts:
         """The shell command that it runs, if it runs one."""
         command = self.arguments.get("command")
         return command if isinstance(command, str) else None
+
+    @property
+    def cwd(self) -> str | None:
+        """The folder that its command runs in, where that is known."""
+        return None if self.preview is None else self.preview.cwd
 
     @property
     def urls(self) -> tuple[str, ...]:

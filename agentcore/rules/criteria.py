@@ -1,142 +1,402 @@
-"""Which calls a rule or a grant means: patterns of the tool, of what the call touches, and of its arguments."""
+"""The kinds of criteria of an approval rule, one class each, and `KINDS`, the table that everything else reads.
+
+To add a kind, write its class and put it into `KINDS` (and into `OFFERED`, if a person may allow later calls by it).
+The model and the JSON Schema of app.json, rules, grants, offers, trials, explanations, the approval view and the
+terminal are made from the table and know no kind by name.
+"""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Self
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+
+from pydantic import AfterValidator, Strict, StringConstraints
 
 from agentcore.files.path_pattern import PathPattern
-from agentcore.net.url_pattern import UrlPattern
-from agentcore.rules.call_facts import CallFacts
-from agentcore.rules.command_pattern import CommandPattern
+from agentcore.files.path_text import PathText
+from agentcore.net.url_pattern import UrlPattern, origin_of
+from agentcore.rules.command_pattern import WRAPPERS, CommandPattern, escaped, plain_words
 
-Check = Callable[[CallFacts, bool], str | None]
-"""Takes a call and whether it must match surely; gives why it does not, or None."""
+if TYPE_CHECKING:  # app.json is read without the module API, whose import a command line would wait for
+    from agentcore.rules.call_facts import CallFacts
+
+Caller = Literal["chat", "mcp", "host", "module", "page", "token", "cli"]
+"""The kinds of principals that call tools."""
+
+Patterns = Mapping[str, str]
+"""What a grant holds calls against: pattern by the key of a kind, or else by the name of an argument."""
+
+_READS_AND_WRITES: frozenset[str] = frozenset(("read", "write"))
+_SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
+_PATTERN_CHARS = 500
+"""A longer pattern is none that a person can read."""
 
 
 @dataclass(frozen=True)
-class Criteria:
-    """Patterns that a call has to match, each of them.
+class Label:
+    """What a person reads beside what a call has of a kind, by language."""
 
-    To allow, a call has to match surely: every path and every address that it touches, each spelled in the one way that
-    cannot mean anything else. To ask or to deny, it is enough that one of them may be meant.
+    en: str
+    zh: str
 
-    Args:
-        tool: Pattern of the tool's name.
-        patterns: By `path`, `command`, `url`, `cwd`, or else the name of an argument.
-        checks: The same, compiled.
+
+class Criterion(ABC):
+    """A kind of criterion, and as an object the pattern that one rule or one grant has of it.
+
+    Attributes:
+        key: Its key in a rule of app.json.
+        field: Type of the pattern in app.json, with its checks.
+        description: What the pattern means, for the JSON Schema of app.json.
+        absent: The pattern of a rule that says nothing of it.
+        label: What a person reads beside what a call has of it; None: that is not shown by itself.
+        looks_at_paths: Whether it has to be known where paths in arguments lead.
     """
 
-    tool: str
-    patterns: Mapping[str, str]
-    checks: tuple[Check, ...] = field(default=(), repr=False, compare=False)
+    key: ClassVar[str]
+    field: ClassVar[Any]
+    description: ClassVar[str]
+    absent: ClassVar[Any] = None
+    label: ClassVar[Label | None] = None
+    looks_at_paths: ClassVar[bool] = False
 
-    @classmethod
-    def compile(
-        cls, tool: str, patterns: Mapping[str, str], roots: Sequence[str], arguments: Mapping[str, str] | None = None
-    ) -> Self:
-        """Compile patterns.
+    def __init__(self, pattern: Any, roots: Sequence[str]) -> None:
+        self.pattern = pattern
+
+    @abstractmethod
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        """Why a call is not meant; None: it is.
 
         Args:
-            tool: Pattern of the tool's name.
-            patterns: By `path`, `command`, `url`, `cwd`, or else the name of an argument.
-            roots: Real paths of the workspace roots.
-            arguments: Further patterns, which mean arguments whatever their names are.
-        Raises:
-            ValueError: A pattern of addresses is none.
+            facts: The call.
+            surely: To allow, all of what a call touches has to match, each spelled in the one way that cannot mean
+                anything else; else it is enough that one of it may be meant.
         """
-        checks = [_check_of(name, pattern, roots) for name, pattern in patterns.items()]
-        checks += [_argument_check(name, pattern) for name, pattern in (arguments or {}).items()]
-        return cls(tool, {**(arguments or {}), **patterns}, tuple(checks))
 
-    @property
-    def looks_at_paths(self) -> bool:
-        """Whether it has a pattern of paths."""
-        return "path" in self.patterns
+    @classmethod
+    def values(cls, facts: "CallFacts") -> Sequence[str]:
+        """What a call has of this kind."""
+        return ()
 
-    def differs(self, facts: CallFacts, *, surely: bool) -> str | None:
-        """Why a call is not meant; None: it is."""
-        if not fnmatchcase(facts.definition.name, self.tool):
-            return f"it is for {self.tool}"
-        for check in self.checks:
-            if (why := check(facts, surely)) is not None:
+    @classmethod
+    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+        """Patterns by which later calls like this one may be allowed, from narrow to wide.
+
+        None: the call has nothing of this kind, and another kind tells what it does.
+        """
+        return None
+
+
+class _Matcher(Protocol):
+    def matches(self, text: str, /, *, surely: bool) -> bool: ...
+
+
+class TextCriterion(Criterion):
+    """A kind whose pattern is one text, held against texts of the call.
+
+    It can stand in a grant, where its key takes the place of an argument of that name.
+
+    Attributes:
+        unknown: Why a call is not meant that tells nothing of it.
+        uncertain: Why a call is not meant surely that does not tell all of it.
+        mismatch: Why a call is not meant that has others; the pattern follows.
+    """
+
+    unknown: ClassVar[str]
+    uncertain: ClassVar[str] = ""
+    mismatch: ClassVar[str]
+
+    def __init__(self, pattern: Any, roots: Sequence[str]) -> None:
+        super().__init__(pattern, roots)
+        self._matcher = self.compile(pattern, roots)
+
+    @classmethod
+    @abstractmethod
+    def compile(cls, pattern: str, roots: Sequence[str]) -> _Matcher:
+        """The pattern, ready to be held against texts; `roots` are the real paths of the workspace roots."""
+
+    @classmethod
+    def is_certain(cls, facts: "CallFacts") -> bool:
+        """Whether `values` are all that the call has of this kind."""
+        return True
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        values = self.values(facts)
+        if not values:
+            return self.unknown
+        if surely and not self.is_certain(facts):
+            return self.uncertain
+        found = [self._matcher.matches(value, surely=surely) for value in values]
+        return None if (all(found) if surely else any(found)) else f"{self.mismatch} {self.pattern}"
+
+
+class Tool(Criterion):
+    """The tool's name."""
+
+    key = "tool"
+    field = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    description = "Pattern of the tool's name."
+    absent = "*"
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        return None if fnmatchcase(facts.definition.name, self.pattern) else f"it is for {self.pattern}"
+
+
+class TouchedPath(TextCriterion):
+    """The paths that a call touches."""
+
+    key = "path"
+    field = PathText | None
+    description = (
+        "Pattern of paths that the call touches, links followed, as in .gitignore: relative to the roots, or absolute. "
+        "To allow, all paths have to match; else one is enough."
+    )
+    label = Label("Touches", "涉及")
+    looks_at_paths = True
+    unknown = "which paths it touches is not known"
+    uncertain = "the tool does not say which paths it touches"
+    mismatch = "the path is not in"
+    compile = PathPattern
+
+    @classmethod
+    def values(cls, facts: "CallFacts") -> Sequence[str]:
+        return facts.paths
+
+    @classmethod
+    def is_certain(cls, facts: "CallFacts") -> bool:
+        return facts.are_paths_certain
+
+    @classmethod
+    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+        paths = facts.paths
+        if not paths or not facts.are_paths_certain:
+            return None
+        found = [escaped(paths[0])] if len(set(paths)) == 1 else []
+        folder = PurePosixPath(paths[0]).parent
+        is_inside = any(folder.is_relative_to(root) for root in roots)
+        if is_inside and all(PurePosixPath(path).is_relative_to(folder) for path in paths):
+            found.append(f"{escaped(str(folder))}/**")
+        return [{cls.key: pattern} for pattern in found]
+
+
+class Command(TextCriterion):
+    """The shell command that a call runs; a person sees it among the arguments."""
+
+    key = "command"
+    field = Annotated[str, StringConstraints(min_length=1)] | None
+    description = (
+        "Pattern of the shell command. To allow, it has to be one plain command; else a part of it that matches is "
+        "enough."
+    )
+    unknown = "it runs no command"
+    mismatch = "the command is not like"
+
+    @classmethod
+    def compile(cls, pattern: str, roots: Sequence[str]) -> CommandPattern:
+        return CommandPattern(pattern)
+
+    @classmethod
+    def values(cls, facts: "CallFacts") -> Sequence[str]:
+        return () if facts.command is None else (facts.command,)
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        why = super().differs(facts, surely=surely)
+        if why is not None and surely and super().differs(facts, surely=False) is None:
+            return f"the command is more than one plain command like {self.pattern}"
+        return why
+
+    @classmethod
+    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+        command = facts.command
+        if command is None:
+            return None
+        found = [escaped(command)] if len(command) <= _PATTERN_CHARS else []
+        words = plain_words(command)
+        # a program with a subcommand is one thing to do; an interpreter or a wrapper with what follows is all things
+        if words and len(words) > 1 and words[0] not in WRAPPERS and _SUBCOMMAND.fullmatch(words[1]):
+            found.append(f"{escaped(words[0])} {words[1]} *")
+        where = {} if facts.cwd is None else {WorkingFolder.key: escaped(facts.cwd)}
+        return [{cls.key: pattern, **where} for pattern in found]
+
+
+class WorkingFolder(TextCriterion):
+    """The folder that a command runs in."""
+
+    key = "cwd"
+    field = PathText | None
+    description = "Pattern of the folder that a command runs in."
+    label = Label("Runs in", "运行于")
+    unknown = "where it runs is not known"
+    mismatch = "it does not run in"
+    compile = PathPattern
+
+    @classmethod
+    def values(cls, facts: "CallFacts") -> Sequence[str]:
+        return () if facts.cwd is None else (facts.cwd,)
+
+
+def _check_url(text: str) -> str:
+    UrlPattern(text)
+    return text
+
+
+class Url(TextCriterion):
+    """The addresses that a call contacts."""
+
+    key = "url"
+    field = Annotated[str, AfterValidator(_check_url)] | None
+    description = "Pattern of the address: a host such as *.example.com, or https://example.com/docs/*."
+    label = Label("Contacts", "联系")
+    unknown = "which addresses it contacts is not known"
+    uncertain = "the tool does not say which addresses it contacts"
+    mismatch = "the address is not like"
+
+    @classmethod
+    def compile(cls, pattern: str, roots: Sequence[str]) -> UrlPattern:
+        return UrlPattern(pattern)
+
+    @classmethod
+    def values(cls, facts: "CallFacts") -> Sequence[str]:
+        return facts.urls
+
+    @classmethod
+    def is_certain(cls, facts: "CallFacts") -> bool:
+        return facts.is_previewed
+
+    @classmethod
+    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+        if not facts.is_previewed or not facts.urls:
+            return None
+        origins = {origin_of(url) for url in facts.urls}
+        return [{cls.key: origin} for origin in origins if origin is not None and len(origins) == 1]
+
+
+class Arguments(Criterion):
+    """Further arguments, whatever their names are; in a grant each stands by itself."""
+
+    key = "arguments"
+    field = dict[str, str]
+    description = "Patterns of further arguments, by name; what is no text, as JSON."
+    absent: ClassVar[Any] = {}
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        for name, pattern in self.pattern.items():
+            if name not in facts.arguments:
+                return f"it has no argument {name}"
+            value = facts.arguments[name]
+            found = [fnmatchcase(_text(each), pattern) for each in (value if _is_list(value) else [value])]
+            if not (bool(found) and all(found) if surely else any(found)):
+                return f"{name} is not like {pattern}"
+        return None
+
+    @classmethod
+    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+        if facts.effects <= _READS_AND_WRITES:
+            return [{}]
+        arguments = {name: value for name, value in facts.arguments.items() if value is not None}
+        texts = {name: _text(value) for name, value in arguments.items()}
+        # under the key of a kind, a pattern would mean what the call touches, and this one does not say
+        is_clear = texts.keys().isdisjoint(GRANTED) and not any(map(_is_list, arguments.values()))
+        if not texts or not is_clear or any(len(text) > _PATTERN_CHARS for text in texts.values()):
+            return []
+        return [{name: escaped(text) for name, text in texts.items()}]
+
+
+class Agents(Criterion):
+    """The agent whose call it is."""
+
+    key = "agents"
+    field = Annotated[tuple[str, ...], Strict(False)]
+    description = "Agents whose calls are meant; none named: all."
+    absent = ()
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        is_meant = any(fnmatchcase(facts.agent_id, agent) for agent in self.pattern)
+        return None if is_meant else f"it is for agents: {', '.join(self.pattern)}"
+
+
+class Callers(Criterion):
+    """Who calls."""
+
+    key = "callers"
+    field = Annotated[tuple[Caller, ...], Strict(False)]
+    description = "Who calls: models in the chat, MCP clients, …, or persons; none named: all."
+    absent = ()
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        return None if facts.principal.kind in self.pattern else f"it is for calls of: {', '.join(self.pattern)}"
+
+
+KINDS: tuple[type[Criterion], ...] = (Tool, TouchedPath, Command, WorkingFolder, Url, Arguments, Agents, Callers)
+"""All kinds, in the order in which people see them."""
+
+OFFERED: tuple[type[Criterion], ...] = (Command, Url, TouchedPath, Arguments)
+"""What later calls may be allowed by: the first of these that the call has."""
+
+GRANTED = frozenset(kind.key for kind in KINDS if issubclass(kind, TextCriterion))
+"""The keys of kinds that stand in grants; any other key there is the name of an argument."""
+
+
+class Criteria:
+    """The criteria of one rule or one grant: a call is meant when it matches each.
+
+    Args:
+        patterns: By the keys of their kinds, as in a rule of app.json.
+        roots: Real paths of the workspace roots.
+    Raises:
+        ValueError: A pattern of addresses is none.
+    """
+
+    def __init__(self, patterns: Mapping[str, Any], roots: Sequence[str]) -> None:
+        self._criteria = [kind(patterns[kind.key], roots) for kind in KINDS if kind.key in patterns]
+        self.looks_at_paths = any(criterion.looks_at_paths for criterion in self._criteria)
+
+    @classmethod
+    def of_grant(cls, tool: str, patterns: Patterns, roots: Sequence[str]) -> "Criteria":
+        """The criteria of a grant: the tool's name and its patterns."""
+        kinds = {key: pattern for key, pattern in patterns.items() if key in GRANTED}
+        arguments = {name: pattern for name, pattern in patterns.items() if name not in GRANTED}
+        return cls({Tool.key: tool, **kinds, Arguments.key: arguments}, roots)
+
+    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        """Why a call is not meant, as `Criterion.differs`; None: it is."""
+        for criterion in self._criteria:
+            if (why := criterion.differs(facts, surely=surely)) is not None:
                 return why
         return None
 
 
-def _check_of(name: str, pattern: str, roots: Sequence[str]) -> Check:
-    match name:
-        case "path":
-            return _path_check(PathPattern(pattern, roots), pattern)
-        case "cwd":
-            return _cwd_check(PathPattern(pattern, roots), pattern)
-        case "command":
-            return _command_check(CommandPattern(pattern), pattern)
-        case "url":
-            return _url_check(UrlPattern(pattern), pattern)
-        case _:
-            return _argument_check(name, pattern)
+@dataclass(frozen=True)
+class Touched:
+    """What a call has of one kind, as a person sees it."""
+
+    key: str
+    label: Label
+    values: tuple[str, ...]
 
 
-def _path_check(pattern: PathPattern, text: str) -> Check:
-    def check(facts: CallFacts, surely: bool) -> str | None:
-        if not facts.paths:
-            return "which paths it touches is not known"
-        if surely and not facts.are_paths_certain:
-            return "the tool does not say which paths it touches"
-        found = [pattern.matches(path, surely=surely) for path in facts.paths]
-        return None if (all(found) if surely else any(found)) else f"the path is not in {text}"
-
-    return check
+def touched(facts: "CallFacts") -> list[Touched]:
+    """What a call would touch, by kind, as far as people see it by itself."""
+    found = ((kind, tuple(kind.values(facts))) for kind in KINDS)
+    return [Touched(kind.key, kind.label, values) for kind, values in found if kind.label is not None and values]
 
 
-def _cwd_check(pattern: PathPattern, text: str) -> Check:
-    def check(facts: CallFacts, surely: bool) -> str | None:
-        cwd = None if facts.preview is None else facts.preview.cwd
-        if cwd is None:
-            return "where it runs is not known"
-        return None if pattern.matches(cwd, surely=surely) else f"it does not run in {text}"
+def offered(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:
+    """By what later calls like this one may be allowed, from narrow to wide.
 
-    return check
-
-
-def _command_check(pattern: CommandPattern, text: str) -> Check:
-    def check(facts: CallFacts, surely: bool) -> str | None:
-        if facts.command is None:
-            return "it runs no command"
-        if pattern.matches(facts.command, surely=surely):
-            return None
-        if surely and pattern.matches(facts.command, surely=False):
-            return f"the command is more than one plain command like {text}"
-        return f"the command is not like {text}"
-
-    return check
+    Args:
+        facts: The call.
+        roots: Real paths of the workspace roots: what is wider than one of them is not offered.
+    """
+    found = (kind.offered(facts, roots) for kind in OFFERED)
+    return next((patterns for patterns in found if patterns is not None), ())
 
 
-def _url_check(pattern: UrlPattern, text: str) -> Check:
-    def check(facts: CallFacts, surely: bool) -> str | None:
-        if not facts.urls:
-            return "which addresses it contacts is not known"
-        if surely and not facts.is_previewed:
-            return "the tool does not say which addresses it contacts"
-        found = [pattern.matches(url, surely=surely) for url in facts.urls]
-        return None if (all(found) if surely else any(found)) else f"the address is not like {text}"
-
-    return check
-
-
-def _argument_check(name: str, pattern: str) -> Check:
-    def check(facts: CallFacts, surely: bool) -> str | None:
-        if name not in facts.arguments:
-            return f"it has no argument {name}"
-        value = facts.arguments[name]
-        values = value if isinstance(value, list | tuple) else [value]
-        found = [fnmatchcase(_text(each), pattern) for each in values]
-        matches = bool(found) and all(found) if surely else any(found)
-        return None if matches else f"{name} is not like {pattern}"
-
-    return check
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,8 @@ import {startOver} from './attention.js';
 /**
  * @typedef {{kind: string, id: string}} Requester
  * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
- * @typedef {{paths: string[], cwd: string | null, urls: string[], diff: string | null, isProtected: boolean}} Preview
+ * @typedef {{diff: string | null, isProtected: boolean}} Preview
+ * @typedef {{key: string, label: Record<import('../base/i18n.js').Locale, string>, values: string[]}} Touched  what the call would touch of one kind
  *
  * @typedef {object} WaitingCall
  * @property {string} callId
@@ -26,6 +27,7 @@ import {startOver} from './attention.js';
  * @property {any} inputSchema
  * @property {string} digest
  * @property {Preview | null} preview
+ * @property {Touched[]} touches
  * @property {number} requestedAt
  * @property {number} expiresAt
  *

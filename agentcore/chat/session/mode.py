@@ -1,7 +1,7 @@
 """The agent and the approval mode of a session, as the policy needs them."""
 
 from agentcore.chat.settings import ChatSettings
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.decisions import ApprovalMode
 from agentcore.store import ChatStore
 
 

@@ -16,7 +16,7 @@ from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table
 from agentcore.cli.terminal.terminal import confirmed
 from agentcore.host.policy.authority import is_looser
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.decisions import ApprovalMode
 
 _HELP = """\
   /help                  show this

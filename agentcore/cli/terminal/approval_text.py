@@ -8,6 +8,7 @@ from agentcore.cli.terminal.output import painted
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.host.approvals.queue import ApprovalRequest
 from agentcore.host.policy.grants import GrantOffer
+from agentcore.rules.criteria import touched
 
 _INDENT = "    "
 
@@ -30,12 +31,8 @@ def _lines(request: ApprovalRequest, stream: Any) -> Iterator[str]:
     yield f"  asked by   {_who(request)}"
     yield f"  effects    {', '.join(effects)}"
     if preview is not None:
-        for path in preview.paths:
-            yield f"  path       {_one_line(path)}"
-        if preview.cwd is not None:
-            yield f"  runs in    {_one_line(preview.cwd)}"
-        for url in preview.urls:
-            yield f"  address    {_one_line(url)}"
+        for kind in touched(request.facts):
+            yield from (f"  {kind.label.en.lower():<10} {_one_line(value)}" for value in kind.values)
     yield "  arguments"
     yield from _arguments(request.arguments)
     if preview is not None and preview.diff:

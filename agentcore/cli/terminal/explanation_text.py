@@ -20,9 +20,8 @@ def explanation_lines(found: Mapping[str, Any], stream: TextIO) -> Iterator[str]
     yield f"  why      {all_visible(found['reason'])}"
     yield f"  mode     {found['mode']}"
     yield f"  effects  {', '.join(found['effects'])}"
-    for name, values in (("path", found["paths"]), ("address", found["urls"]), ("runs in", [found["cwd"]])):
-        for value in filter(None, values):
-            yield f"  {name:<8} {all_visible(value)}"
+    for kind in found["touches"]:
+        yield from (f"  {kind['label']['en'].lower():<8} {all_visible(value)}" for value in kind["values"])
     for each in found["considered"]:
         says = "means it" if each["matches"] else all_visible(each["reason"])
         yield f"  {each['place']} ({each['decision']}): {says}"

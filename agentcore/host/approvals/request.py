@@ -7,7 +7,8 @@ from typing import Any
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.host.policy.grants import GrantOffer
-from agentcore.rules.call_facts import ApprovalMode, CallFacts
+from agentcore.rules.call_facts import CallFacts
+from agentcore.rules.decisions import ApprovalMode
 
 
 @dataclass(frozen=True, slots=True)

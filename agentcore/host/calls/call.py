@@ -19,7 +19,7 @@ from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.containment.containment import Contained
 from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.decisions import ApprovalMode
 from agentcore.store import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]

@@ -9,10 +9,11 @@ from agentcore.config.model import ApprovalRule, ApprovalsConfig
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import PERSONS, Decision
 from agentcore.host.policy.grants import Grants
-from agentcore.host.policy.rules import Rule, compile_rules
 from agentcore.host.policy.untrusted_sources import UntrustedSources, source_row
 from agentcore.net.url_pattern import origin_of
 from agentcore.rules.call_facts import CallFacts
+from agentcore.rules.criteria import Criteria, Url
+from agentcore.rules.decisions import DecisionKind
 from agentcore.store.approvals.store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))
@@ -22,6 +23,39 @@ _REACHES_OUT: frozenset[Effect] = frozenset(("egress", "execute", "dangerous"))
 
 OWN_CALL = Decision("allow", "own_call", "a person's own call")
 """What the policy says of a person's call that no rule speaks of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of app.json that can be held against calls.
+
+    Args:
+        place: Where it stands: `approvals.rules[2]`.
+        decision: `allow`, `ask` or `deny`.
+        reason: What a person is told of it.
+        criteria: Which calls it means.
+    """
+
+    place: str
+    decision: DecisionKind
+    reason: str
+    criteria: Criteria
+
+    @classmethod
+    def compile(cls, place: str, rule: ApprovalRule, roots: Sequence[str]) -> "Rule":
+        """Compile a rule.
+
+        Args:
+            place: Where it stands.
+            rule: As app.json has it.
+            roots: Real paths of the workspace roots.
+        """
+        reason = rule.reason or f"{place} of app.json says so"
+        return cls(place, rule.decision, reason, Criteria(rule.criteria, roots))
+
+    def differs(self, facts: CallFacts) -> str | None:
+        """Why it does not mean a call; None: it does."""
+        return self.criteria.differs(facts, surely=self.decision == "allow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +95,8 @@ class ApprovalPolicy:
     def load(self, config: ApprovalsConfig) -> None:
         """Put other rules and another mode in force; calls that have not begun are decided on anew."""
         self.config, self.mode = config, config.mode
-        self.rules = compile_rules(config.rules, self.roots)
+        rules = enumerate(config.rules)
+        self.rules = tuple(Rule.compile(f"approvals.rules[{number}]", rule, self.roots) for number, rule in rules)
         self._arrange()
 
     def with_rule(self, rule: ApprovalRule) -> "ApprovalPolicy":
@@ -141,7 +176,7 @@ class ApprovalPolicy:
 
     def considered(self, facts: CallFacts) -> list[Considered]:
         """All rules, and the grants for its tool, with why each does or does not mean the call."""
-        found = [Considered(rule.place, rule.said.decision, rule.differs(facts)) for rule in self.rules]
+        found = [Considered(rule.place, rule.decision, rule.differs(facts)) for rule in self.rules]
         held = [grant.row.grant_id for grant in self.grants if grant.row.scope != "host" and grant.holds_for(facts)]
         return [*found, *(Considered(f"grant:{grant_id}", "allow", None) for grant_id in held)]
 
@@ -175,7 +210,7 @@ class ApprovalPolicy:
     def _rules_that_say(self, facts: CallFacts, rules: Sequence[Rule]) -> Iterator[Decision]:
         for rule in rules:
             if rule.differs(facts) is None:
-                yield self._with_source(facts, Decision(rule.said.decision, rule.place, rule.reason))
+                yield self._with_source(facts, Decision(rule.decision, rule.place, rule.reason))
 
     def _votes_of_a_person(self, facts: CallFacts) -> Iterator[Decision]:
         """What was granted; untrusted content suspends it for what reaches out."""
@@ -200,7 +235,7 @@ class ApprovalPolicy:
         if not facts.effects <= _READ_AND_EGRESS or not facts.is_previewed or not facts.urls:
             return None
         granted = {
-            grant.criteria.patterns.get("url"): grant.row.grant_id
+            grant.patterns.get(Url.key): grant.row.grant_id
             for grant in self.grants
             if (grant.row.scope, grant.row.session_id, grant.row.principal_kind)
             == ("host", facts.session_id, facts.principal.kind)
@@ -231,4 +266,4 @@ class ApprovalPolicy:
         self.version += 1
 
     def _that(self, decision: str) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules if rule.said.decision == decision)
+        return tuple(rule for rule in self.rules if rule.decision == decision)

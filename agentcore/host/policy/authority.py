@@ -5,7 +5,7 @@ from typing import Literal
 
 from agentcore.api.context import KeyScope, Principal
 from agentcore.errors import ToolError
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.decisions import ApprovalMode, DecisionKind
 
 Action = Literal[
     "identify",
@@ -162,7 +162,7 @@ class Decision:
         untrusted_source: Where content came from that may be behind the call.
     """
 
-    kind: Literal["allow", "ask", "deny"]
+    kind: DecisionKind
     by: str
     reason: str = ""
     untrusted_source: str | None = None

@@ -3,13 +3,13 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentcore.api.context import PrincipalKind
 from agentcore.rules.call_facts import CallFacts
-from agentcore.rules.criteria import Criteria
+from agentcore.rules.criteria import Criteria, Patterns
 from agentcore.store.approvals.rows import GrantRow
 
 GrantScope = Literal["session", "always"]
@@ -22,13 +22,13 @@ class GrantOffer:
     Args:
         scope: `session`: for the session of this call; `always`: for every session.
         tool: The tool that it is for.
-        arguments: Pattern by `path`, `command`, `url`, `cwd`, or else the name of an argument; all of them have to
+        arguments: Pattern by the key of a kind of criterion, or else the name of an argument; all of them have to
             match. None at all: any arguments.
     """
 
     scope: GrantScope
     tool: str
-    arguments: Mapping[str, str]
+    arguments: Patterns
 
     def to_json(self) -> dict[str, Any]:
         """`{scope, tool, arguments}`."""
@@ -41,10 +41,12 @@ class Grant:
 
     Args:
         row: As it is stored.
-        criteria: Which calls it means.
+        patterns: What calls are held against.
+        criteria: The same, compiled.
     """
 
     row: GrantRow
+    patterns: Patterns
     criteria: Criteria
 
     def holds_for(self, facts: CallFacts) -> bool:
@@ -64,7 +66,7 @@ class Grant:
             **session,
             "caller": row.principal_kind,
             "tool": row.tool,
-            "arguments": dict(self.criteria.patterns),
+            "arguments": dict(self.patterns),
             "grantedBy": row.granted_by,
             "grantedAt": row.granted_at_ms,
         }
@@ -87,8 +89,8 @@ class Grants:
     def add(self, rows: Iterable[GrantRow]) -> None:
         """Take grants that are stored."""
         for row in rows:
-            criteria = Criteria.compile(row.tool, json.loads(row.arguments), self._roots)
-            self._grants[row.grant_id] = Grant(row, criteria)
+            patterns: Patterns = json.loads(row.arguments)
+            self._grants[row.grant_id] = Grant(row, patterns, Criteria.of_grant(row.tool, patterns, self._roots))
 
     def find(self, grant_id: str) -> Grant | None:
         """The grant of this id."""

@@ -6,11 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.context import Principal
-from agentcore.config.model import Caller
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.review.call_review import CallReview
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.criteria import Caller, Touched, touched
+from agentcore.rules.decisions import ApprovalMode
 
 
 class _Wire(BaseModel, defer_build=True):
@@ -50,6 +50,7 @@ class Explanation(_Wire):
     paths: list[str]
     cwd: str | None
     urls: list[str]
+    touches: Annotated[list[Touched], Field(description="The same for people: what it has of each kind of criterion.")]
     is_protected: bool
     untrusted_source: str | None
     considered: list[ConsideredView]
@@ -86,8 +87,9 @@ async def explain(
         mode=facts.mode,
         effects=sorted(facts.effects),
         paths=list(facts.paths),
-        cwd=None if facts.preview is None else facts.preview.cwd,
+        cwd=facts.cwd,
         urls=list(facts.urls),
+        touches=touched(facts),
         is_protected=facts.is_protected,
         untrusted_source=decision.untrusted_source,
         considered=[

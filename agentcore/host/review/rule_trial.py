@@ -15,7 +15,8 @@ from agentcore.host.calls.call import CallRequest
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.review.call_review import CallReview
-from agentcore.rules.call_facts import ApprovalMode, CallFacts
+from agentcore.rules.call_facts import CallFacts
+from agentcore.rules.decisions import ApprovalMode
 from agentcore.secrets import MASK
 from agentcore.store import CallRow, Record, RecordedRow, RecordFilter
 

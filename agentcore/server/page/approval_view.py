@@ -11,6 +11,7 @@ from agentcore.host import Host
 from agentcore.host.approvals.pairings import Pairing
 from agentcore.host.approvals.policy_changes import PolicyChange
 from agentcore.host.approvals.queue import ApprovalRequest
+from agentcore.rules.criteria import Touched, touched
 
 
 class _View(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
@@ -43,7 +44,10 @@ class OfferView(_View):
 
 
 class WaitingCall(_View):
-    """One call that waits. `digest` stands for the exact arguments: who approves sends it back."""
+    """One call that waits. `digest` stands for the exact arguments: who approves sends it back.
+
+    `touches` is what it would touch, as its preview says, by kind of criterion and for people to read.
+    """
 
     call_id: str
     session_id: str
@@ -62,6 +66,7 @@ class WaitingCall(_View):
     input_schema: dict[str, Any]
     digest: str
     preview: PreviewView | None
+    touches: list[Touched]
     requested_at: int
     expires_at: int
 
@@ -135,6 +140,7 @@ def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
         input_schema=definition.input_schema,
         digest=request.arguments_digest,
         preview=None if preview is None else preview_view(preview),
+        touches=[] if preview is None else touched(request.facts),
         requested_at=request.requested_at_ms,
         expires_at=request.expires_at_ms,
     )

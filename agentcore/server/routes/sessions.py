@@ -13,7 +13,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import Proposal
 from agentcore.host.policy.authority import check_mode_change, owner_of, reach
-from agentcore.rules.call_facts import ApprovalMode
+from agentcore.rules.decisions import ApprovalMode
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX

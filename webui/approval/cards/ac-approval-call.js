@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import '../../ui/content/ac-diff.js';
 import '../../ui/ac-icon.js';
 import '../../tools/ac-tool-effects.js';
-import {Localized, t} from '../../base/i18n.js';
+import {Localized, locale, t} from '../../base/i18n.js';
 import {badges, base, buttons, fields} from '../../ui/styles.js';
 import './ac-approval-actions.js';
 import './ac-approval-arguments.js';
@@ -99,16 +99,14 @@ export class AcApprovalCall extends Localized(LitElement) {
   }
 
   /** @param {import('../waiting.js').WaitingCall} call */
-  _facts({askedBy, sessionId, reason, rule, module, moduleTitle, preview}) {
-    const row = (/** @type {string} */ name, /** @type {unknown} */ value) => html`<div><dt>${t(`approval.${name}`)}</dt><dd>${value}</dd></div>`;
+  _facts({askedBy, sessionId, reason, rule, module, moduleTitle, touches}) {
+    const row = (/** @type {string} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
     return html`
       <dl class="facts">
-        ${row('askedBy', requesterText(askedBy, sessionId))}
-        ${row('why', html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
-        ${module ? row('module', html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
-        ${preview?.paths.length ? row('paths', preview.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)) : nothing}
-        ${preview?.cwd ? row('cwd', html`<span class="mono">${visible(preview.cwd)}</span>`) : nothing}
-        ${preview?.urls.length ? row('urls', preview.urls.map((url) => html`<div class="mono">${visible(url)}</div>`)) : nothing}
+        ${row(t('approval.askedBy'), requesterText(askedBy, sessionId))}
+        ${row(t('approval.why'), html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
+        ${module ? row(t('approval.module'), html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
+        ${touches.map(({label, values}) => row(label[locale()], values.map((value) => html`<div class="mono">${visible(value)}</div>`)))}
       </dl>`;
   }
 

@@ -1,0 +1,20 @@
+"""A path as a person writes it into app.json."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+
+def _check(text: str) -> str:
+    if not text or "\0" in text:
+        raise ValueError("expected a path: text that is not empty and has no NUL character")
+    try:
+        Path(text).expanduser()
+    except RuntimeError as exc:
+        raise ValueError(f"{text!r} begins with the home folder of nobody known here") from exc
+    return text
+
+
+PathText = Annotated[str, AfterValidator(_check), Field(json_schema_extra={"minLength": 1})]
+"""A path, or a pattern of paths; `~` is a home folder."""
