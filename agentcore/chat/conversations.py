@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +23,7 @@ from agentcore.chat.turn.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals.request import Verdict
+from agentcore.host.event_types import ENVELOPE
 from agentcore.host.policy.authority import owner_of
 from agentcore.rules.decisions import ApprovalMode
 from agentcore.store.chat.rows import ChatMessageRow, ChatSessionRow, NewMessage
@@ -130,7 +130,8 @@ class Conversations:
             # what goes on already is bound by it as well
             live.mode = settings.mode_for(values["mode"], live.agent_id or row.agent_id)
         changed = await self.show(session_id)
-        self._publish(session_id, "session.changed", changed.to_json())
+        said = {name: value for name, value in changed.to_json().items() if name not in ENVELOPE}
+        self._publish(session_id, "session.changed", said)
         return changed
 
     async def delete(self, session_id: str) -> None:
@@ -245,7 +246,7 @@ class Conversations:
         stream.live.mode = self._settings().mode_for(row.mode, row.agent_id)
         stream.live.todos = json.loads(row.todos or "[]")
         (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
-        stream.message({"number": number, "time": _now_ms(), "role": "notice", "text": "", "calls": [call]})
+        stream.message({"number": number, "role": "notice", "text": "", "calls": [call]})
         request = CallRequest(tool, arguments, by, session_id=session_id, waits_for_approval=True)
         self._turns.spawn(self._run_command(request, call, number, stream), session_id)
         return tool_id
@@ -353,7 +354,3 @@ def _without_prompt(row: ChatMessageRow) -> NewMessage | None:
     (message,) = json.loads(row.message)
     parts = [part for part in message["parts"] if part["part_kind"] != "user-prompt"]
     return NewMessage(json.dumps([{**message, "parts": parts}], ensure_ascii=False), "told") if parts else None
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -15,15 +15,6 @@ from agentcore.limits import EVENTS_KEPT
 log = structlog.get_logger(__name__)
 
 
-OWN_TOPICS = frozenset(
-    (
-        *("approval", "approvers", "call", "events", "module", "pairing", "policy"),
-        *("resource", "session", "settings", "stop", "tabs", "tools"),
-    )
-)
-"""What the types of the server's own events begin with: no module publishes such."""
-
-
 class Event:
     """One event; it is encoded when the first reader wants it, and once for all readers."""
 
@@ -37,13 +28,12 @@ class Event:
         self._encoded: bytes | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """`{id, type, time, sessionId?, …}`; the event's own fields stand beside these."""
-        envelope: dict[str, Any] = {"id": self.id, "type": self.type, "time": self.time_ms}
+        """`{id, type, time, sessionId?, …}`; the event's own fields stand beside these, and never in their place."""
+        # the envelope is written over the data: a module may have chosen its names
+        told = {**self.data, "id": self.id, "type": self.type, "time": self.time_ms}
         if self.session_id is not None:
-            envelope["sessionId"] = self.session_id
-        # a module's own data cannot make its event look like another
-        told = {**envelope, **self.data, **envelope}
-        if self.session_id is None:
+            told["sessionId"] = self.session_id
+        else:
             told.pop("sessionId", None)
         return told
 
@@ -83,8 +73,8 @@ class EventBus:
         """Tell everybody.
 
         Args:
-            event_type: Such as `call.finished`.
-            data: JSON values; not changed afterwards.
+            event_type: Such as `call.finished`; the server's own are declared in `event_types`.
+            data: Its fields, JSON values; not changed afterwards.
             session_id: The session that it belongs to.
             kept: Whether a client that resumes gets it (preview frames are not kept).
         """

@@ -1,7 +1,7 @@
 """The event bus: order, resuming, and listeners that fail."""
 
+import ast
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agentcore
-from agentcore.host.events import OWN_TOPICS, EventBus
-
-_PUBLISHED = re.compile(r'publish\((?:[a-z_.]+, )?\s*"([a-z]+)\.')
+from agentcore.host.event_types import ENVELOPE, EVENT_TYPES
+from agentcore.host.events import EventBus
+from scripts.event_table import DOCUMENT, with_table
 
 
 def numbers(events):
@@ -86,9 +86,61 @@ def test_event_on_the_wire_has_id_type_time_and_session():
     assert set(wire) == {"id", "type", "time", "sessionId", "callId"}
 
 
-@pytest.mark.spec("K8")
-def test_modules_are_kept_from_all_that_the_server_itself_publishes():
-    sources = Path(agentcore.__file__).parent.rglob("*.py")
-    found = {topic for file in sources for topic in _PUBLISHED.findall(file.read_text("utf-8"))}
-    assert {"approval", "session", "stop"} <= found
-    assert found <= OWN_TOPICS
+class _Publishing(ast.NodeVisitor):
+    """Finds what is published under a name that stands in the code: the name, and the names of the fields that do."""
+
+    def __init__(self):
+        self.found = []
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        name = getattr(getattr(node.func, "body", node.func), "attr", "")
+        constants = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        texts = [text for text in constants if isinstance(text, str) and "." in text]
+        if name not in {"publish", "_publish", "_tell"} or not texts:
+            return
+        fields = [each for each in node.args if isinstance(each, ast.Dict)]
+        keys = [key.value for each in fields for key in each.keys if isinstance(key, ast.Constant)]
+        self.found.append((texts[0], set(keys), bool(fields) and None not in fields[0].keys))
+
+
+def published():
+    visitor = _Publishing()
+    for file in Path(agentcore.__file__).parent.rglob("*.py"):
+        visitor.visit(ast.parse(file.read_text("utf-8")))
+    return visitor.found
+
+
+def test_all_that_the_server_publishes_is_declared_with_its_fields():
+    declared = {event.name: event for event in EVENT_TYPES}
+    found = published()
+    by_hand = {"resource.progress", "resource.log", "resource.screenshot", "resource.error", "events.reset"}
+    assert {name for name, *_ in found} == declared.keys() - by_hand
+    for name, keys, is_whole in found:
+        event = declared[name]
+        assert keys <= event.allowed, name
+        assert not is_whole or event.required <= keys, name
+
+
+@pytest.mark.parametrize("event", EVENT_TYPES, ids=lambda event: event.name)
+def test_no_event_is_declared_with_a_field_of_the_envelope(event):
+    assert ENVELOPE.isdisjoint(event.allowed or event.required)
+    assert event.required <= (event.allowed or event.required)
+
+
+def test_table_of_events_in_the_documents_is_the_declared_one():
+    document = DOCUMENT.read_text("utf-8")
+    assert document == with_table(document), "write it anew: python -m scripts.event_table"
+    assert all(f"| `{event.name}` |" in document for event in EVENT_TYPES)
+
+
+@given(st.dictionaries(st.sampled_from([*ENVELOPE, "n", "message"]), st.integers()), st.sampled_from([None, "s1"]))
+def test_no_data_stands_in_the_place_of_the_envelope(data, session_id):
+    bus, heard = EventBus(), []
+    bus.subscribe("*", heard.append)
+    bus.publish("clock.ticked", data, session_id=session_id)
+    (event,) = heard
+    envelope = {"id": event.id, "type": "clock.ticked", "time": event.time_ms}
+    envelope |= {} if session_id is None else {"sessionId": session_id}
+    own = {name: value for name, value in data.items() if name not in ENVELOPE}
+    assert json.loads(event.encoded()) == envelope | own

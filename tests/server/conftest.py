@@ -19,6 +19,7 @@ from agentcore.host.context_task import ContextTask
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
 from agentcore.store import StateDir
+from agentcore.testing import EventLog
 from tests.server import served
 
 PERSON = Principal("cli")
@@ -86,6 +87,11 @@ class Running:
 MakeServer = Callable[..., Awaitable[Running]]
 
 
+def declared(events: EventLog) -> None:
+    """See that the server's own events were as `agentcore.host.event_types` says."""
+    assert events.undeclared() == []
+
+
 @pytest.fixture
 async def make_server(tmp_path: Path) -> AsyncIterator[MakeServer]:
     """Start a server over modules given as objects and local modules given as name and source.
@@ -110,6 +116,7 @@ async def make_server(tmp_path: Path) -> AsyncIterator[MakeServer]:
             config = load_config(folder / "app.json", variables)
             state = stack.enter_context(StateDir.open(config.file, environ=variables))
             held = await ContextTask.open(Host.open(config, state, given), "host")
+            stack.callback(declared, EventLog(held.value.events))
             stack.push_async_callback(held.close)
             application = create_app(held.value, **options)
             server = TestServer(application)

@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,7 +70,7 @@ class Turn:
         self._steps = self._tokens = 0
         title = self._plan.session.title or " ".join(message.split())[:TITLE_CHARS]
         number = await self._tell_model(calls, message, title=title)
-        self._stream.message({"number": number, "time": time.time_ns() // 1_000_000, "role": "user", "text": message})
+        self._stream.message({"number": number, "role": "user", "text": message})
         if title != self._plan.session.title:
             self._stream.publish("session.changed", {"title": title})
 

@@ -13,7 +13,8 @@ from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.config.app_config import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.reading import WrongValueError, read_event, read_mapping, read_text
-from agentcore.host.events import OWN_TOPICS, Event, EventBus
+from agentcore.host.event_types import OWN_TOPICS
+from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.modules.routes import RouteTable
 from agentcore.host.resources.module_resources import ModuleResources

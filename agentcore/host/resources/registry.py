@@ -18,6 +18,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
+from agentcore.host.event_types import NOT_KEPT
 from agentcore.host.events import EventBus
 from agentcore.limits import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.valid_text import valid_text
@@ -211,7 +212,8 @@ class ResourceRegistry:
     def tell(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
         """The same of a resource that may have gone; pictures are not kept for those who resume."""
         fields = {**data, "resourceId": resource.resource_id}
-        self._events.publish(f"resource.{event}", fields, session_id=resource.session_id, kept=event != "screenshot")
+        name = f"resource.{event}"
+        self._events.publish(name, fields, session_id=resource.session_id, kept=name not in NOT_KEPT)
 
     @asynccontextmanager
     async def turn(self, resource_id: str) -> AsyncIterator[Resource]:

@@ -55,19 +55,19 @@ async def server(make_server):
 @pytest.mark.spec("K8")
 async def test_event_comes_with_id_type_time_and_session(server):
     async with listening(server) as listener:
-        server.host.events.publish("call.started", {"callId": "c1"}, session_id="s1")
+        server.host.events.publish("approval.requested", {"callId": "c1", "tool": "t", "expiresAt": 1}, session_id="s1")
         event = await listener.next()
     assert event.pop("id")
     assert event.pop("time") > 1_600_000_000_000
-    assert event == {"type": "call.started", "sessionId": "s1", "callId": "c1"}
+    assert event == {"type": "approval.requested", "sessionId": "s1", "callId": "c1", "tool": "t", "expiresAt": 1}
 
 
 async def test_filters_by_type_and_session(server):
-    async with listening(server, "?types=call.*,tools.changed&session_id=s1") as listener:
-        server.host.events.publish("call.started", {"n": 1}, session_id="s2")
-        server.host.events.publish("module.stateChanged", {"n": 2}, session_id="s1")
-        server.host.events.publish("tools.changed", {"n": 3}, session_id="s1")
-        server.host.events.publish("call.finished", {"n": 4}, session_id="s1")
+    async with listening(server, "?types=clock.*,x.changed&session_id=s1") as listener:
+        server.host.events.publish("clock.started", {"n": 1}, session_id="s2")
+        server.host.events.publish("clockwork.changed", {"n": 2}, session_id="s1")
+        server.host.events.publish("x.changed", {"n": 3}, session_id="s1")
+        server.host.events.publish("clock.finished", {"n": 4}, session_id="s1")
         assert [(await listener.next())["n"] for _ in range(2)] == [3, 4]
 
 

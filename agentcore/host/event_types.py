@@ -1,0 +1,117 @@
+"""Every event that the server itself publishes, with its fields. The table in docs/http-api.md is made from this one.
+
+A module's events begin with its name and have the fields that it gives them.
+"""
+
+from typing import NamedTuple
+
+
+class EventType(NamedTuple):
+    """One event.
+
+    Args:
+        name: Its type.
+        fields: Its own fields beside `id`, `type`, `time` and `sessionId`; `?` marks those that are not always there,
+            `…` stands for fields that its publisher chooses.
+        meaning: When it is published, and what its fields say.
+        is_kept: Whether a client that resumes gets it.
+    """
+
+    name: str
+    fields: str
+    meaning: str
+    is_kept: bool = True
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The fields that are always there."""
+        return frozenset(name for name in self.fields.split(", ") if name and name[-1] not in "?…")
+
+    @property
+    def allowed(self) -> frozenset[str] | None:
+        """The fields that can be there; None: any."""
+        names = self.fields.split(", ")
+        return None if "…" in names else frozenset(name.rstrip("?") for name in names)
+
+
+EVENT_TYPES = (
+    EventType("call.started", "callId, tool, module", "A module begins with a call."),
+    EventType("call.progress", "callId, message, fraction?", "How far a call is; `fraction` is from 0 to 1."),
+    EventType(
+        "call.finished",
+        "callId, tool, module, outcome, durationMs",
+        "A call has ended; `outcome` is `ok` or the type of its error.",
+    ),
+    EventType("tools.changed", "tools", "There are other tools now; `tools` is their number."),
+    EventType("module.stateChanged", "module, state, reason", "A module is in another state."),
+    EventType("module.blocked", "module, tool, durationMs", "Code of a module has held the whole server."),
+    EventType(
+        "resource.stateChanged",
+        "resourceId, resourceType, chatSessionId, index, adapterType, status, lastUrl, title, icon, keepRunning, "
+        "createdAt, lastUsedAt",
+        "A resource was made, has changed, or has ended (`status` is `closed`).",
+    ),
+    EventType("resource.progress", "resourceId, callId?, message?, fraction?, …", "How far a call on a resource is."),
+    EventType(
+        "resource.log", "resourceId, callId?, tool?, outcome?, durationMs?, …", "A call on a resource has ended."
+    ),
+    EventType(
+        "resource.screenshot",
+        "resourceId, callId?, mime?, artifactId?, …",
+        "A picture that a call on a resource gave; `artifactId` is null where it stands in the result itself.",
+        is_kept=False,
+    ),
+    EventType("resource.error", "resourceId, …", "What went wrong with a resource, as its module says it."),
+    EventType("tabs.changed", "", "The list of tabs should be read anew."),
+    EventType("approval.requested", "callId, tool, expiresAt", "A call waits for a person."),
+    EventType("approval.decided", "callId, approved, by", "A person has decided on a call."),
+    EventType(
+        "policy.requested", "changeId, kind, subject, expiresAt", "A change of what is allowed waits for a person."
+    ),
+    EventType(
+        "policy.decided", "changeId, outcome, by", "A change of what is allowed was applied, refused, or dropped."
+    ),
+    EventType("pairing.requested", "pairingId, name, expiresAt", "A client wants to be paired."),
+    EventType("pairing.decided", "pairingId, outcome, by", "Somebody has decided on a client."),
+    EventType("approvers.changed", "name, outcome", "A client was paired, or its key revoked."),
+    EventType("settings.changed", "module, paths", "Settings were written; `module` is null for those of app.json."),
+    EventType("stop.changed", "stopped, by", "The emergency stop was used, or lifted."),
+    EventType(
+        "session.message", "number, role, text, calls?, thread?", "A message that is no model's, as it is listed."
+    ),
+    EventType("session.content", "content, thread?", "A piece of the answer."),
+    EventType("session.thinking", "content, thread?", "A piece of what the model thinks."),
+    EventType("session.toolCall", "tool_call, thread?", "A call that the model wants, as on the wire of the chat."),
+    EventType(
+        "session.toolState",
+        "toolId, state, callId?, expiresAt?, reason?, thread?",
+        "How far a call is: `new` while a person is about to be asked, `waiting`, `running`.",
+    ),
+    EventType("session.toolResult", "tool_result, thread?", "How a call ended, as on the wire of the chat."),
+    EventType("session.error", "error, thread?", "What went wrong in a turn."),
+    EventType(
+        "session.finished",
+        "message, usage, waiting, thread?",
+        "The turn ended; the end of a request that was answered while another one's turn goes on is told to its client "
+        "alone.",
+    ),
+    EventType("session.rewound", "number", "This message and all after it are gone."),
+    EventType("session.todos", "todos", "The session's list of things to do."),
+    EventType("session.question", "question", "What a tool asks the person; null when there is nothing more."),
+    EventType(
+        "session.changed",
+        "title, agentId?, model?, mode?, ownMode?, userId?, createdAt?, lastUsedAt?, isRunning?, waiting?",
+        "A session has changed; fields that are not there are as they were.",
+    ),
+    EventType("session.deleted", "", "A session was forgotten."),
+    EventType("events.reset", "", "Events are missing for good: lists should be read anew.", is_kept=False),
+)
+
+ENVELOPE = frozenset(("id", "type", "time", "sessionId"))
+"""The fields that every event has, `sessionId` where it belongs to one; no event has others under these names."""
+
+OWN_TOPICS = frozenset(event.name.partition(".")[0] for event in EVENT_TYPES)
+"""What the types of the server's own events begin with: no module publishes such."""
+
+NOT_KEPT = frozenset(event.name for event in EVENT_TYPES if not event.is_kept)
+"""The events that a client that resumes does not get."""
