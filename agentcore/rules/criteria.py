@@ -36,14 +36,6 @@ _PATTERN_CHARS = 500
 """A longer pattern is none that a person can read."""
 
 
-@dataclass(frozen=True)
-class Label:
-    """What a person reads beside what a call has of a kind, by language."""
-
-    en: str
-    zh: str
-
-
 class Criterion(ABC):
     """A kind of criterion, and as an object the pattern that one rule or one grant has of it.
 
@@ -52,7 +44,7 @@ class Criterion(ABC):
         field: Type of the pattern in app.json, with its checks.
         description: What the pattern means, for the JSON Schema of app.json.
         absent: The pattern of a rule that says nothing of it.
-        label: What a person reads beside what a call has of it; None: that is not shown by itself.
+        label: What a person reads beside what a call has of it, by language; empty: that is not shown by itself.
         looks_at_paths: Whether it has to be known where paths in arguments lead.
     """
 
@@ -60,7 +52,7 @@ class Criterion(ABC):
     field: ClassVar[Any]
     description: ClassVar[str]
     absent: ClassVar[Any] = None
-    label: ClassVar[Label | None] = None
+    label: ClassVar[Mapping[str, str]] = {}
     looks_at_paths: ClassVar[bool] = False
 
     def __init__(self, pattern: Any, roots: Sequence[str]) -> None:
@@ -154,7 +146,7 @@ class TouchedPath(TextCriterion):
         "Pattern of paths that the call touches, links followed, as in .gitignore: relative to the roots, or absolute. "
         "To allow, all paths have to match; else one is enough."
     )
-    label = Label("Touches", "涉及")
+    label: ClassVar[Mapping[str, str]] = {"en": "Touches", "zh": "涉及"}
     looks_at_paths = True
     unknown = "which paths it touches is not known"
     uncertain = "the tool does not say which paths it touches"
@@ -228,7 +220,7 @@ class WorkingFolder(TextCriterion):
     key = "cwd"
     field = PathText | None
     description = "Pattern of the folder that a command runs in."
-    label = Label("Runs in", "运行于")
+    label: ClassVar[Mapping[str, str]] = {"en": "Runs in", "zh": "运行于"}
     unknown = "where it runs is not known"
     mismatch = "it does not run in"
     compile = PathPattern
@@ -249,7 +241,7 @@ class Url(TextCriterion):
     key = "url"
     field = Annotated[str, AfterValidator(_check_url)] | None
     description = "Pattern of the address: a host such as *.example.com, or https://example.com/docs/*."
-    label = Label("Contacts", "联系")
+    label: ClassVar[Mapping[str, str]] = {"en": "Contacts", "zh": "联系"}
     unknown = "which addresses it contacts is not known"
     uncertain = "the tool does not say which addresses it contacts"
     mismatch = "the address is not like"
@@ -374,14 +366,14 @@ class Touched:
     """What a call has of one kind, as a person sees it."""
 
     key: str
-    label: Label
+    label: Mapping[str, str]
     values: tuple[str, ...]
 
 
 def touched(facts: "CallFacts") -> list[Touched]:
     """What a call would touch, by kind, as far as people see it by itself."""
     found = ((kind, tuple(kind.values(facts))) for kind in KINDS)
-    return [Touched(kind.key, kind.label, values) for kind, values in found if kind.label is not None and values]
+    return [Touched(kind.key, kind.label, values) for kind, values in found if kind.label and values]
 
 
 def offered(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:

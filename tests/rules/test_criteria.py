@@ -56,7 +56,7 @@ class Tag(TextCriterion):
     key = "tag"
     field = str | None
     description = "Pattern of the tag."
-    label = Label("Tagged", "标签")
+    label = {"en": "Tagged", "zh": "标签"}
     unknown = "it has no tag"
     mismatch = "the tag is not like"
 
@@ -137,6 +137,12 @@ def test_every_kind_stands_in_the_schema_means_calls_and_says_why_not(place):
         {"key": "cwd", "label": {"en": "Runs in", "zh": "运行于"}, "values": [f"{root}/project"]},
         {"key": "url", "label": {"en": "Contacts", "zh": "联系"}, "values": ["https://example.com/x"]},
     ]
+
+
+def test_every_kind_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "approvals.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert all(any(f"`{kind.key}`" in row for row in rows) for kind in KINDS)
 
 
 def test_further_kind_needs_its_class_and_its_place_in_the_table_alone(place):

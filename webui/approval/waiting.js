@@ -7,7 +7,7 @@ import {startOver} from './attention.js';
  * @typedef {{kind: string, id: string}} Requester
  * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
  * @typedef {{diff: string | null, isProtected: boolean}} Preview
- * @typedef {{key: string, label: Record<import('../base/i18n.js').Locale, string>, values: string[]}} Touched  what the call would touch of one kind
+ * @typedef {{key: string, label: Record<string, string>, values: string[]}} Touched  what the call would touch of one kind
  *
  * @typedef {object} WaitingCall
  * @property {string} callId

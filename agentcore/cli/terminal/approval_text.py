@@ -32,7 +32,7 @@ def _lines(request: ApprovalRequest, stream: Any) -> Iterator[str]:
     yield f"  effects    {', '.join(effects)}"
     if preview is not None:
         for kind in touched(request.facts):
-            yield from (f"  {kind.label.en.lower():<10} {_one_line(value)}" for value in kind.values)
+            yield from (f"  {kind.label['en'].lower():<10} {_one_line(value)}" for value in kind.values)
     yield "  arguments"
     yield from _arguments(request.arguments)
     if preview is not None and preview.diff:

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import '../../ui/content/ac-diff.js';
 import '../../ui/ac-icon.js';
 import '../../tools/ac-tool-effects.js';
-import {Localized, locale, t} from '../../base/i18n.js';
+import {Localized, inLocale, t} from '../../base/i18n.js';
 import {badges, base, buttons, fields} from '../../ui/styles.js';
 import './ac-approval-actions.js';
 import './ac-approval-arguments.js';
@@ -100,13 +100,13 @@ export class AcApprovalCall extends Localized(LitElement) {
 
   /** @param {import('../waiting.js').WaitingCall} call */
   _facts({askedBy, sessionId, reason, rule, module, moduleTitle, touches}) {
-    const row = (/** @type {string} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+    const row = (/** @type {unknown} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
     return html`
       <dl class="facts">
         ${row(t('approval.askedBy'), requesterText(askedBy, sessionId))}
         ${row(t('approval.why'), html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
         ${module ? row(t('approval.module'), html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
-        ${touches.map(({label, values}) => row(label[locale()], values.map((value) => html`<div class="mono">${visible(value)}</div>`)))}
+        ${touches.map(({label, values}) => row(inLocale(label), values.map((value) => html`<div class="mono">${visible(value)}</div>`)))}
       </dl>`;
   }
 
