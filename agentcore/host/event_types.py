@@ -22,17 +22,6 @@ class EventType(NamedTuple):
     meaning: str
     is_kept: bool = True
 
-    @property
-    def required(self) -> frozenset[str]:
-        """The fields that are always there."""
-        return frozenset(name for name in self.fields.split(", ") if name and name[-1] not in "?…")
-
-    @property
-    def allowed(self) -> frozenset[str] | None:
-        """The fields that can be there; None: any."""
-        names = self.fields.split(", ")
-        return None if "…" in names else frozenset(name.rstrip("?") for name in names)
-
 
 EVENT_TYPES = (
     EventType("call.started", "callId, tool, module", "A module begins with a call."),
@@ -100,7 +89,8 @@ EVENT_TYPES = (
     EventType("session.question", "question", "What a tool asks the person; null when there is nothing more."),
     EventType(
         "session.changed",
-        "title, agentId?, model?, mode?, ownMode?, userId?, createdAt?, lastUsedAt?, isRunning?, waiting?",
+        "title, agentId?, model?, mode?, ownMode?, userId?, createdAt?, lastUsedAt?, isRunning?, waiting?, todos?, question?, "
+        "usage?",
         "A session has changed; fields that are not there are as they were.",
     ),
     EventType("session.deleted", "", "A session was forgotten."),

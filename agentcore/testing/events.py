@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentcore.host.event_types import EVENT_TYPES, OWN_TOPICS
 from agentcore.host.events import Event, EventBus
 
 WAIT_SECONDS = 30.0
@@ -30,20 +29,6 @@ class EventLog:
     def of(self, event_type: str) -> list[dict[str, Any]]:
         """The events of one type so far."""
         return [event for event in self if event["type"] == event_type]
-
-    def undeclared(self) -> list[str]:
-        """What the server's own events have that is not declared of them, or lack."""
-        declared = {event.name: event for event in EVENT_TYPES}
-        found = []
-        for event in self._events:
-            if event.type.partition(".")[0] not in OWN_TOPICS:
-                continue
-            of, names = declared.get(event.type), event.data.keys()
-            if of is None:
-                found.append(f"{event.type} is not declared")
-            elif not of.required <= names or not (of.allowed is None or names <= of.allowed):
-                found.append(f"{event.type} has the fields {sorted(names)} and is declared with: {of.fields}")
-        return found
 
     async def wait_for(
         self, event_type: str, *, timeout_s: float = WAIT_SECONDS, **fields: object

@@ -168,8 +168,6 @@ async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHos
             if not plan.is_failure_expected and (problems := running.problems()):
                 raise ModuleNotReadyError("\n".join(problems))
             yield running
-            if undeclared := running.events.undeclared():
-                raise AssertionError("\n".join(undeclared))
 
 
 def _named(module: Module | type[Module]) -> Module:

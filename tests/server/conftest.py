@@ -20,6 +20,7 @@ from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
 from agentcore.store import StateDir
 from agentcore.testing import EventLog
+from tests.declared_events import undeclared
 from tests.server import served
 
 PERSON = Principal("cli")
@@ -89,7 +90,7 @@ MakeServer = Callable[..., Awaitable[Running]]
 
 def declared(events: EventLog) -> None:
     """See that the server's own events were as `agentcore.host.event_types` says."""
-    assert events.undeclared() == []
+    assert undeclared(events) == []
 
 
 @pytest.fixture

@@ -2,12 +2,18 @@
 
 import hashlib
 import json
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from agentcore.api.context import Principal
 from agentcore.api.definition import CallPreview, ToolDefinition
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.policy.grants import GrantOffer
+
+_AS_THEY_ARE = ("arguments", "reason", "requested_at_ms", "rule", "untrusted_source", "agent_id", "mode", "resource_id")
+"""Fields of a request that are stored under their names."""
+
+_PREVIEW: TypeAdapter[CallPreview | None] = TypeAdapter(CallPreview | None)
 
 
 def definition_digest(definition: ToolDefinition) -> str:
@@ -22,24 +28,16 @@ def request_text(request: ApprovalRequest, asked_digest: str) -> str:
         request: What the person sees.
         asked_digest: Digest of the arguments that the caller gave, before a person edited them.
     """
-    preview = request.preview
     return json.dumps(
         {
             "principal": [request.principal.kind, request.principal.id],
             "tool": request.definition.name,
             "definition": definition_digest(request.definition),
-            "arguments": request.arguments,
             "digest": request.arguments_digest,
             "asked_digest": asked_digest,
-            "reason": request.reason,
-            "preview": None if preview is None else _preview_values(preview),
-            "requested_at_ms": request.requested_at_ms,
-            "rule": request.rule,
-            "untrusted_source": request.untrusted_source,
+            "preview": _PREVIEW.dump_python(request.preview, mode="json"),
             "offers": [offer.to_json() for offer in request.offers],
-            "agent_id": request.agent_id,
-            "mode": request.mode,
-            "resource_id": request.resource_id,
+            **{name: getattr(request, name) for name in _AS_THEY_ARE},
         }
     )
 
@@ -61,18 +59,11 @@ def read_request(
         session_id=session_id,
         principal=Principal(*said["principal"]),
         definition=definition,
-        arguments=said["arguments"],
         arguments_digest=said["digest"],
-        reason=said["reason"],
-        preview=None if said["preview"] is None else _preview(said["preview"]),
+        preview=_PREVIEW.validate_python(said["preview"]),
         expires_at_ms=expires_at_ms,
-        requested_at_ms=said["requested_at_ms"],
-        rule=said["rule"],
-        untrusted_source=said["untrusted_source"],
         offers=tuple(GrantOffer(**offer) for offer in said["offers"]),
-        agent_id=said["agent_id"],
-        mode=said["mode"],
-        resource_id=said["resource_id"],
+        **{name: said[name] for name in _AS_THEY_ARE},
     )
     return request, said["asked_digest"]
 
@@ -86,30 +77,3 @@ def read_verdict(text: str) -> Verdict:
     """A stored verdict."""
     said = json.loads(text)
     return Verdict(said["approved"], said["by"], reason=said.get("reason", ""))
-
-
-def _preview_values(preview: CallPreview) -> dict[str, Any]:
-    return {
-        "effects": None if preview.effects is None else sorted(preview.effects),
-        "paths": preview.paths,
-        "cwd": preview.cwd,
-        "urls": preview.urls,
-        "diff": preview.diff,
-        "is_protected": preview.is_protected,
-        "is_sandboxed": preview.is_sandboxed,
-        "caution": preview.caution,
-    }
-
-
-def _preview(values: dict[str, Any]) -> CallPreview:
-    effects = values["effects"]
-    return CallPreview(
-        effects=None if effects is None else frozenset(effects),
-        paths=tuple(values["paths"]),
-        cwd=values["cwd"],
-        urls=tuple(values["urls"]),
-        diff=values["diff"],
-        is_protected=values["is_protected"],
-        is_sandboxed=values["is_sandboxed"],
-        caution=values.get("caution", ""),
-    )

@@ -148,13 +148,7 @@ def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
 
 def preview_view(preview: CallPreview) -> PreviewView:
     """What a call would do."""
-    return PreviewView(
-        paths=list(preview.paths),
-        cwd=preview.cwd,
-        urls=list(preview.urls),
-        diff=preview.diff,
-        is_protected=preview.is_protected,
-    )
+    return PreviewView.model_validate(preview, from_attributes=True)
 
 
 def waiting_change(change: PolicyChange) -> WaitingChange:
