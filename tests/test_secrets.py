@@ -96,7 +96,8 @@ async def in_settings(folder: Path, _make_host: Any) -> str:
 
 
 async def in_environment(_folder: Path, _make_host: Any) -> str:
-    script = "from agentcore.host.process_privacy import keep_secrets; keep_secrets(); print(open('/proc/self/environ').read())"
+    script = "from agentcore.host.process_privacy import keep_secrets as keep; keep(); "
+    script += "print(open('/proc/self/environ').read())"
     environ = {"PATH": os.environ["PATH"], **VALUES}
     return subprocess.run(
         [sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True
