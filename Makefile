@@ -1,5 +1,7 @@
 # make run    install what app.json lists into .venv and start the server
-# make test   install what the tests need, and run all tests of the core and of the plugins
+# make test   install what the tests need, and run the tests of the core and of the plugins
+# make test-more   the tests that are heavy and seldom break: at most 15 minutes
+# make test-fast   the tests that start no browser and no other process: under a minute, while you write
 # make check  lint, types, import contract, wheels, and the tests of surfaces against the installed wheels
 # make bench  measure
 # make screenshots   take the pictures of docs/images; needs Chromium
@@ -35,14 +37,23 @@ SURFACES := $(addprefix tests/,test_contracts.py test_documents.py testing cli \
 	$(foreach name,shell/test_app test_first_load module_pages/test_module_pages test_documented_page,webui/$(name).py)) $(PLUGINS)
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 
-.PHONY: screenshots run test check lint types page-types imports wheels test-wheels bench constraints clean
+.PHONY: screenshots run test test-more test-fast check lint types page-types imports wheels test-wheels bench constraints clean
 .DELETE_ON_ERROR:
 
 run: $(INSTALLED)
 	$(BIN)/agentcore serve $(ARGS)
 
+# worksteal: neighbours share a worker, and so the browser or the server of their file
+PYTEST := -m pytest -q -n $(WORKERS) --dist worksteal
+
 test: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+	$(BIN)/python $(PYTEST) -m 'not more' $(ARGS)
+
+test-more: $(INSTALLED_DEV)
+	$(BIN)/python $(PYTEST) -m more $(ARGS)
+
+test-fast: $(INSTALLED_DEV)
+	$(BIN)/python $(PYTEST) -m fast $(ARGS)
 
 check: lint types page-types imports test-wheels
 
@@ -98,7 +109,7 @@ test-wheels: wheels $(INSTALLED_WHEELS)
 	rm -rf $(WHEEL_TESTS)
 	mkdir -p $(WHEEL_TESTS)
 	tar -c --exclude __pycache__ conftest.py pyproject.toml app.json *.md docs tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
-	cd $(WHEEL_TESTS) && $(CURDIR)/$(WHEEL_VENV)/bin/python -m pytest -q -n $(WORKERS) -m 'not source_tree' $(SURFACES) $(ARGS)
+	cd $(WHEEL_TESTS) && AGENTCORE_TEST_INTERPRETERS=fresh $(CURDIR)/$(WHEEL_VENV)/bin/python $(PYTEST) -m 'not source_tree and not more' $(SURFACES) $(ARGS)
 
 # The versions that a fresh installation of everything takes, without our own distributions.
 constraints:

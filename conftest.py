@@ -1,10 +1,17 @@
-"""What holds for all tests of the repository."""
+"""What holds for all tests: repeatable examples, one browser, which tests are fast, and what was skipped."""
 
-from collections.abc import Awaitable, Callable, Iterator
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 from hypothesis import HealthCheck, settings
+from playwright.async_api import Browser, async_playwright, expect
+
+from tests import programs
 
 if TYPE_CHECKING:
     from agentcore.testing import ClientFactory, EventLog, HostFactory
@@ -15,6 +22,83 @@ settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("repeatable")
+
+ROOT = Path(__file__).parent
+CHROMIUM = programs.find("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # two pages of its own that Chromium loads for each new window: more work than most of the pages that are tested
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+]
+WAIT_MS = 10_000
+"""How long a test waits for an element of a page."""
+
+OUTSIDE = ("tests/cli", "tests/webui", "tests/supervision", "plugins/chrome_plugin", "plugins/fs_tools")
+OUTSIDE += ("plugins/shell_tools", "plugins/system_tools")
+"""Folders whose tests start processes: the command line, browsers, `rg`, commands, desktops."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say which tests are fast, and leave out those that need a browser that is not here."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) and CHROMIUM is None:
+            item.add_marker(pytest.mark.skip(reason="no chromium on PATH"))
+        if _is_fast(item):
+            item.add_marker("fast")
+
+
+def _is_fast(item: pytest.Item) -> bool:
+    """Whether a test starts neither a browser nor another process."""
+    folder = item.path.parent.relative_to(ROOT).as_posix() + "/"
+    starts_process = {"browser", "start_server"}.intersection(getattr(item, "fixturenames", ()))
+    imports = vars(getattr(item, "module", item))
+    return not (
+        folder.startswith(tuple(f"{outside}/" for outside in OUTSIDE))
+        or starts_process
+        or "subprocess" in imports
+        or item.get_closest_marker("more")
+    )
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Hold fast tests to it: one that starts a process fails."""
+    if session.config.option.markexpr == "fast":
+        sys.addaudithook(_refuse_processes)
+
+
+def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.system"):
+        raise AssertionError(f"a fast test starts no process: {arguments!r}")
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium, one for all tests of a worker, which open contexts of their own."""
+    expect.set_options(timeout=WAIT_MS)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        await browser.close()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Tell last what was left out, and how to have it."""
+    yield
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
+    )
+    if not reasons:
+        return
+    terminalreporter.write_line(f"\n{reasons.total()} tests skipped:", yellow=True)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count:5}  {reason}")
+    if missing := programs.missing():
+        terminalreporter.write_line(f"Install what is missing: apt-get install {' '.join(missing)}", yellow=True)
 
 
 def _checked(start: Callable[..., Awaitable[Any]], logs: list["EventLog"]) -> Callable[..., Awaitable[Any]]:

@@ -3,39 +3,39 @@
 import asyncio
 import json
 import os
-import signal
-import sys
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import aiohttp
+
+from tests.forking import Command
 
 LIMIT_S = 180
 """For what a server that was just started does: it imports all that it needs first."""
 
 
 @asynccontextmanager
-async def served(folder) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+async def served(folder) -> AsyncIterator[tuple[Command, str]]:
     """A server process and its address; killed at the end."""
     environ = {**os.environ, "AGENTCORE_STATE_DIR": str(folder / "state"), "AGENTCORE_TOKEN": "t" * 43}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agentcore", "serve", "--config", str(folder / "app.json"), "--port", "0"),
+    process = Command(
+        *("serve", "--config", str(folder / "app.json"), "--port", "0"),
         env=environ,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
-    assert process.stdout is not None
     lines = []
     try:
         async with asyncio.timeout(LIMIT_S):
-            while b'"server_ready"' not in (line := await process.stdout.readline()):
+            while b'"server_ready"' not in (line := await asyncio.to_thread(process.stdout.readline)):
                 assert line, b"".join(lines).decode()
                 lines.append(line)
         yield process, json.loads(line)["address"]
     finally:
-        if process.returncode is None:
-            process.send_signal(signal.SIGKILL)
-        await process.communicate()
+        process.kill()
+        await asyncio.to_thread(process.communicate)
 
 
 async def post(address, message, role="user"):

@@ -66,7 +66,7 @@ def folder(tmp_path, provider):
 async def killed(process, sent):
     """Wait until the process has killed itself over what was sent to it."""
     async with asyncio.timeout(LIMIT_S):
-        await process.wait()
+        await asyncio.to_thread(process.wait)
         await asyncio.wait({sent})
     assert isinstance(sent.exception(), aiohttp.ClientError)
 

@@ -1,15 +1,12 @@
 """The command line as a process of its own, in a folder with an app.json and a local module."""
 
-import fcntl
 import json
 import os
 import pty
 import re
 import select
-import signal
 import subprocess
 import sys
-import termios
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +19,7 @@ from typing import Any
 import pytest
 
 from agentcore.cli.terminal.proof import can_be_pushed
+from tests.forking import Command, run
 
 LIMIT_S = 180
 """For a process to do something; a first answer of a model needs seconds of imports on an idle machine."""
@@ -105,33 +103,31 @@ class Place:
     Attributes:
         folder: Where app.json is.
         environ: The environment of commands.
+        python: Their interpreter.
     """
 
     folder: Path
     environ: dict[str, str] = field(default_factory=dict)
+    python: str = sys.executable
 
     @property
     def state(self) -> Path:
         """The state folder."""
         return Path(self.environ["AGENTCORE_STATE_DIR"])
 
-    @property
-    def command(self) -> list[str]:
-        """How the command line is started."""
-        return [sys.executable, "-m", "agentcore"]
+    def options(self, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """What a `Command` takes to run here."""
+        return {"python": self.python, "cwd": self.folder, "env": {**self.environ, **(environ or {})}}
+
+    def start(self, *arguments: str, stdin: int = subprocess.PIPE) -> Command:
+        """Start a command whose standard streams are pipes."""
+        return Command(
+            *arguments, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **self.options()
+        )
 
     def run(self, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None) -> Done:
         """Run a command to its end."""
-        done = subprocess.run(
-            [*self.command, *arguments],
-            cwd=self.folder,
-            env={**self.environ, **(environ or {})},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        done = run(*arguments, typed=stdin, limit_s=LIMIT_S, **self.options(environ))
         return Done(done.returncode, done.stdout, done.stderr)
 
     def write_app(self, **document: Any) -> Path:
@@ -182,12 +178,6 @@ def _ends_within(process: subprocess.Popen[Any], limit_s: float = LIMIT_S) -> th
     return timer
 
 
-def _at_its_terminal() -> None:
-    """Hear the keys of a terminal, also where the tests were started in the background, which ignores interrupts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
 class Terminal:
     """A command on a terminal of its own, with a person who reads and types."""
 
@@ -196,16 +186,8 @@ class Terminal:
         self.name = os.ttyname(slave)
         self.seen = ""
         self.number = ""
-        self.process = subprocess.Popen(
-            [*place.command, *arguments],
-            cwd=place.folder,
-            env={**place.environ, "TERM": "xterm", "COLUMNS": "100"},
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            preexec_fn=_at_its_terminal,  # noqa: PLW1509 - no threads here
-        )
+        options = place.options({"TERM": "xterm", "COLUMNS": "100"})
+        self.process = Command(*arguments, owns_terminal=True, stdin=slave, stdout=slave, stderr=slave, **options)
         os.close(slave)
         self._limit = _ends_within(self.process)
 
@@ -254,8 +236,9 @@ class Terminal:
         end = time.monotonic() + timeout_s
         while not (found := pattern.search(self.seen)):
             ready, _, _ = select.select([self._master], [], [], max(end - time.monotonic(), 0))
-            assert ready, f"{pattern.pattern!r} was not shown; shown was: {self.seen}"
-            self.seen += self._read()
+            read = self._read() if ready else ""
+            assert read, f"{pattern.pattern!r} was not shown; shown was: {self.seen}"
+            self.seen += read
         shown, self.seen = self.seen[: found.end()], self.seen[found.end() :]
         if pattern is _QUESTION:
             self.number = found[1] or ""
@@ -283,15 +266,7 @@ class Server:
     """A server that runs as a process of its own, without a terminal."""
 
     def __init__(self, place: Place, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [*place.command, "serve", *arguments],
-            cwd=place.folder,
-            env=place.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.process = place.start("serve", *arguments, stdin=subprocess.DEVNULL)
         self.log: list[dict[str, Any]] = []
         self._limit = _ends_within(self.process)
 

@@ -86,18 +86,7 @@ def _write(folder, files):
 
 @dataclass
 class Environment(Place):
-    """A place whose commands run in a Python environment of their own.
-
-    Attributes:
-        python: Its interpreter.
-    """
-
-    python: Path = Path()
-
-    @property
-    def command(self) -> list[str]:
-        """How the command line is started."""
-        return [str(self.python), "-m", "agentcore"]
+    """A place whose commands run in a Python environment of their own."""
 
     def write_project(
         self, name: str = "acme-dice", version: str = "1.0", *, uses_finder: bool = False, source: str = SOURCE
@@ -113,7 +102,7 @@ class Environment(Place):
     def pip(self, *arguments: str) -> None:
         """Run pip on the environment."""
         subprocess.run(
-            [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check", *arguments],
+            [sys.executable, "-m", "pip", "--python", self.python, "--disable-pip-version-check", *arguments],
             check=True,
             capture_output=True,
             timeout=LIMIT_S,
@@ -133,7 +122,7 @@ def place(empty_place: Place, tmp_path: Path) -> Environment:
     (site,) = folder.glob("lib/python*/site-packages")
     # the whole of this environment, with what its own .pth files name
     (site / "outer.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
-    environment = Environment(empty_place.folder, empty_place.environ, folder / "bin" / "python")
+    environment = Environment(empty_place.folder, empty_place.environ, str(folder / "bin" / "python"))
     environment.write_app(modules=[], server={"port": 0})
     return environment
 
@@ -153,7 +142,7 @@ def test_editable_install_beside_a_running_server_is_found_and_runs(place, serve
 def test_code_in_a_pth_file_runs_in_the_server_only_for_a_module_that_is_listed(place, server):
     """Each command is an interpreter that starts, and runs it too: the file says which processes did."""
     place.install(place.write_project(uses_finder=True), "-e")
-    (site,) = place.python.parent.parent.glob("lib/python*/site-packages")
+    (site,) = Path(place.python).parent.parent.glob("lib/python*/site-packages")
     ran = place.folder / "ran"
     with (site / "__editable__acme_dice.pth").open("a") as file:
         file.write(f"\nimport os; open({str(ran)!r}, 'a').write(str(os.getpid()) + '\\n')\n")

@@ -10,18 +10,6 @@ import urllib.request
 import pytest
 
 
-def start(place, *arguments):
-    """A command that goes on in the background."""
-    return subprocess.Popen(
-        [*place.command, *arguments],
-        cwd=place.folder,
-        env=place.environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def wait_until_called(place, tool):
     """Wait until the server works on a call of a tool; its module counts it."""
     for _ in range(500):
@@ -45,7 +33,7 @@ def test_client_of_a_server_loads_no_host(place, server):
         "except SystemExit:\n    print([name for name in ('aiohttp', 'aiosqlite', 'structlog') if name in sys.modules])"
     )
     done = subprocess.run(
-        [place.command[0], "-c", code], cwd=place.folder, env=place.environ, capture_output=True, text=True, check=True
+        [place.python, "-c", code], cwd=place.folder, env=place.environ, capture_output=True, text=True, check=True
     )
     assert done.stdout == "x\n[]\n"
 
@@ -106,7 +94,7 @@ def test_client_cannot_approve(place, server, on_terminal):
 
 @pytest.mark.spec("R4")
 def test_interrupt_cancels_the_call_on_the_server(place, server):
-    calling = start(place, "call", "clock_wait")
+    calling = place.start("call", "clock_wait")
     wait_until_called(place, "clock_wait")
     calling.send_signal(signal.SIGINT)
     _, err = calling.communicate(timeout=60)
@@ -125,7 +113,7 @@ def test_progress_is_shown_on_a_terminal(place, server, on_terminal):
 
 @pytest.mark.spec("S7")
 def test_stop_ends_what_runs_and_takes_no_more_calls(place, server):
-    calling = start(place, "call", "clock_wait")
+    calling = place.start("call", "clock_wait")
     wait_until_called(place, "clock_wait")
     done = place.run("stop")
     assert (done.code, done.out.splitlines()[0]) == (0, "Stopped: 1 calls and 0 resources ended, 0 rejected.")

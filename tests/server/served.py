@@ -5,7 +5,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -13,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentcore.supervision.descendants import below, send_to
+from tests.forking import Command, run
 
 LIMIT_S = 180
-AGENTCORE = (sys.executable, "-m", "agentcore")
 
 
 class Server:
@@ -29,8 +28,8 @@ class Server:
         (folder / "app.json").write_text(json.dumps(app))
         self.folder, self.state = folder, folder / "state"
         self.environ = {**os.environ, "AGENTCORE_STATE_DIR": str(self.state)}
-        self.process = subprocess.Popen(
-            [*AGENTCORE, "serve", "--config", str(folder / "app.json"), "--port", "0"],
+        self.process = Command(
+            *("serve", "--config", str(folder / "app.json"), "--port", "0"),
             env=self.environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -83,15 +82,7 @@ class Server:
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command of the command line."""
-        return subprocess.run(
-            [*AGENTCORE, *arguments, "--config", str(self.folder / "app.json")],
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        return run(*arguments, "--config", str(self.folder / "app.json"), env=self.environ, limit_s=LIMIT_S)
 
     def children(self) -> set[int]:
         """Its living children, and theirs."""

@@ -1,7 +1,6 @@
 """The real page in real Chromium, from the real server."""
 
 import re
-import shutil
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Route
 
 from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
@@ -24,21 +23,11 @@ from tests.webui.mounting import bare_page, mount
 
 __all__ = ["bare_page", "mount"]
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    # two pages of its own that Chromium loads for each new window: more work than most of the pages that are tested
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
-]
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
+WAIT_MS, START_MS = 10_000, 60_000
+"""How long a test waits for an element, and for a page to start."""
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-WAIT_MS = 120_000
-"""How long a page may take to show what is expected: a test that passes is not slower for it."""
 SERIOUS = ("serious", "critical")
 
 
@@ -48,17 +37,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(folder) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
-            if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="the page's tests need Chromium on PATH"))
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    expect.set_options(timeout=WAIT_MS)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        await browser.close()
 
 
 @dataclass
@@ -98,6 +76,7 @@ class WebUi:
         context = await self.browser.new_context(**options)
         self.stack.push_async_callback(context.close)
         context.set_default_timeout(WAIT_MS)
+        context.set_default_navigation_timeout(START_MS)
         return context
 
     async def page(self, path: str = "", *, is_logged_in: bool = True, **options: Any) -> Page:
@@ -108,19 +87,22 @@ class WebUi:
             is_logged_in: Whether it logs in first.
             options: Of the browser context, such as `color_scheme`, `locale`, `viewport`.
         """
-        if is_logged_in:
-            options["storage_state"] = await self._session()
         page = await self._new_page(options)
+        if is_logged_in:
+            # a small document of the origin, which takes less than the page of its own that `storage_state` would open
+            await page.goto(f"{self.address}/api/health")
+            await self._log_in(page)
         await page.goto(f"{self.address}/{path}")
         if is_logged_in:
-            await page.locator("ac-app nav").first.wait_for(state="attached")
+            await page.locator("ac-app nav").first.wait_for(state="attached", timeout=START_MS)
         return page
 
     async def bare_page(self, **options: Any) -> Page:
         """The document alone, logged in, without the application: for components, which need less and load sooner."""
-        page = await self._new_page({**options, "storage_state": await self._session()})
+        page = await self._new_page(options)
         await page.route(f"{self.address}/", _leave_out_application)
         await page.goto(f"{self.address}/")
+        await self._log_in(page)
         await page.unroute(f"{self.address}/")
         return page
 
@@ -153,29 +135,16 @@ class WebUi:
         page.on("pageerror", lambda error: self.found_errors.append(str(error)))
         return page
 
-    async def _session(self) -> dict[str, Any]:
-        """What a browser keeps of a log-in: a cookie, and the header's value."""
+    async def _log_in(self, page: Page) -> None:
+        """Give the page's browser what it keeps of a log-in: a cookie, and the header's value."""
         sessions = self.host.store.page_sessions
         session = await sessions.exchange(sessions.create_code())
         assert session is not None
         assert isinstance(self.server.app, ServerApplication)
         name = self.server.app.dispatcher.parts.addresses.cookie_name
-        kept = {"name": "agentcore.session", "value": session.header}
-        return {
-            "cookies": [
-                {
-                    "name": name,
-                    "value": session.cookie,
-                    "domain": "127.0.0.1",
-                    "path": "/",
-                    "expires": -1,
-                    "httpOnly": True,
-                    "secure": False,
-                    "sameSite": "Strict",
-                }
-            ],
-            "origins": [{"origin": self.address, "localStorage": [kept]}],
-        }
+        cookie = {"name": name, "value": session.cookie, "url": self.address, "httpOnly": True, "sameSite": "Strict"}
+        await page.context.add_cookies([cookie])
+        await page.evaluate("header => localStorage.setItem('agentcore.session', header)", session.header)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):

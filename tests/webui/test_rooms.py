@@ -125,6 +125,12 @@ def test_no_folder_and_no_file_is_too_full():
     assert {path: count for path, count in lines.items() if count > LINES_LIMIT} == {}
 
 
+def test_addresses_that_scripts_of_modules_import_stay():
+    own = {script for script in imports() if room(script) == ""}
+    assert own == {"app.js", "client.js", "session.js"}
+    assert "agentcore/styles.js" in (PAGE / "index.html").read_text(encoding="utf-8")
+
+
 def test_a_room_has_no_two_files_of_one_name():
     names = Counter((room(script), posixpath.basename(script)) for script in imports())
     assert {name: count for name, count in names.items() if count > 1} == {}

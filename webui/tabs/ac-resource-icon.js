@@ -42,7 +42,13 @@ export class AcResourceIcon extends LitElement {
 
   render() {
     if (!this._url) return html`<ac-module-icon .module=${this.module}></ac-module-icon>`;
-    return html`<img src=${this._url} alt="" draggable="false" @error=${() => { this._url = ''; }}>`;
+    return html`<img src=${this._url} alt="" draggable="false" @error=${this._onError}>`;
+  }
+
+  /** The error of a picture before this one can come late. @param {Event} event */
+  _onError(event) {
+    const {complete, naturalWidth} = /** @type {HTMLImageElement} */ (event.target);
+    if (complete && !naturalWidth) this._url = '';
   }
 
   /** @param {string} icon */

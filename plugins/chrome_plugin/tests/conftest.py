@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
             item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
             if BROWSER is None:
-                item.add_marker(pytest.mark.skip(reason="needs Chromium on PATH"))
+                item.add_marker(pytest.mark.skip(reason="no chromium on PATH"))
 
 
 @pytest.fixture(scope="session")

@@ -39,7 +39,7 @@ def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
 def x_server() -> Iterator[str]:
     """The name of the display of an X server of our own, with one screen of 640×480."""
     if shutil.which("Xvfb") is None:
-        pytest.skip("needs Xvfb (apt install xvfb)")
+        pytest.skip("no Xvfb on PATH")
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-noreset", "-nolisten", "tcp"]
     with subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL) as server:
@@ -109,7 +109,7 @@ class BusService(threading.Thread):
 def session_bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A session bus of our own, which starts no services."""
     if _BUS_DAEMON is None:
-        pytest.skip("needs dbus-daemon (apt install dbus)")
+        pytest.skip("no dbus-daemon on PATH")
     config = tmp_path / "bus.conf"
     config.write_text(_BUS.format(path=tmp_path / "bus"))
     command = [_BUS_DAEMON, f"--config-file={config}", "--nofork", "--print-address=1"]

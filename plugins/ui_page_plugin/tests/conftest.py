@@ -1,6 +1,5 @@
 """A server with the module, browser sessions that are logged in, and the real page in Chromium."""
 
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from inspect import iscoroutinefunction
@@ -10,17 +9,14 @@ from typing import Any
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page
 
 from agentcore.testing import ServerClient
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
 
 _HERE = Path(__file__).parent
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-# without two pages of its own that Chromium loads for each new window
-FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
-WAIT_MS = 120_000
+WAIT_MS, START_MS = 10_000, 60_000
 
 LogIn = Callable[[], Awaitable[aiohttp.ClientSession]]
 OpenPage = Callable[..., Awaitable[Page]]
@@ -56,18 +52,6 @@ async def log_in(server: ServerClient) -> AsyncIterator[LogIn]:
         yield enter
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    """Chromium."""
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on PATH")
-    expect.set_options(timeout=WAIT_MS)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        await browser.close()
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def open_page(server: ServerClient, browser: Browser) -> AsyncIterator[OpenPage]:
     """Open agentcore's page, logged in, and return when it can be given commands."""
@@ -77,13 +61,14 @@ async def open_page(server: ServerClient, browser: Browser) -> AsyncIterator[Ope
         context = await browser.new_context(viewport={"width": 1000, "height": 700}, locale="en-US")
         contexts.append(context)
         context.set_default_timeout(WAIT_MS)
+        context.set_default_navigation_timeout(START_MS)
         page = await context.new_page()
         if prepare is not None:
             await prepare(page)
         code = server.running.host.store.page_sessions.create_code()
         before = await known(server)
         await page.goto(f"{server.make_url('/')}#code={code}")
-        await page.locator("ac-app nav").first.wait_for(state="attached")
+        await page.locator("ac-app nav").first.wait_for(state="attached", timeout=START_MS)
         while await known(server) <= before:
             await page.wait_for_timeout(20)
         return page

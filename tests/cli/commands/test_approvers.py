@@ -1,7 +1,6 @@
 """`agentcore approvers`: pairing takes a code that only a person makes, and their word on the client."""
 
 import json
-import subprocess
 import urllib.error
 import urllib.request
 
@@ -27,15 +26,7 @@ def start_pairing(place, terminal):
         terminal.type("pair\n")
         terminal.expect("within ten minutes: ")
         code = terminal.expect("\r\n").strip()
-        process = subprocess.Popen(
-            [*place.command, "approvers", "pair", *arguments],
-            cwd=place.folder,
-            env=place.environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = place.start("approvers", "pair", *arguments)
         started.append(process)
         process.stdin.write(f"{code}\n")
         process.stdin.flush()

@@ -3,7 +3,6 @@
 import json
 import signal
 import stat
-import subprocess
 
 import pytest
 
@@ -82,14 +81,7 @@ def test_log_of_a_server_that_was_killed_is_there_with_tracebacks_from_the_modul
 def test_log_goes_on_over_restarts_and_follows_what_comes(talker, start_server):
     start_server().stop()
     start_server()
-    following = subprocess.Popen(
-        [*talker.command, "logs", "-f", "--json", "--module", "talker"],
-        cwd=talker.folder,
-        env=talker.environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    following = talker.start("logs", "-f", "--json", "--module", "talker")
     try:
         begun = [json.loads(following.stdout.readline())["event"] for _ in range(3)]
         assert begun == ["module_ready", "module_stopped", "module_ready"]

@@ -313,6 +313,10 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     await expect(shown).to_be_visible()
     await expect(shown).to_have_js_property("naturalWidth", 7)
     await expect(link(page, "Library").locator("img")).to_have_count(0)
+    # as if the error of a picture before came late
+    await shown.dispatch_event("error")
+    await page.evaluate("new Promise(requestAnimationFrame)")
+    await expect(shown).to_be_visible()
     ui.host.resources.update("room_default_0", icon=Image(b"no picture", "image/png"))
     await expect(shown).to_have_count(0)
     ui.host.resources.update("room_default_0", icon=Image(drawing, "image/svg+xml"))

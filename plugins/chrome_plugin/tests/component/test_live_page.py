@@ -15,7 +15,7 @@ from agentcore.testing.serving import ServerClient, running_server
 pytestmark = [pytest.mark.spec("B5"), pytest.mark.spec("M7")]
 # without two pages of its own that Chromium loads for each new window
 FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
-WAIT_MS = 120_000
+WAIT_MS, START_MS = 10_000, 60_000
 AXE = Path(__file__).parents[4] / "tests" / "webui" / "vendor" / "axe.min.js"
 
 
@@ -37,9 +37,10 @@ async def page(server) -> AsyncIterator[Page]:
         browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
         page = await browser.new_page(viewport={"width": 1280, "height": 800}, locale="en-US")
         page.set_default_timeout(WAIT_MS)
+        page.set_default_navigation_timeout(START_MS)
         code = server.running.host.store.page_sessions.create_code()
         await page.goto(f"{server.make_url('/')}#code={code}")
-        await page.locator("ac-app nav").first.wait_for(state="attached")
+        await page.locator("ac-app nav").first.wait_for(state="attached", timeout=START_MS)
         yield page
         await browser.close()
 

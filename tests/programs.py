@@ -1,0 +1,25 @@
+"""The programs that some tests need. Run as a script, it prints the packages of those that are missing."""
+
+import shutil
+
+_NAMES = {
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "xvfb": ("Xvfb",),
+    "dbus": ("dbus-daemon",),
+    "bubblewrap": ("bwrap",),
+}
+"""Package of Debian to what it brings, one of which is enough."""
+
+
+def find(package: str) -> str | None:
+    """The path of a package's program; None: it is not on PATH."""
+    return next(filter(None, map(shutil.which, _NAMES[package])), None)
+
+
+def missing() -> list[str]:
+    """The packages of which no program is on PATH."""
+    return [package for package in _NAMES if find(package) is None]
+
+
+if __name__ == "__main__":
+    print(*missing())
