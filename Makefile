@@ -12,8 +12,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-# most tests wait for a browser, a disk or a process for half of their time
-WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
+# one more than there are cores: a test waits for a browser, a disk or a process for part of its time
+WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -83,7 +83,7 @@ def commands_of(page, program):
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "app.json").write_text('{"modules": ["fs_tools"]}')
+    (tmp_path / "project" / "app.json").write_text('{"modules": ["fs_tools"], "server": {"port": 0}}')
     binaries = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return tmp_path / "project", {"AGENTCORE_STATE_DIR": str(tmp_path / "state"), "PATH": binaries}
 

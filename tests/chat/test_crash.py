@@ -9,7 +9,7 @@ import pytest
 
 from tests.chat.crashing import LIMIT_S, approval, post, request, served, shown, until
 
-pytestmark = pytest.mark.spec("K2")
+pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
 
 MODULE = '''
 import asyncio

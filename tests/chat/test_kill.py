@@ -13,7 +13,7 @@ import pytest
 
 from tests.chat.crashing import LIMIT_S, approval, post, request, served, until
 
-pytestmark = pytest.mark.spec("K2")
+pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
 
 MODULE = '''
 import os

@@ -131,9 +131,9 @@ class Place:
         return Done(done.returncode, done.stdout, done.stderr)
 
     def write_app(self, **document: Any) -> Path:
-        """Write app.json."""
+        """Write app.json, whose server takes any free port unless the document says otherwise."""
         path = self.folder / "app.json"
-        path.write_text(json.dumps(document, indent=2))
+        path.write_text(json.dumps(document | {"server": document.get("server", {"port": 0})}, indent=2))
         return path
 
     def add_module(self, name: str, source: str) -> None:
@@ -155,7 +155,7 @@ def empty_place(tmp_path: Path) -> Place:
 def place(empty_place: Place) -> Place:
     """A folder whose app.json lists one local module, `clock`."""
     empty_place.add_module("clock", CLOCK)
-    empty_place.write_app(modules=["clock"], server={"port": 0})
+    empty_place.write_app(modules=["clock"])
     return empty_place
 
 
@@ -380,7 +380,7 @@ def model(place: Place) -> Iterator[Model]:
     with Model() as model:
         threading.Thread(target=model.serve_forever, daemon=True).start()
         models = {"m": {"provider": "openai", "base_url": model.base_url, "max_retries": 0}}
-        place.write_app(modules=["clock"], server={"port": 0}, models=models)
+        place.write_app(modules=["clock"], models=models)
         yield model
         model.gate.set()
         model.shutdown()

@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.conftest import LIMIT_S, Place
 
+pytestmark = pytest.mark.more
+
 SOURCE = '''
 from agentcore.api import Module, tool
 
@@ -123,7 +125,7 @@ def place(empty_place: Place, tmp_path: Path) -> Environment:
     # the whole of this environment, with what its own .pth files name
     (site / "outer.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
     environment = Environment(empty_place.folder, empty_place.environ, str(folder / "bin" / "python"))
-    environment.write_app(modules=[], server={"port": 0})
+    environment.write_app(modules=[])
     return environment
 
 
@@ -223,7 +225,7 @@ def test_other_distribution_waits_for_a_person_and_the_api_token_is_none(place, 
 def test_person_at_a_terminal_chooses_one_of_two(place, on_terminal):
     place.install(place.write_project())
     place.install(place.write_project("other-dice", "0.3"))
-    place.write_app(modules=["dice"], server={"port": 0})
+    place.write_app(modules=["dice"])
     shown = place.run("modules", "info", "dice").out
     assert "acme-dice 1.0" in shown
     assert "agentcore modules choose dice other-dice" in shown

@@ -114,6 +114,7 @@ def contested(tmp_path: Path) -> Iterator[Path]:
     assert swapper.exitcode == 0
 
 
+@pytest.mark.more
 @pytest.mark.spec("S3")
 @pytest.mark.parametrize("way", ["kernel", "walk"])
 def test_race_with_a_swapping_process_leaks_nothing(contested: Path, way: str) -> None:
@@ -127,6 +128,7 @@ def test_race_with_a_swapping_process_leaks_nothing(contested: Path, way: str) -
     assert seen <= {"inside", "path_outside_workspace", "path_not_found", "not_a_directory"}
 
 
+@pytest.mark.more
 @pytest.mark.spec("S3")
 @pytest.mark.parametrize("way", ["kernel", "walk"])
 def test_race_with_a_swapping_process_changes_nothing_outside(contested: Path, way: str) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.more
+
 TESTS = ("test_workspace.py", "test_workspace_writing.py", "test_protection.py")
 
 

@@ -17,6 +17,7 @@ from agentcore_fs_tools.transfer.targets import destination_for, existing, remov
 
 from agentcore.api import ToolError, Workspace
 
+pytestmark = pytest.mark.more
 ROUNDS = 60
 
 

@@ -13,6 +13,8 @@ from agentcore.store.record.verification import verify_record
 from agentcore.store.state.state_dir import StateDir
 from agentcore.store.store import Store
 
+pytestmark = pytest.mark.more
+
 # appends as fast as it may, with open calls, durable ones, decisions and artifacts in between, until it is killed
 WRITER = """
 import asyncio, itertools, sys

@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from playwright.async_api import expect
 
-pytestmark = pytest.mark.spec("P3")
+pytestmark = [pytest.mark.spec("P3"), pytest.mark.more]
 
 MODULES = ("agent_tools", "browser", "fs_tools", "shell_tools", "system_tools", "web_tools")
 DESKTOP = ("screenshot", "open_in_folder")

@@ -3,9 +3,12 @@
 import json
 import re
 
+import pytest
 from playwright.async_api import expect
 
 from agentcore.store.chat.rows import NewMessage
+
+pytestmark = pytest.mark.more
 
 MESSAGES = 1000
 LAID_OUT = """(list) => [...list.querySelectorAll('ac-chat-message')]
