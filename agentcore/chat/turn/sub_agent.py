@@ -212,10 +212,5 @@ class SubAgent:
 
     def _deepest(self) -> int:
         """How deep the call stands in sub-agents already."""
-        call: Call | None = self._call
-        while call is not None:
-            parent_id = call.request.parent_call_id or ""
-            if parent_id in self._live.agents:
-                return self._live.agents[parent_id]
-            call = self._host.calls.in_flight.get(parent_id)
-        return 0
+        depths = self._live.agents
+        return next((depths[parent.id] for parent in self._call.ancestors() if parent.id in depths), 0)

@@ -204,11 +204,6 @@ class Call:
         return cls(call_id, request, session_id, notify, time.perf_counter(), time.time_ns() // 1_000_000)
 
     @property
-    def tool(self) -> RegisteredTool | None:
-        """The tool, once it is known."""
-        return None if self.prepared is None else self.prepared.tool
-
-    @property
     def resource(self) -> Resource | None:
         """What it acts on, once it is known."""
         return None if self.prepared is None else self.prepared.resource

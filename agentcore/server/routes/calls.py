@@ -90,16 +90,16 @@ async def list_calls_on_the_way(exchange: Exchange) -> Answer:
 
 
 def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
-    request = call.request
+    request, prepared = call.request, call.prepared
     return {
         "call_id": call.id,
         "parent_call_id": request.parent_call_id,
         "time_ms": call.started_ms,
         "tool": request.tool,
-        "module": "" if call.tool is None else call.tool.module.name,
+        "module": "" if prepared is None else prepared.tool.module.name,
         "session_id": call.session_id,
         "principal_kind": request.principal.kind,
-        "arguments": "" if call.prepared is None else call.prepared.shown_arguments,
+        "arguments": "" if prepared is None else prepared.shown_arguments,
         "state": "waiting" if is_waiting else "running",
     }
 

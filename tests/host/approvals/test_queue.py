@@ -199,10 +199,8 @@ async def test_approval_is_in_the_record_before_the_tool_runs(host):
     assert (row.decision, row.decided_by) == ("ask", "terminal")
 
 
-@pytest.mark.spec("S2")
-async def test_unanswered_call_expires(host):
-    queue = ApprovalQueue(EventBus(), host.store, host.policy, wait_s=0.01)
-    waiting = ApprovalRequest(
+def _waiting(queue: ApprovalQueue) -> ApprovalRequest:
+    return ApprovalRequest(
         call_id="c1",
         session_id="s",
         principal=Principal("chat"),
@@ -213,12 +211,38 @@ async def test_unanswered_call_expires(host):
         preview=None,
         expires_at_ms=queue.expires_at_ms(),
     )
-    pending = await queue.put(waiting)
+
+
+@pytest.mark.spec("S2")
+async def test_unanswered_call_expires(host):
+    queue = ApprovalQueue(EventBus(), host.store, host.policy, wait_s=0.01)
+    pending = await queue.put(_waiting(queue))
     await pending.wait()
     assert queue.find("c1") is None
     assert pending.use() is None
     with pytest.raises(ToolError):
         await queue.decide("c1", Verdict(approved=True, by="terminal"))
+
+
+@pytest.mark.spec("K2")
+async def test_whoever_waits_for_a_call_that_is_withdrawn_is_let_go(host):
+    queue = ApprovalQueue(EventBus(), host.store, host.policy)
+    pending = await queue.put(_waiting(queue))
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        group.create_task(pending.wait())
+        await asyncio.sleep(0)
+        await pending.withdraw()
+    assert queue.find("c1") is None
+
+
+@pytest.mark.spec("S2")
+async def test_verdict_is_used_once(host):
+    queue = ApprovalQueue(EventBus(), host.store, host.policy)
+    pending = await queue.put(_waiting(queue), is_kept=False)
+    assert pending.use() is None
+    await queue.decide("c1", Verdict(approved=True, by="terminal"))
+    assert pending.use() is not None
+    assert pending.use() is None
 
 
 @pytest.mark.spec("S7")
