@@ -108,6 +108,14 @@ def test_features_import_each_other_as_it_is_written_here():
     TopologicalSorter(FEATURES).prepare()
 
 
+def test_no_folder_imports_itself_by_way_of_others():
+    folders: dict[str, set[str]] = {}
+    for script, targets in imports().items():
+        beside = {posixpath.dirname(target) for target in targets if not is_text(target)}
+        folders.setdefault(posixpath.dirname(script), set()).update(beside - {posixpath.dirname(script)})
+    TopologicalSorter(folders).prepare()
+
+
 def test_texts_are_joined_in_one_place():
     graph = imports()
     importers = {script for script, targets in graph.items() if any(map(is_text, targets))}

@@ -5,7 +5,7 @@ import '../ui/ac-icon.js';
 import {Localized, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {badges, base, buttons} from '../ui/styles.js';
-import {visibleText} from './visible.js';
+import {visibleText} from './guard/visible.js';
 
 /** @typedef {{name: string, kind: string, origin: string, scopes: string[], createdAt: number, lastUsedAt: number}} Client */
 

@@ -14,8 +14,8 @@ import './cards/ac-approval-change.js';
 import './ac-approval-clients.js';
 import './ac-approval-log-in.js';
 import './cards/ac-approval-pairing.js';
-import {isFramed, pageOrigin} from './framing.js';
-import {waiting} from './waiting.js';
+import {isFramed, pageOrigin} from './guard/framing.js';
+import {waiting} from './cards/waiting.js';
 
 /** The approval view: what waits, oldest first; in a window of its own also who may approve. */
 export class AcApprovalView extends Localized(LitElement) {

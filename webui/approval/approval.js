@@ -1,6 +1,6 @@
 /** Where the approval view begins: log in if the address carries a code, and go on to the page if it carries one for it. */
 import {client} from '../client/client.js';
-import {beFramed, pageOrigin} from './framing.js';
+import {beFramed, pageOrigin} from './guard/framing.js';
 import '../base/theme.js';
 import './ac-approval-view.js';
 

@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import '../../ui/ac-icon.js';
 import {Localized, t} from '../../base/i18n.js';
 import {base, buttons} from '../../ui/styles.js';
-import {Attention, canDecideHere} from '../attention.js';
+import {Attention, canDecideHere} from '../guard/attention.js';
 
 /**
  * Yes and no to one thing that waits. A click counts when a person makes it, half a second after they could see this.

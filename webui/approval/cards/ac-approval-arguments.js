@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
 import {base, buttons} from '../../ui/styles.js';
-import {visible} from '../visible.js';
+import {visible} from '../guard/visible.js';
 
 const INLINE_CHARS = 100;
 
@@ -31,7 +31,7 @@ export class AcApprovalArguments extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../waiting.js').WaitingCall | null} */
+    /** @type {import('./waiting.js').WaitingCall | null} */
     this.call = null;
     this._isJson = false;
   }

@@ -9,10 +9,10 @@ import './ac-approval-arguments.js';
 import './ac-approval-countdown.js';
 import './ac-approval-edit.js';
 import {requesterText} from './requester.js';
-import {startOver} from '../attention.js';
+import {startOver} from '../guard/attention.js';
 import {cardStyles} from './card-styles.js';
-import {visible, visibleText} from '../visible.js';
-import {waiting} from '../waiting.js';
+import {visible, visibleText} from '../guard/visible.js';
+import {waiting} from './waiting.js';
 
 /** One call that waits: all of it, and what a person can say to it. */
 export class AcApprovalCall extends Localized(LitElement) {
@@ -33,10 +33,10 @@ export class AcApprovalCall extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../waiting.js').WaitingCall | null} */
+    /** @type {import('./waiting.js').WaitingCall | null} */
     this.call = null;
     this._isEditing = false;
-    /** The call with arguments of the person, as the server has looked at it. @type {import('../waiting.js').WaitingCall | null} */
+    /** The call with arguments of the person, as the server has looked at it. @type {import('./waiting.js').WaitingCall | null} */
     this._edited = null;
     this._offer = -1;
     /** Why not; null: the person does not want to say. @type {string | null} */
@@ -66,7 +66,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       </article>`;
   }
 
-  /** All that a decision rests on, and the buttons. @param {import('../waiting.js').WaitingCall} call */
+  /** All that a decision rests on, and the buttons. @param {import('./waiting.js').WaitingCall} call */
   _whole(call) {
     return html`
       ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
@@ -91,14 +91,14 @@ export class AcApprovalCall extends Localized(LitElement) {
     return this._edited ? 'approval.approveEdited' : 'approval.approve';
   }
 
-  /** @param {import('../waiting.js').WaitingCall} call */
+  /** @param {import('./waiting.js').WaitingCall} call */
   _notes({preview, untrustedSource}) {
     return html`
       ${preview?.isProtected ? html`<div class="note danger"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.protected')}</span></div>` : nothing}
       ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;
   }
 
-  /** @param {import('../waiting.js').WaitingCall} call */
+  /** @param {import('./waiting.js').WaitingCall} call */
   _facts({askedBy, sessionId, reason, rule, module, moduleTitle, touches}) {
     const row = (/** @type {unknown} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
     return html`
@@ -110,7 +110,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       </dl>`;
   }
 
-  /** @param {import('../waiting.js').WaitingCall} call */
+  /** @param {import('./waiting.js').WaitingCall} call */
   _offers({offers}) {
     const choice = (/** @type {number} */ number, /** @type {unknown} */ text) => html`
       <label><input type="radio" name="offer" .value=${String(number)} .checked=${this._offer === number} @change=${() => { this._offer = number; }}><span>${text}</span></label>`;
@@ -158,7 +158,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     this._isBusy = true;
     this._error = null;
     try {
-      this._edited = await waiting.edit(/** @type {import('../waiting.js').WaitingCall} */ (this.call), value);
+      this._edited = await waiting.edit(/** @type {import('./waiting.js').WaitingCall} */ (this.call), value);
       this._endEdit();
     } catch (error) {
       await this._failed(error);
@@ -178,7 +178,7 @@ export class AcApprovalCall extends Localized(LitElement) {
 
   /** @param {CustomEvent<{approved: boolean}>} event */
   async _decide({detail: {approved}}) {
-    const call = /** @type {import('../waiting.js').WaitingCall} */ (this._edited ?? this.call);
+    const call = /** @type {import('./waiting.js').WaitingCall} */ (this._edited ?? this.call);
     this._isBusy = true;
     this._error = null;
     const offer = approved && this._offer >= 0 ? {offer: this._offer} : {};
@@ -199,7 +199,7 @@ export class AcApprovalCall extends Localized(LitElement) {
   }
 }
 
-/** What an offer allows, shown in full. @param {import('../waiting.js').Offer} offer */
+/** What an offer allows, shown in full. @param {import('./waiting.js').Offer} offer */
 function offerText({scope, tool, arguments: patterns}) {
   const rows = Object.entries(patterns);
   return html`${t(`approval.scope.${scope}`)} <code>${visible(tool)}</code>

@@ -7,8 +7,8 @@ import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
 import {requesterText} from './requester.js';
 import {cardStyles} from './card-styles.js';
-import {visible, visibleText} from '../visible.js';
-import {waiting} from '../waiting.js';
+import {visible, visibleText} from '../guard/visible.js';
+import {waiting} from './waiting.js';
 
 /** One change of what is allowed, with its diff, and what a person can say to it. */
 export class AcApprovalChange extends Localized(LitElement) {
@@ -18,7 +18,7 @@ export class AcApprovalChange extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../waiting.js').WaitingChange | null} */
+    /** @type {import('./waiting.js').WaitingChange | null} */
     this.change = null;
     this._isBusy = false;
   }
@@ -44,7 +44,7 @@ export class AcApprovalChange extends Localized(LitElement) {
   async _decide({detail: {approved}}) {
     this._isBusy = true;
     try {
-      await waiting.decideChange(/** @type {import('../waiting.js').WaitingChange} */ (this.change), approved);
+      await waiting.decideChange(/** @type {import('./waiting.js').WaitingChange} */ (this.change), approved);
     } catch (error) {
       // the card is gone by then, for each change is decided once: the view shows why it was not applied
       this.dispatchEvent(new CustomEvent('ac-failed', {detail: {error}, bubbles: true, composed: true}));

@@ -3,7 +3,7 @@ import '../../ui/ac-icon.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {base} from '../../ui/styles.js';
-import {waiting} from '../waiting.js';
+import {waiting} from './waiting.js';
 
 const TICK_MS = 1000;
 const SOON_MS = 60_000;

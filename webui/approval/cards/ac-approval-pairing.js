@@ -6,8 +6,8 @@ import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
 import {cardStyles} from './card-styles.js';
 import {SCOPES} from './scopes.js';
-import {visible, visibleText} from '../visible.js';
-import {waiting} from '../waiting.js';
+import {visible, visibleText} from '../guard/visible.js';
+import {waiting} from './waiting.js';
 
 /** One client that wants to be paired: what it says of itself, and what it may do, which the person chooses. */
 export class AcApprovalPairing extends Localized(LitElement) {
@@ -24,7 +24,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../waiting.js').WaitingPairing | null} */
+    /** @type {import('./waiting.js').WaitingPairing | null} */
     this.pairing = null;
     /** What the person has chosen; null: nothing yet, and what the client asks for stands there. @type {Set<string> | null} */
     this._scopes = null;
@@ -79,7 +79,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
     }
     this._isBusy = true;
     try {
-      await waiting.decidePairing(/** @type {import('../waiting.js').WaitingPairing} */ (this.pairing), approved ? scopes : []);
+      await waiting.decidePairing(/** @type {import('./waiting.js').WaitingPairing} */ (this.pairing), approved ? scopes : []);
     } catch (error) {
       // the card is gone by then, for each client is decided once: the view shows why it was not paired
       this.dispatchEvent(new CustomEvent('ac-failed', {detail: {error}, bubbles: true, composed: true}));

@@ -1,8 +1,8 @@
 /** Who wants something, in words. */
 import {hasText, t} from '../../base/i18n.js';
-import {visibleText} from '../visible.js';
+import {visibleText} from '../guard/visible.js';
 
-/** @param {import('../waiting.js').Requester} requester @param {string} [sessionId] */
+/** @param {import('./waiting.js').Requester} requester @param {string} [sessionId] */
 export function requesterText({kind, id}, sessionId = '') {
   const key = `approval.by.${kind}`;
   const name = visibleText(id);

@@ -1,7 +1,7 @@
 /** What waits for a person, as the server says it, and the person's word on it. */
-import {client} from '../client/client.js';
-import {Store} from '../base/store.js';
-import {startOver} from './attention.js';
+import {client} from '../../client/client.js';
+import {Store} from '../../base/store.js';
+import {startOver} from '../guard/attention.js';
 
 /**
  * @typedef {{kind: string, id: string}} Requester
@@ -17,7 +17,7 @@ import {startOver} from './attention.js';
  * @property {string} description
  * @property {string} module
  * @property {string} moduleTitle
- * @property {import('../client/tool-list.js').Effect[]} effects
+ * @property {import('../../client/tool-list.js').Effect[]} effects
  * @property {boolean} isDestructive
  * @property {string} reason
  * @property {string} rule

@@ -1,6 +1,6 @@
 /** The page around the approval view: told how high it is, and listened to about nothing but its look. */
-import {LOCALES, hasChosenLocale, showLocale} from '../base/i18n.js';
-import {showTheme} from '../base/theme.js';
+import {LOCALES, hasChosenLocale, showLocale} from '../../base/i18n.js';
+import {showTheme} from '../../base/theme.js';
 
 /** Whether the approval view stands in a frame of the page. */
 export const isFramed = window.top !== window;
