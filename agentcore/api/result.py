@@ -1,9 +1,9 @@
 """What a tool call gives back: content blocks for a model, structured data for a program."""
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +91,3 @@ class ToolResult:
         if isinstance(self.content, str):
             return [Text(self.content)] if self.content else []
         return list(self.content)
-
-
-def block_from_json(block: dict[str, Any]) -> ContentBlock:
-    """Read one content block of the wire.
-
-    Raises:
-        ValueError: Unknown `type`, or a field is missing.
-    """
-    kind: Literal["text", "image", "artifact"] | Any = block.get("type")
-    try:
-        if kind == "text":
-            return Text(block["text"])
-        if kind == "image":
-            return Image(b64decode(block["base64"]), block["mime"])
-        if kind == "artifact":
-            return ArtifactLink(
-                block["artifactId"], block["mime"], block["sizeBytes"], block["name"], block.get("preview", "")
-            )
-    except KeyError as exc:
-        raise ValueError(f"a content block of type {kind!r} lacks {exc.args[0]!r}") from exc
-    raise ValueError(f"unknown content block type {kind!r}; known are text, image, artifact")

@@ -1,8 +1,28 @@
 """The host: loads modules, routes calls, runs resources."""
 
-from agentcore.config.app_config import AppConfig, load_config
-from agentcore.config.errors import ConfigError
-from agentcore.host.calls.call import CallOutcome, CallRequest
-from agentcore.host.host import Host
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentcore.config.app_config import AppConfig, load_config
+    from agentcore.config.errors import ConfigError
+    from agentcore.host.calls.call import CallOutcome, CallRequest
+    from agentcore.host.host import Host
 
 __all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Host", "load_config"]
+
+_HOMES = {
+    "AppConfig": "agentcore.config.app_config",
+    "CallOutcome": "agentcore.host.calls.call",
+    "CallRequest": "agentcore.host.calls.call",
+    "ConfigError": "agentcore.config.errors",
+    "Host": "agentcore.host.host",
+    "load_config": "agentcore.config.app_config",
+}
+
+
+def __getattr__(name: str) -> object:
+    # at first use: who looks for modules, as a shell's completion does, needs no host for that
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -88,7 +88,7 @@ class LiveControl:
         return (
             by.kind != "page"
             or not self._host.registry.runs_page_scripts
-            or self._host.modules.get(module).runs_scripts_in_page
+            or self._host.modules.get(module).manifest.runs_scripts_in_page
             or (by.id, module) in self._confirmed
         )
 

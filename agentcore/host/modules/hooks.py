@@ -1,6 +1,5 @@
 """pluggy, used for what it is good at: checking hook implementations and finding them."""
 
-import asyncio
 import inspect
 from collections.abc import Iterable
 from typing import Any
@@ -9,9 +8,7 @@ import pluggy
 
 from agentcore import hookspecs
 from agentcore.api.module import HOOKS, Module
-from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import type_name
-from agentcore.host.modules.record import ModuleRecord
 
 
 class _HookManager(pluggy.PluginManager):
@@ -41,27 +38,6 @@ def implementations(plugin: Any, name: str) -> dict[str, Any]:
         raise TypeError(f"{type_name(plugin)} implements none of the hooks; subclass Module, or mark with @hookimpl")
     _refuse_options(found.values())
     return found
-
-
-async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
-    """Call one hook of one module: a sync one in a thread, both under the limit.
-
-    Raises:
-        TimeoutError: It did not return in time.
-        BaseException: What it raised.
-    """
-    impl = module.hooks.get(hook)
-    if impl is None:
-        return None
-    return await run_contained(_call(impl, values), limit_s, f"{hook}:{module.name}", module.name)
-
-
-async def _call(impl: Any, values: dict[str, Any]) -> Any:
-    arguments = [values[name] for name in impl.argnames]
-    if inspect.iscoroutinefunction(impl.function):
-        return await impl.function(*arguments)
-    result = await asyncio.to_thread(impl.function, *arguments)
-    return await result if inspect.isawaitable(result) else result
 
 
 def _refuse_options(implementations: Iterable[pluggy.HookImpl]) -> None:

@@ -1,6 +1,7 @@
 """The life of a module, from its name to its end; of several at once, in the order that they need one another."""
 
 import asyncio
+import inspect
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -18,7 +19,6 @@ from agentcore.host.modules import loader
 from agentcore.host.modules.discovery.finding import ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.modules.discovery.installed import InstalledModule
 from agentcore.host.modules.discovery.requirements import check_requirements
-from agentcore.host.modules.hooks import call_hook
 from agentcore.host.modules.leftovers import Surroundings, clear_up
 from agentcore.host.modules.record import ModuleRecord, ModuleState
 from agentcore.host.modules.runtime import HostServices, ModuleRuntime
@@ -117,10 +117,10 @@ class Lifecycle:
         record.runtime = ModuleRuntime(record, self._services, self._refresh_later)
         if issubclass(type(record.plugin), Module):
             await run_contained(_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
-        limit_s = record.init_timeout_s or self._config.limits.init_timeout
-        await call_hook(record, "init", limit_s, runtime=record.runtime)
-        await loader.definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
-        await loader.component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
+        limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
+        await _call_hook(record, "init", limit_s, runtime=record.runtime)
+        await loader.definitions(record, await _call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+        await loader.component(record, await _call_hook(record, "get_web_component", HOOK_SECONDS))
         if record.found is not None:
             version = record.origin.get("version", "")
             await self._sources.loaded(record.name, record.found.source, version)
@@ -155,7 +155,7 @@ class Lifecycle:
         record.origin, record.fingerprint = dict(record.loaded.origin), record.loaded.fingerprint
 
     async def _wait_for_required(self, record: ModuleRecord) -> None:
-        for name in record.requires:
+        for name in record.manifest.requires:
             if name not in self._settled:
                 raise RuntimeError(f"it requires module {name!r}, which is not listed in app.json")
             if self._requires(name, record.name):
@@ -169,7 +169,8 @@ class Lifecycle:
         record = self.records.get(name)
         if record is None or name in seen:
             return False
-        return any(other == wanted or self._requires(other, wanted, seen | {name}) for other in record.requires)
+        required = record.manifest.requires
+        return wanted in required or any(self._requires(other, wanted, seen | {name}) for other in required)
 
     async def _fail(self, record: ModuleRecord, exc: BaseException) -> None:
         # wrong settings are no defect: the reason says file, line and key, and a way through our code says nothing
@@ -205,7 +206,7 @@ class Lifecycle:
     async def _release(self, record: ModuleRecord) -> None:
         """Call `shutdown`, and take back whatever the module was given; nothing of it stays behind."""
         try:
-            await call_hook(record, "shutdown", self._config.limits.shutdown_timeout)
+            await _call_hook(record, "shutdown", self._config.limits.shutdown_timeout)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -266,7 +267,7 @@ class Lifecycle:
 
     async def _refresh(self, record: ModuleRecord) -> None:
         try:
-            given = await call_hook(record, "get_tool_definitions", HOOK_SECONDS)
+            given = await _call_hook(record, "get_tool_definitions", HOOK_SECONDS)
             if record.state == "ready":
                 await loader.definitions(record, given)
                 self.merge()
@@ -287,9 +288,30 @@ class Lifecycle:
 
 def _settings(config: AppConfig, record: ModuleRecord) -> Any:
     """The module's validated settings; what is set, as a dict, where it declares no model."""
-    raw = module_settings(config, record.name, record.config_key, record.settings_model)
-    return raw.values if record.settings_model is None else validate_settings(record.settings_model, raw)
+    raw = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
+    return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
 
 
 async def _bind(record: ModuleRecord) -> None:
     record.plugin.bind(record.runtime)
+
+
+async def _call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
+    """Call one hook of one module: a sync one in a thread, both under the limit.
+
+    Raises:
+        TimeoutError: It did not return in time.
+        BaseException: What it raised.
+    """
+    impl = module.hooks.get(hook)
+    if impl is None:
+        return None
+    return await run_contained(_run_hook(impl, values), limit_s, f"{hook}:{module.name}", module.name)
+
+
+async def _run_hook(impl: Any, values: dict[str, Any]) -> Any:
+    arguments = [values[name] for name in impl.argnames]
+    if inspect.iscoroutinefunction(impl.function):
+        return await impl.function(*arguments)
+    result = await asyncio.to_thread(impl.function, *arguments)
+    return await result if inspect.isawaitable(result) else result

@@ -50,12 +50,8 @@ async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
     """
     record.plugin = plugin
     read = asyncio.to_thread(read_manifest, plugin, record.name, locale)
-    manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
-    record.hooks, record.executes_async = manifest.hooks, manifest.executes_async
-    record.title, record.description = manifest.title, manifest.description
-    record.config_key, record.settings_model = manifest.config_key, manifest.settings
-    record.requires, record.stands_in_for, record.claims = manifest.requires, manifest.stands_in_for, manifest.claims
-    record.runs_scripts_in_page, record.init_timeout_s = manifest.runs_scripts_in_page, manifest.init_timeout_s
+    record.manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+    record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
 
 
 async def definitions(record: ModuleRecord, given: Any) -> None:
@@ -79,7 +75,8 @@ async def component(record: ModuleRecord, given: Any) -> None:
         ValueError: It adds to the page's policy what no module may.
         BaseException: What it raised.
     """
-    read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=record.runs_scripts_in_page)
+    runs_scripts = record.manifest.runs_scripts_in_page
+    read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=runs_scripts)
     record.component = await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
 
 

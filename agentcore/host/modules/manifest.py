@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
@@ -42,17 +43,17 @@ class Manifest:
         executes_async: Whether its `execute_tool_call` is a coroutine function.
     """
 
-    title: str
-    description: str
-    config_key: str
-    requires: tuple[str, ...]
-    stands_in_for: tuple[str, ...]
-    claims: tuple[str, ...]
-    runs_scripts_in_page: bool
-    init_timeout_s: float | None
-    settings: type[BaseModel] | None
-    hooks: dict[str, Any]
-    executes_async: bool
+    title: str = ""
+    description: str = ""
+    config_key: str = ""
+    requires: tuple[str, ...] = ()
+    stands_in_for: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    runs_scripts_in_page: bool = False
+    init_timeout_s: float | None = None
+    settings: type[BaseModel] | None = None
+    hooks: Mapping[str, Any] = field(default_factory=dict)
+    executes_async: bool = True
 
 
 def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
@@ -133,9 +134,6 @@ class _Attributes:
 
     def texts(self, attribute: str, expected: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
         return read_texts(self.get(attribute, default=()), self.where(attribute), expected, pattern=pattern)
-
-    def flag(self, attribute: str) -> bool:
-        return read_flag(self.get(attribute, default=False), self.where(attribute))
 
     def names(self, attribute: str) -> tuple[str, ...]:
         return self.texts(attribute, "names of modules", _NAME)

@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel
-
 from agentcore.api.definition import ToolDefinition
 from agentcore.api.web import WebComponent
+from agentcore.host.modules.manifest import Manifest
 
 if TYPE_CHECKING:
     from agentcore.host.modules.discovery.finding import Found
@@ -98,7 +97,8 @@ class ModuleRecord:
         reason: Why it is `missing` or `failed`, in a sentence.
         traceback: The end of the traceback behind `reason`, if there was one.
         plugin: The object that implements the hooks.
-        hooks: Hook name to implementation.
+        manifest: What it says of itself.
+        hooks: Hook name to implementation, as long as it is not stopped.
         executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
         tools: Its tools, before those whose name another module has are left out.
         tool_errors: Definitions that are not valid, one sentence each.
@@ -109,8 +109,6 @@ class ModuleRecord:
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported.
         settings: Its settings; None before they were read.
-        settings_model: The class of its settings; None: it declares none.
-        init_timeout_s: Limit of its `init` in seconds; None: the server's.
         rivals: What else stands behind its name, and was not chosen.
         failure: Why it could not be loaded beside the one that ran before.
         reload_error: Why the code on the disk was not taken in place of the one that runs; empty: it was.
@@ -130,10 +128,9 @@ class ModuleRecord:
     state: ModuleState = "loading"
     reason: str = ""
     traceback: str = ""
-    title: str = ""
-    description: str = ""
     plugin: Any = None
-    hooks: dict[str, Any] = field(default_factory=dict)
+    manifest: Manifest = field(default_factory=Manifest)
+    hooks: Mapping[str, Any] = field(default_factory=dict)
     executes_async: bool = True
     runtime: Any = None
     tools: list[RegisteredTool] = field(default_factory=list)
@@ -151,13 +148,6 @@ class ModuleRecord:
     fingerprint: str = ""
     is_change_known: bool = False
     source_dirs: tuple[str, ...] = ()
-    config_key: str = ""
-    settings_model: type[BaseModel] | None = None
-    init_timeout_s: float | None = None
-    requires: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
-    stands_in_for: tuple[str, ...] = ()
-    runs_scripts_in_page: bool = False
     ready_order: int = 0
     started_ms: float = 0.0
     ready_at_ms: int = 0

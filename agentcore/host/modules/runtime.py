@@ -102,7 +102,7 @@ class ModuleRuntime:
         """See `agentcore.api.Runtime.add_route`."""
         route = self._services.routes.add(
             self._record.name,
-            self._record.claims,
+            self._record.manifest.claims,
             method,
             path,
             handler,

@@ -71,7 +71,7 @@ class ToolRegistry:
     def runs_page_scripts(self) -> bool:
         """Whether a module that is ready runs scripts of a model in agentcore's own page."""
         ready = (record for record in self.records.values() if record.state == "ready")
-        return self._keeps_page_scripts or any(record.runs_scripts_in_page for record in ready)
+        return self._keeps_page_scripts or any(record.manifest.runs_scripts_in_page for record in ready)
 
     @contextmanager
     def page_scripts_kept(self) -> Iterator[None]:
@@ -112,7 +112,7 @@ class ToolRegistry:
     def stood_in_for(self) -> frozenset[str]:
         """Modules whose tools a ready module offers in its own form."""
         ready = (record for record in self.records.values() if record.state == "ready")
-        return frozenset(name for record in ready for name in record.stands_in_for)
+        return frozenset(name for record in ready for name in record.manifest.stands_in_for)
 
     def encoded(self, form: ToolFormat) -> bytes:
         """The list as JSON, put together of the encoded definitions once until the tools change."""

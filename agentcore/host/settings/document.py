@@ -61,11 +61,11 @@ class SettingsSubject:
     def of_module(cls, config: AppConfig, record: ModuleRecord) -> "SettingsSubject":
         """A module that is listed."""
         if record.plugin is None:
-            return cls(config, record.name, record.config_key or record.name, None, None)
-        model = record.settings_model
+            return cls(config, record.name, record.manifest.config_key or record.name, None, None)
+        model = record.manifest.settings
         schema = _ANY_OBJECT if model is None else module_schema(model)
         found = None if schema is None else SettingsSchema(schema)
-        return cls(config, record.name, record.config_key or record.name, model, found)
+        return cls(config, record.name, record.manifest.config_key or record.name, model, found)
 
     @property
     def base(self) -> JsonPath:

@@ -62,7 +62,7 @@ class ModuleSwitch:
             return True
         modules = self._host.modules
         stopping = modules.stopped_with(name, for_reload=action == "reload")
-        if any(record.runs_scripts_in_page for record in stopping):
+        if any(record.manifest.runs_scripts_in_page for record in stopping):
             return True
         return action == "reload" and not await modules.is_same_code(name)
 

@@ -161,8 +161,8 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
     history = host.sources.history(record.name) if record.state == "ready" and record.found is not None else None
     return ModuleView(
         name=record.name,
-        title=record.title or title_of(record.name),
-        description=record.description,
+        title=record.manifest.title or title_of(record.name),
+        description=record.manifest.description,
         state=record.state,
         reason=record.reason,
         reload_error=record.reload_error,
@@ -175,7 +175,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
         version_before="" if history is None else history.before,
         version_since=None if history is None else history.since_ms,
         others=[_source(record.name, each, host) for each in found if not _is_used(record, each)] if is_on else [],
-        requires=list(record.requires),
+        requires=list(record.manifest.requires),
         tools=tools,
         problems=record.problems(),
         notes=[NoteView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()],
@@ -185,7 +185,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
         ready_at=record.ready_at_ms if record.state == "ready" else None,
         component=None if record.component is None else _component(record.name, record.component),
         page_additions=policy_lines(record.component),
-        settings_key=record.config_key,
+        settings_key=record.manifest.config_key,
     )
 
 

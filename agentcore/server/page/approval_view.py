@@ -129,7 +129,7 @@ def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
         tool=definition.name,
         description=definition.description,
         module="" if record is None else record.name,
-        module_title="" if record is None else record.title or record.name,
+        module_title="" if record is None else record.manifest.title or record.name,
         effects=sorted(effects),
         is_destructive=definition.annotations.destructive is True,
         reason=request.reason,

@@ -17,9 +17,6 @@ MessageKind = Literal["said", "told", "notice"]
 """Who gets a message: the model and the person (`said`), the model alone (`told`), or the person alone (`notice`: an
 error, a call of the person's own)."""
 
-ANSWERED: frozenset[ChatCallState] = frozenset(("approved", "rejected", "done", "settled"))
-"""States in which nobody is waited for any more."""
-
 
 class ChatSessionRow(NamedTuple):
     """One chat session.

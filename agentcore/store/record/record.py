@@ -101,15 +101,6 @@ class Record:
             self._end((row.call_id, row.time_ms))
             raise
 
-    async def append_durable(self, row: CallRow) -> None:
-        """Add a row, and return once the disk has it with all that was added before.
-
-        Raises:
-            RecordWriteError: It is not on the disk yet.
-        """
-        self.append(row)
-        await self.flush(is_durable=True)
-
     async def flush(self, *, is_durable: bool = False) -> None:
         """Commit what was added so far, and return when that is done.
 

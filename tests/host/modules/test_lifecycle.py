@@ -197,7 +197,7 @@ def execute_tool_call(tool_name, args):
 '''
     host = await make_host(files={"raw": source}, modules=["raw"])
     assert await text_of(host, "shout", text="a") == "Araw"
-    assert host.modules.records["raw"].description == "Raw hooks."
+    assert host.modules.records["raw"].manifest.description == "Raw hooks."
 
 
 @pytest.mark.spec("M4")

@@ -17,5 +17,5 @@ class Silent(Module):
 
 async def test_description_of_a_module_is_the_first_paragraph_of_its_docstring(agentcore_host):
     running = await agentcore_host([Almanac, Silent])
-    described = {name: record.description for name, record in running.host.modules.records.items()}
+    described = {name: record.manifest.description for name, record in running.host.modules.records.items()}
     assert described == {"almanac": "Everything that an almanac holds: sunrise and sunset.", "silent": ""}

@@ -13,6 +13,7 @@ from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonSource
+from agentcore.host.modules.manifest import Manifest
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.settings.change import SettingChange, plan_changes
 from agentcore.host.settings.display import diff_of, shown
@@ -80,9 +81,8 @@ APP = st.fixed_dictionaries(
 
 
 def subject() -> SettingsSubject:
-    return SettingsSubject.of_module(
-        AppConfig(), ModuleRecord("weather", plugin=Weather(), config_key="weather", settings_model=Weather.Settings)
-    )
+    manifest = Manifest(config_key="weather", settings=Weather.Settings)
+    return SettingsSubject.of_module(AppConfig(), ModuleRecord("weather", plugin=Weather(), manifest=manifest))
 
 
 def file(name: str, value: Any) -> ConfigFile:

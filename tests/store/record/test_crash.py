@@ -33,7 +33,8 @@ async def main():
                 if number % 200 == 0:
                     durable = CallRow(number, f"durable_{number}", "bash", outcome="executing")
                     await record.begin_committed(durable, is_durable=True)
-                    await record.append_durable(CallRow(number, f"durable_{number}", "bash", kind="decision"))
+                    record.append(CallRow(number, f"durable_{number}", "bash", kind="decision"))
+                    await record.flush(is_durable=True)
                     link = await store.artifacts.save(b"kept" * 1000, mime="text/plain", name="out.txt")
                     print(number, link.artifact_id, flush=True)
 

@@ -158,7 +158,8 @@ async def test_page_and_count_are_of_one_moment(record: Record, make_row: MakeRo
 async def test_durable_rows_are_committed_when_the_call_returns(
     record: Record, make_row: MakeRow, database: Database
 ) -> None:
-    await record.append_durable(make_row(kind="decision", decision="approve"))
+    record.append(make_row(kind="decision", decision="approve"))
+    await record.flush(is_durable=True)
     assert await database.read(lambda c: c.execute("SELECT decision FROM record").fetchone()) == ("approve",)
 
 
@@ -252,7 +253,8 @@ async def test_full_disk_keeps_rows_and_says_so_until_there_is_room(
 async def test_disk_that_is_really_full_harms_nothing(small_disk: Path, make_row: MakeRow) -> None:
     """Fill a small file system, see commits fail, make room, and find every row in the end."""
     async with Database.open(small_disk / "state.sqlite3") as database, Record.open(database) as record:
-        await record.append_durable(make_row())
+        record.append(make_row())
+        await record.flush(is_durable=True)
         filler = small_disk / "filler"
         with suppress(OSError), filler.open("wb", buffering=0) as file:
             while file.write(bytes(4096)):
@@ -383,7 +385,8 @@ async def test_arguments_do_not_reach_the_drivers_log(
 ) -> None:
     caplog.set_level("DEBUG", "aiosqlite")
     await record.begin_committed(make_row(arguments="the-arguments"), is_durable=True)
-    await record.append_durable(make_row(arguments="the-arguments"))
+    record.append(make_row(arguments="the-arguments"))
+    await record.flush(is_durable=True)
     await record.page(RecordFilter(text="the-arguments"))
     assert "executing" in caplog.text
     assert "the-arguments" not in caplog.text
@@ -399,8 +402,9 @@ async def test_failure_that_nobody_foresaw_is_told_and_tried_again(record: Recor
             return True
 
     arguments = Explosive("{}")
+    record.append(make_row(arguments=arguments))
     with pytest.raises(RecordWriteError, match="no room"):
-        await record.append_durable(make_row(arguments=arguments))
+        await record.flush(is_durable=True)
     arguments.is_lit = False
     await record.flush()
     assert await record.count() == 1
@@ -427,7 +431,8 @@ async def test_rows_that_cannot_be_written_at_the_end_are_reported(database: Dat
 async def test_table_refuses_to_be_changed_in_passing(
     record: Record, make_row: MakeRow, database: Database, database_path: Path
 ) -> None:
-    await record.append_durable(make_row())
+    record.append(make_row())
+    await record.flush(is_durable=True)
     for statement in ("DELETE FROM record", "UPDATE record SET outcome = 'ok'"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             await database.write(lambda c, statement=statement: c.execute(statement) and None)

@@ -129,7 +129,8 @@ async def test_record_in_use_can_be_verified_from_outside(
     database: Database, database_path: Path, make_row: Callable[..., CallRow]
 ) -> None:
     async with Record.open(database) as record:
-        await record.append_durable(make_row())
+        record.append(make_row())
+        await record.flush(is_durable=True)
         assert verify_record(database_path).rows == 1
 
 
