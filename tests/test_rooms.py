@@ -1,0 +1,123 @@
+"""The plan of the house, read from the imports: no circle of files or of rooms, and no room that is too full.
+
+What is imported for types alone counts as well: a reader follows these arrows too.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path, PurePath
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOM_FILES = 20
+FILE_LINES = 450
+
+HOUSES = ("agentcore", *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("plugins/*/src/*/")))
+
+Graph = Mapping[str, set[str]]
+
+pytestmark = pytest.mark.source_tree
+
+
+@cache
+def files(house: str) -> tuple[PurePath, ...]:
+    """The source files of a package, as paths from the package's folder."""
+    return tuple(path.relative_to(ROOT / house) for path in sorted((ROOT / house).rglob("*.py")))
+
+
+@cache
+def imports(house: str) -> dict[PurePath, set[PurePath]]:
+    """Each file of a package, with the files of the same package that it imports, wherever in the file that stands."""
+    package = PurePath(house).name
+    by_name = {_dotted(package, path): path for path in files(house)}
+    found = {}
+    for path in files(house):
+        tree = ast.parse((ROOT / house / path).read_bytes())
+        found[path] = {by_name[name] for name in _imported(tree, by_name)} - {path}
+    return found
+
+
+def _dotted(package: str, path: PurePath) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join((package, *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+def _imported(tree: ast.AST, known: Mapping[str, PurePath]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                if name in known:
+                    yield name
+                elif node.module in known:
+                    yield node.module
+
+
+def rooms(house: str) -> Iterator[tuple[str, Graph]]:
+    """For each folder the folders in it, and the imports from what is in one of these to what is in another."""
+    for folder in sorted({parent for path in files(house) for parent in path.parents}):
+        graph: dict[str, set[str]] = {}
+        for path, others in imports(house).items():
+            if (source := _room(folder, path)) is not None:
+                targets = {target for other in others if (target := _room(folder, other)) is not None}
+                graph.setdefault(source, set()).update(targets - {source})
+        yield (PurePath(house) / folder).as_posix(), graph
+
+
+def _room(folder: PurePath, path: PurePath) -> str | None:
+    if not path.is_relative_to(folder) or path.parent == folder:
+        return None
+    return path.relative_to(folder).parts[0]
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """Those nodes, in groups, from which arrows lead back to themselves."""
+    reached = {node: _reached(node, graph) for node in graph}
+    found = {frozenset(other for other in ways if node in reached.get(other, ())) for node, ways in reached.items()}
+    return sorted(sorted(group) for group in found if group)
+
+
+def _reached(start: str, graph: Graph) -> set[str]:
+    seen: set[str] = set()
+    left = [start]
+    while left:
+        new = graph.get(left.pop(), set()) - seen
+        seen |= new
+        left.extend(new)
+    return seen
+
+
+@pytest.mark.parametrize("house", HOUSES)
+def test_no_files_import_each_other_in_a_circle(house):
+    graph = {path.as_posix(): {other.as_posix() for other in others} for path, others in imports(house).items()}
+    assert circles(graph) == []
+
+
+@pytest.mark.parametrize("house", HOUSES)
+def test_no_rooms_that_lie_side_by_side_import_each_other_in_a_circle(house):
+    assert [(folder, found) for folder, graph in rooms(house) if (found := circles(graph))] == []
+
+
+@pytest.mark.parametrize("house", HOUSES)
+def test_no_folder_holds_more_files_than_one_can_look_over(house):
+    folders = {parent for path in files(house) for parent in path.parents}
+    counts = {folder.as_posix(): sum(path.parent == folder for path in files(house)) for folder in folders}
+    assert {folder: count for folder, count in counts.items() if count > ROOM_FILES} == {}
+
+
+@pytest.mark.parametrize("house", HOUSES)
+def test_no_file_is_longer_than_one_can_read_at_once(house):
+    lines = {path.as_posix(): len((ROOT / house / path).read_bytes().splitlines()) for path in files(house)}
+    assert {path: count for path, count in lines.items() if count > FILE_LINES} == {}
+
+
+def test_a_circle_is_found_wherever_the_import_stands():
+    """The reader sees imports for types, those inside of functions, and both spellings."""
+    known = {name: PurePath(name) for name in ("house", "house.a", "house.b", "house.c")}
+    code = "if TYPE_CHECKING:\n    from house.a import A\ndef late():\n    from house import b\n    import house.c\n"
+    assert sorted(_imported(ast.parse(code), known)) == ["house.a", "house.b", "house.c"]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"a"}}) == [["a", "b", "c"]]
