@@ -53,3 +53,30 @@ def test_chat_imports_the_library_of_the_provider_that_is_asked_and_no_other():
     code = f"{imports}; print(*{{'anthropic'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def _plan() -> str:
+    """The block of `docs/architecture.md` that shows the rooms."""
+    return (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
+
+
+@pytest.mark.source_tree
+@pytest.mark.parametrize("page", ["architecture.md", "contributing.md"])
+def test_files_that_a_page_for_contributors_names_exist(page):
+    """Paths are those of the repository, or of `agentcore/`; `NAME` stands for any."""
+    text = (ROOT / "docs" / page).read_text()
+    named = set(re.findall(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|js|md|css|toml))?)`", text))
+    assert named
+    known = {path for path in named if "NAME" not in path}
+    assert [
+        path for path in sorted(known) if not any((base / path).exists() for base in (ROOT, ROOT / "agentcore"))
+    ] == []
+
+
+@pytest.mark.source_tree
+@pytest.mark.parametrize(
+    "folder", ["agentcore", "agentcore/host", "agentcore/chat", "agentcore/server", "agentcore/cli"]
+)
+def test_plan_of_the_architecture_shows_each_room(folder):
+    below = sorted(path.name for path in (ROOT / folder).iterdir() if (path / "__init__.py").exists())
+    assert [name for name in below if not re.search(rf"\b{name}/", _plan())] == []
