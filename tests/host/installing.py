@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcore.host.modules.discovery.installed import rescan
+from agentcore.host.discovery.installed import rescan
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def complete_argument(ctx: click.Context, param: click.Parameter, incomplete: st
 def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of installed and local modules."""
     from agentcore.config.app_config import load_config
-    from agentcore.host.modules.discovery.finding import installed_names
+    from agentcore.host.discovery.finding import installed_names
 
     try:
         names = installed_names(load_config(_config_path(ctx), {}).modules_folder)

@@ -81,7 +81,7 @@ def enable(config_path: Path, name: str) -> int:
     if server is not None:
         return _report(ServerBackend.of(*server).change_module(name, "enable"))
     from agentcore.config.app_config import load_config, set_modules
-    from agentcore.host.modules.discovery.finding import ModuleNotChosen, find_module
+    from agentcore.host.discovery.finding import ModuleNotChosen, find_module
     from agentcore.host.modules.page_additions import page_additions
 
     loaded = load_config(config_path, os.environ)

@@ -13,7 +13,7 @@ from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Origin
 from agentcore.config.module_settings import RawSettings, module_settings, validate_settings
 from agentcore.host.containment.foreign_error import text_of, type_name
-from agentcore.host.modules.discovery.finding import find_module
+from agentcore.host.discovery.finding import find_module
 from agentcore.host.modules.manifest import settings_of
 from agentcore.host.modules.source_choice import remembered_sources
 from agentcore.secrets import MASK, masked

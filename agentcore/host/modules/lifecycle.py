@@ -15,10 +15,10 @@ from agentcore.config.module_settings import module_settings, validate_settings
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
+from agentcore.host.discovery.finding import ModuleNotChosen, ModuleNotInstalled
+from agentcore.host.discovery.installed import InstalledModule
+from agentcore.host.discovery.requirements import check_requirements
 from agentcore.host.modules import loader
-from agentcore.host.modules.discovery.finding import ModuleNotChosen, ModuleNotInstalled
-from agentcore.host.modules.discovery.installed import InstalledModule
-from agentcore.host.modules.discovery.requirements import check_requirements
 from agentcore.host.modules.leftovers import Surroundings, clear_up
 from agentcore.host.modules.record import ModuleRecord, ModuleState
 from agentcore.host.modules.runtime import HostServices, ModuleRuntime

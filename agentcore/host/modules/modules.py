@@ -7,7 +7,7 @@ from pathlib import Path
 import structlog
 
 from agentcore.errors import ToolError
-from agentcore.host.modules.discovery.finding import (
+from agentcore.host.discovery.finding import (
     ModuleNotChosen,
     ModuleNotInstalled,
     candidates,
@@ -15,7 +15,7 @@ from agentcore.host.modules.discovery.finding import (
     find_module,
     take_out,
 )
-from agentcore.host.modules.discovery.installed import rescan
+from agentcore.host.discovery.installed import rescan
 from agentcore.host.modules.lifecycle import Lifecycle
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.modules.reloading import Reload

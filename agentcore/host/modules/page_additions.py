@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agentcore.host.modules.discovery.syntax_tree import parsed
+from agentcore.host.discovery.syntax_tree import parsed
 from agentcore.limits import SOURCE_BYTES_READ, SOURCE_FILES_READ
 
 _CALL = "WebComponent"

@@ -9,7 +9,7 @@ from agentcore.api.web import WebComponent
 from agentcore.host.modules.manifest import Manifest
 
 if TYPE_CHECKING:
-    from agentcore.host.modules.discovery.finding import Found
+    from agentcore.host.discovery.finding import Found
     from agentcore.host.modules.leftovers import Surroundings
     from agentcore.host.modules.validation import CheckResult, Validate
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import structlog
 
 from agentcore.errors import AgentcoreError
-from agentcore.host.modules.discovery.code import TakenCode
-from agentcore.host.modules.discovery.finding import ModuleNotChosen, take_out
+from agentcore.host.discovery.code import TakenCode
+from agentcore.host.discovery.finding import ModuleNotChosen, take_out
 from agentcore.host.modules.lifecycle import Lifecycle
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.modules.traceback import end_of_traceback, failure_text

@@ -12,7 +12,7 @@ from agentcore.api.context import Principal
 from agentcore.config.app_config import AppConfig
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
-from agentcore.host.modules.discovery.finding import Found, ModuleNotChosen, candidates, described, find_module
+from agentcore.host.discovery.finding import Found, ModuleNotChosen, candidates, described, find_module
 from agentcore.store.module_sources import ModuleSources, SourceRow, read_chosen
 from agentcore.store.state.state_dir import DATABASE_NAME
 

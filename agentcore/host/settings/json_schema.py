@@ -14,7 +14,7 @@ from agentcore.config.model import AppDocument
 from agentcore.encoding import to_json
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import reason_of
-from agentcore.host.modules.discovery.finding import find_module, installed_names
+from agentcore.host.discovery.finding import find_module, installed_names
 from agentcore.host.modules.manifest import settings_of
 
 log = structlog.get_logger(__name__)

@@ -14,9 +14,9 @@ from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonSource
 from agentcore.errors import AgentcoreError, ToolError
 from agentcore.host.approvals.policy_changes import Apply
+from agentcore.host.discovery.finding import Found, candidates, find_module, installed_names
 from agentcore.host.host import Host
 from agentcore.host.modules.components import policy_lines
-from agentcore.host.modules.discovery.finding import Found, candidates, find_module, installed_names
 from agentcore.host.modules.page_additions import page_additions
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.settings.display import diff_of

@@ -10,9 +10,9 @@ from agentcore.api.context import Principal
 from agentcore.api.web import WebComponent
 from agentcore.config.errors import ConfigError
 from agentcore.encoding import to_json
+from agentcore.host.discovery.finding import Found, candidates, choose_command, installed_names
 from agentcore.host.host import Host
 from agentcore.host.modules.components import policy_lines
-from agentcore.host.modules.discovery.finding import Found, candidates, choose_command, installed_names
 from agentcore.host.modules.manifest import title_of
 from agentcore.host.modules.record import ModuleRecord
 from agentcore.host.policy.authority import PERSONS

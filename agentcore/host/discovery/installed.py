@@ -20,8 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 import structlog
 
-from agentcore.host.modules.discovery.code import TakenCode, digest_of, take_code
-from agentcore.host.modules.discovery.paths import add_new_paths, run_own_lines
+from agentcore.host.discovery.code import TakenCode, digest_of, take_code
+from agentcore.host.discovery.paths import add_new_paths, run_own_lines
 
 if TYPE_CHECKING:
     from packaging.version import Version

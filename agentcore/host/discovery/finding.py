@@ -8,9 +8,9 @@ from pathlib import Path
 
 from agentcore.config.model import MODULE_NAME
 from agentcore.errors import AgentcoreError
-from agentcore.host.modules.discovery.code import TakenCode
-from agentcore.host.modules.discovery.installed import InstalledModule, installed_entries, rescan, take_distribution
-from agentcore.host.modules.discovery.local import LocalModule, local_file, local_names, take_local
+from agentcore.host.discovery.code import TakenCode
+from agentcore.host.discovery.installed import InstalledModule, installed_entries, rescan, take_distribution
+from agentcore.host.discovery.local import LocalModule, local_file, local_names, take_local
 from agentcore.installing import INDEX_WARNING, pip_command
 
 Found = InstalledModule | LocalModule

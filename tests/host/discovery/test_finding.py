@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from agentcore.api import Module
-from agentcore.host.modules.discovery.code import READ_WHOLE_BYTES
-from agentcore.host.modules.discovery.finding import (
+from agentcore.host.discovery.code import READ_WHOLE_BYTES
+from agentcore.host.discovery.finding import (
     ModuleNotChosen,
     ModuleNotInstalled,
     candidates,
@@ -20,7 +20,7 @@ from agentcore.host.modules.discovery.finding import (
     installed_names,
     take_out,
 )
-from agentcore.host.modules.discovery.installed import installed_entries
+from agentcore.host.discovery.installed import installed_entries
 from tests.host.installing import Site
 
 Install = Callable[..., Path]

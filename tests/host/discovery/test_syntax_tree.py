@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from agentcore.host.modules.discovery.syntax_tree import parsed
+from agentcore.host.discovery.syntax_tree import parsed
 
 SOURCE = "[" + "(1, [2, {3: 4}])," * 200 + "]"
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agentcore import __version__
 from agentcore.errors import AgentcoreError
-from agentcore.host.modules.discovery.installed import InstalledModule, normalised
-from agentcore.host.modules.discovery.syntax_tree import parsed
+from agentcore.host.discovery.installed import InstalledModule, normalised
+from agentcore.host.discovery.syntax_tree import parsed
 from agentcore.installing import pip_command
 
 if TYPE_CHECKING:

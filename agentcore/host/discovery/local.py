@@ -13,7 +13,7 @@ from typing import Any
 
 from agentcore.api.module import Module
 from agentcore.config.model import MODULE_NAME
-from agentcore.host.modules.discovery.code import TakenCode, digest_of, forget_compiled, take_code
+from agentcore.host.discovery.code import TakenCode, digest_of, forget_compiled, take_code
 
 _NAME = re.compile(MODULE_NAME)
 # names of modules hold no double underscore, so neither part can be taken for a piece of the other
