@@ -10,10 +10,7 @@ from typing import Any
 
 import pluggy
 
-from agentcore.api.context import ToolContext
-from agentcore.api.definition import ToolDefinition
-from agentcore.api.runtime import Runtime
-from agentcore.api.web import WebComponent
+from agentcore.api import Runtime, ToolContext, ToolDefinition, WebComponent
 
 hookspec = pluggy.HookspecMarker("agentcore")
 

@@ -11,7 +11,7 @@ from agentcore.api.context import Principal
 from agentcore.config.workspace import prepare_roots
 from agentcore.host import CallRequest, Host, load_config
 from agentcore.server.logging.setup import configure_logging
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 
 
 @asynccontextmanager

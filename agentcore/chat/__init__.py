@@ -1,7 +1,9 @@
 """The agent loop over a session: models, calls that wait for a person, tools that a client runs."""
 
 from agentcore.chat.chat import Chat
+from agentcore.chat.conversations import Conversations, clean_title
+from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
 from agentcore.chat.session.live import Sink
+from agentcore.chat.settings import ChatSettings, ModelConfig
+from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.chat.wire import ChatBody
-
-__all__ = ["Chat", "ChatBody", "Sink"]

@@ -8,8 +8,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, ToolDefinition
+from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.chat.conversations import Conversations
 from agentcore.chat.session.live import Sink
 from agentcore.chat.session.stream import Stream
@@ -23,11 +22,10 @@ from agentcore.chat.turn.turns import Turns
 from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, read_client_result
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.approvals.approving import check_approver
-from agentcore.host.approvals.request import ApprovalRequest, Verdict
+from agentcore.host.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.host.events import Event
-from agentcore.host.policy.authority import Action, authorise, owner_of
-from agentcore.store.chat.rows import ChatCallRow, ChatSessionRow
+from agentcore.host.policy import Action, authorise, owner_of
+from agentcore.store.chat import ChatCallRow, ChatSessionRow
 
 log = structlog.get_logger(__name__)
 

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from agentcore.chat.limits import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
 from agentcore.errors import ToolError
-from agentcore.host.modules.json_schema import Validate, check_cost, compile_schema
-from agentcore.host.modules.validation import invalid_arguments
+from agentcore.host.modules import Validate, check_cost, compile_schema, invalid_arguments
 
 
 class ClientSchema(Protocol):

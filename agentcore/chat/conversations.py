@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.chat.limits import TITLE_CHARS
 from agentcore.chat.session import transcript
 from agentcore.chat.session.stream import Stream
@@ -22,11 +22,11 @@ from agentcore.chat.turn.call_answers import CallAnswers
 from agentcore.chat.turn.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.approvals.request import Verdict
+from agentcore.host.approvals import Verdict
 from agentcore.host.event_types import ENVELOPE
-from agentcore.host.policy.authority import owner_of
-from agentcore.rules.decisions import ApprovalMode
-from agentcore.store.chat.rows import ChatMessageRow, ChatSessionRow, NewMessage
+from agentcore.host.policy import owner_of
+from agentcore.rules import ApprovalMode
+from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage
 
 
 class Conversations:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.provider import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.errors import ToolError
-from agentcore.rules.decisions import ApprovalMode
+from agentcore.rules import ApprovalMode
 
 
 class _Settings(BaseModel, defer_build=True):

@@ -14,9 +14,8 @@ from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_changes
-from agentcore.host.settings.document import SettingsSubject
-from agentcore.rules.decisions import ApprovalMode
+from agentcore.host.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
+from agentcore.rules import ApprovalMode
 
 MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
 

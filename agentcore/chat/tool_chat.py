@@ -4,7 +4,7 @@ import asyncio
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 
-from agentcore.api.context import ChatSession
+from agentcore.api import ChatSession
 from agentcore.chat.limits import ASK_SECONDS
 from agentcore.chat.session.live import LiveSession
 from agentcore.chat.settings import ChatSettings
@@ -13,8 +13,7 @@ from agentcore.chat.turn.budget import read_budget
 from agentcore.chat.turn.turns import Turns
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.calls.call import Call
-from agentcore.host.calls.conversation import no_session
+from agentcore.host.calls import Call, no_session
 
 _OF_PERSONS = frozenset(("page", "cli", "token"))
 

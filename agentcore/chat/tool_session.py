@@ -10,7 +10,7 @@ from agentcore.chat.session.live import LiveSession
 from agentcore.chat.texts import Locale, text
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.store.chat.rows import ChatMessageRow
+from agentcore.store.chat import ChatMessageRow
 from agentcore.valid_text import valid_text, with_valid_text
 
 

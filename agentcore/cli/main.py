@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.excepthook(*sys.exc_info())
         code = ExitCode.CALL_FAILED
     if "agentcore.host.containment.ending" in sys.modules:  # code of modules may have run here
-        from agentcore.host.containment.ending import leave
+        from agentcore.host.containment import leave
 
         leave(code)
     sys.exit(code)

@@ -8,9 +8,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import ToolDefinition
-from agentcore.api.module import Module
+from agentcore.api import Module, Principal, ToolDefinition
 from agentcore.config.app_config import AppConfig
 from agentcore.config.model import ApprovalsConfig
 from agentcore.config.workspace import control_patterns, prepare_roots
@@ -40,8 +38,9 @@ from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.host.resources.tabs import Tabs
 from agentcore.host.review.call_review import CallReview
 from agentcore.net.url_policy import OwnOrigins
-from agentcore.store import StateDir, Store
+from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.store import Store
 from agentcore.supervision.holder import Holder
 
 log = structlog.get_logger(__name__)

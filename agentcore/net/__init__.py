@@ -1,1 +1,3 @@
 """Addresses that modules may contact: the one policy for URLs, patterns of hosts and of URLs."""
+
+from agentcore.net.url_pattern import host_of

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, Effect, ToolDefinition
+from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
 from agentcore.rules.decisions import ApprovalMode
 
 _CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))

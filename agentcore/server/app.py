@@ -14,8 +14,8 @@ from aiohttp import hdrs, web
 from agentcore.chat import Chat
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.modules.routes import ModuleRoute, RouteTable
-from agentcore.host.policy.authority import authorise, reach
+from agentcore.host.modules import ModuleRoute, RouteTable
+from agentcore.host.policy import authorise, reach
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate

@@ -1,10 +1,10 @@
 """Changes of what is allowed: made at once for whoever may, confirmed by a person for whoever may only ask for it."""
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.approvals.policy_changes import Apply, Proposal
-from agentcore.host.policy.authority import authorise
+from agentcore.host.approvals import Apply, Proposal
+from agentcore.host.policy import authorise
 
 
 async def change_policy(host: Host, by: Principal, proposal: Proposal, apply: Apply) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from aiohttp import web
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.chat import Chat
 from agentcore.host import Host
-from agentcore.host.modules.routes import ModuleRoute
+from agentcore.host.modules import ModuleRoute
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
 from agentcore.server.http.bounds import Hits, TimeLimits

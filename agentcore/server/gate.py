@@ -12,8 +12,7 @@ from agentcore.api.context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
 from agentcore.server.http.bounds import Hits
 from agentcore.server.http.refusal import Refusal
-from agentcore.store import ClientKeys, PageSessions
-from agentcore.store.credentials.client_keys import KEY_PREFIX
+from agentcore.store.credentials import KEY_PREFIX, ClientKeys, PageSessions
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Carries the page's half of its session that is no cookie."""

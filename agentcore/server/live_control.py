@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.approvals.policy_changes import PolicyChange, Proposal
-from agentcore.host.modules.routes import ModuleRoute
+from agentcore.host.approvals import PolicyChange, Proposal
+from agentcore.host.modules import ModuleRoute
 from agentcore.server.confirmation import propose
 
 _READING = frozenset(("GET", "HEAD"))

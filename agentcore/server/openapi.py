@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
-from agentcore.host.modules.routes import ModuleRoute
+from agentcore.host.modules import ModuleRoute
 from agentcore.server.http.response import JSON
 from agentcore.server.modules.openapi import describe_modules
 from agentcore.server.route_table import ServerRoute

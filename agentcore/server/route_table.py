@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel
 
-from agentcore.host.policy.authority import Action
+from agentcore.host.policy import Action
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import JSON, Answer, Sent
 

@@ -15,13 +15,12 @@ import structlog
 from aiohttp import web
 
 from agentcore.host import AppConfig, Host
-from agentcore.host.containment.ending import exit_now
+from agentcore.host.containment import exit_now
 from agentcore.server.addresses import LOOPBACK, Addresses
 from agentcore.server.app import Application, create_app, create_approval_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.listening import ListenError, listen, own_name
-from agentcore.store import StateDir
-from agentcore.store.state.private_file import write_private_file
+from agentcore.store.state import StateDir, write_private_file
 
 log = structlog.get_logger(__name__)
 

@@ -9,15 +9,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentcore.api.context import Principal
-from agentcore.api.module import Module
-from agentcore.api.result import ToolResult
-from agentcore.config.app_config import AppConfig, load_config
-from agentcore.config.workspace import prepare_roots
-from agentcore.host.approvals.queue import ApprovalRequest, Verdict
-from agentcore.host.calls.call import CallOutcome, CallRequest
+from agentcore.api import Module, Principal, ToolResult
+from agentcore.config import AppConfig, load_config, prepare_roots
+from agentcore.host.approvals import ApprovalRequest, Verdict
+from agentcore.host.calls import CallOutcome, CallRequest
 from agentcore.host.host import Host
-from agentcore.store.state.state_dir import STATE_DIR_VARIABLE, StateDir
+from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 
 ModuleLike = Module | type[Module] | str

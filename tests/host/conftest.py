@@ -11,7 +11,7 @@ import pytest
 
 from agentcore.api import Module
 from agentcore.host import Host, load_config
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 from tests.host.installing import Site
 
 MakeHost = Callable[..., Awaitable[Host]]

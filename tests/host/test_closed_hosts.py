@@ -13,7 +13,7 @@ import pytest
 from agentcore.api import Module, tool
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest, Host, load_config
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 
 HOSTS = 50
 

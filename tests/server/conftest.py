@@ -18,7 +18,7 @@ from agentcore.host import Host, load_config
 from agentcore.host.context_task import ContextTask
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 from agentcore.testing import EventLog
 from tests.declared_events import undeclared
 from tests.server import served

@@ -19,7 +19,7 @@ PROGRAM = textwrap.dedent("""
     from agentcore.host import load_config
     from agentcore.server.logging.setup import configure_logging
     from agentcore.server.serve import serve
-    from agentcore.store import StateDir
+    from agentcore.store.state import StateDir
 
     configure_logging(is_terminal=False)
     config = load_config(Path(sys.argv[1]), os.environ)

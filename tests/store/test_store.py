@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.store import CallRow, StateDir, Store
+from agentcore.store.record import CallRow
 from agentcore.store.record.query import RecordFilter
+from agentcore.store.state import StateDir
+from agentcore.store.store import Store
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
-from agentcore.host.modules.tool_registry import RESERVED_NAMES, ToolRegistry
-from agentcore.store.chat.rows import CallKind
+from agentcore.host.modules import RESERVED_NAMES, ToolRegistry
+from agentcore.store.chat import CallKind
 
 
 class OfferedTool(NamedTuple):

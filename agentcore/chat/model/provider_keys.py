@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 
 from agentcore.chat.model.provider import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
-from agentcore.store.state.private_file import read_private_file, write_private_file
+from agentcore.store.state import read_private_file, write_private_file
 
 log = structlog.get_logger(__name__)
 

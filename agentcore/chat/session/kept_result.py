@@ -6,7 +6,8 @@ from typing import Any
 
 from agentcore.chat.limits import KEPT_BLOCK_BYTES
 from agentcore.errors import ToolError
-from agentcore.store import ArtifactStore, ChatCallRow
+from agentcore.store.artifacts import ArtifactStore
+from agentcore.store.chat import ChatCallRow
 
 
 class KeptResults:

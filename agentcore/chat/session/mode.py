@@ -1,8 +1,8 @@
 """The agent and the approval mode of a session, as the policy needs them."""
 
 from agentcore.chat.settings import ChatSettings
-from agentcore.rules.decisions import ApprovalMode
-from agentcore.store import ChatStore
+from agentcore.rules import ApprovalMode
+from agentcore.store.chat import ChatStore
 
 
 async def agent_and_mode(

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from agentcore.chat.session.view import CallState, CallView, MessageView
-from agentcore.store.chat.rows import ChatCallRow, ChatMessageRow, NewMessage
+from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
 
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
 

@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.chat.session.stream import Stream
 from agentcore.encoding import to_json
 from agentcore.host import Host
-from agentcore.store.chat.rows import ChatCallRow
+from agentcore.store.chat import ChatCallRow
 
 
 class CallAnnouncement:

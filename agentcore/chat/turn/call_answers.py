@@ -4,8 +4,8 @@ import time
 
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.approvals.request import Verdict
-from agentcore.store.chat.rows import ChatCallRow, ChatCallState
+from agentcore.host.approvals import Verdict
+from agentcore.store.chat import ChatCallRow, ChatCallState
 
 
 class CallAnswers:

@@ -8,7 +8,7 @@ from agentcore.chat.model.offer import OfferedTool
 from agentcore.chat.texts import Locale, text
 from agentcore.chat.turn.tool_output import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
-from agentcore.net.url_pattern import host_of
+from agentcore.net import host_of
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"

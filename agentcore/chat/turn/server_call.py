@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import text
@@ -11,9 +11,9 @@ from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.approvals.request import Verdict
-from agentcore.host.calls.call import CallOutcome
-from agentcore.store.chat.rows import ChatCallRow, ChatCallState
+from agentcore.host.approvals import Verdict
+from agentcore.host.calls import CallOutcome
+from agentcore.store.chat import ChatCallRow, ChatCallState
 
 
 class ServerCalls:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
 from agentcore.chat.model.engine import Engine
 from agentcore.chat.model.model_json import read_arguments
@@ -27,8 +27,8 @@ from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_ou
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.calls.call import Call
-from agentcore.store.chat.rows import ChatCallRow
+from agentcore.host.calls import Call
+from agentcore.store.chat import ChatCallRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ import hashlib
 import re
 from typing import Any
 
-from agentcore.api.result import ArtifactLink, Image, Text
+from agentcore.api import ArtifactLink, Image, Text
 from agentcore.chat.limits import EDITED_BYTES, MODEL_BYTES
 from agentcore.chat.texts import Locale, text
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.calls.call import CallOutcome
+from agentcore.host.calls import CallOutcome
 
 _TAG = re.compile(r"<(?=\s*/?\s*untrusted)", re.IGNORECASE)
 _MARK_DIGITS = 32

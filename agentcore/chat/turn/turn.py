@@ -23,7 +23,7 @@ from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.store.chat.rows import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
+from agentcore.store.chat import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.output import note, warn
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
-from agentcore.config.app_config import load_config
-from agentcore.config.workspace import prepare_roots
-from agentcore.host.calls.call import CallRequest
-from agentcore.host.containment.ending import bounded_runner
+from agentcore.config import load_config, prepare_roots
+from agentcore.host.calls import CallRequest
+from agentcore.host.containment import bounded_runner
 from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
 from agentcore.host.process_privacy import keep_secrets
-from agentcore.store.state.state_dir import StateDir
+from agentcore.store.state import StateDir
 
 T = TypeVar("T")
 
@@ -92,13 +91,13 @@ class LocalHost:
 
     def modules(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.modules`."""
-        from agentcore.server.modules.view import list_modules  # it brings the HTTP server along
+        from agentcore.server.modules import list_modules  # it brings the HTTP server along
 
         return [json.loads(module) for module in self._runner.run(list_modules(self._host, _PERSON))]
 
     def module(self, name: str) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.module`."""
-        from agentcore.server.modules.view import show_module
+        from agentcore.server.modules import show_module
 
         module: dict[str, Any] = json.loads(self._runner.run(show_module(self._host, name, _PERSON)))
         return module

@@ -5,12 +5,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.chat.session.mode import agent_and_mode
-from agentcore.chat.settings import ChatSettings
+from agentcore.chat import ChatSettings
+from agentcore.chat.session import agent_and_mode
 from agentcore.errors import ToolError
 from agentcore.host.host import Host
-from agentcore.host.review.explaining import Question, explain
-from agentcore.host.review.rule_trial import Trial, try_rule
+from agentcore.host.review import Question, Trial, explain, try_rule
 
 Model = TypeVar("Model", bound=BaseModel)
 

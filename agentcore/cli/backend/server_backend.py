@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.server_client import ServerClient, path_of
 from agentcore.cli.terminal.exits import CliError, ExitCode
-from agentcore.store.state.server_info import ServerInfo
+from agentcore.store.state import ServerInfo
 
 
 class ServerBackend:

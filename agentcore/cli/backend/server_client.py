@@ -11,9 +11,7 @@ from typing import Any, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 from agentcore.cli.terminal.exits import CliError, ExitCode
-from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
-from agentcore.store.state.loop_report import read_loop_report
-from agentcore.store.state.server_info import ServerInfo
+from agentcore.store.state import TOKEN_VARIABLE, ServerInfo, read_loop_report, read_token
 from agentcore.valid_text import valid_text, with_valid_text
 
 ANSWER_SECONDS = 60.0

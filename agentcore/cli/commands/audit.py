@@ -28,8 +28,8 @@ def verify(config_path: Path, as_json: bool) -> int:
     from dataclasses import asdict
 
     from agentcore.cli.terminal.output import painted, print_json
-    from agentcore.store.record.verification import verify_record
-    from agentcore.store.state.state_dir import locate_state_dir
+    from agentcore.store.record import verify_record
+    from agentcore.store.state import locate_state_dir
 
     report = verify_record(locate_state_dir(config_path, os.environ) / _DATABASE)
     if as_json:

@@ -51,8 +51,8 @@ def complete_argument(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of installed and local modules."""
-    from agentcore.config.app_config import load_config
-    from agentcore.host.discovery.finding import installed_names
+    from agentcore.config import load_config
+    from agentcore.host.discovery import installed_names
 
     try:
         names = installed_names(load_config(_config_path(ctx), {}).modules_folder)
@@ -63,8 +63,7 @@ def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> None:
     """Keep names of tools and arguments beside the state of an app.json: completing must not start a host."""
-    from agentcore.store.state.private_file import write_private_file
-    from agentcore.store.state.state_dir import locate_state_dir
+    from agentcore.store.state import locate_state_dir, write_private_file
 
     text = json.dumps({tool["name"]: _remembered(tool) for tool in tools}).encode("ascii")
     path = locate_state_dir(config_path) / _CACHE_NAME
@@ -81,8 +80,7 @@ def _remembered(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _known_tools(ctx: click.Context) -> dict[str, Any]:
-    from agentcore.store.state.private_file import read_private_file
-    from agentcore.store.state.state_dir import locate_state_dir
+    from agentcore.store.state import locate_state_dir, read_private_file
 
     try:
         content = read_private_file(locate_state_dir(_config_path(ctx)) / _CACHE_NAME, _CACHE_BYTES)

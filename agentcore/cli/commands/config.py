@@ -10,9 +10,7 @@ import click
 from agentcore.cli.options import config_option, json_option
 
 if TYPE_CHECKING:
-    from agentcore.config.app_config import AppConfig
-    from agentcore.config.json_source import JsonPath
-    from agentcore.config.layers import Origin
+    from agentcore.config import AppConfig, JsonPath, Origin
 
 
 _MAY_HOLD_KEYS = ("models", "agents")
@@ -34,9 +32,7 @@ def show(config_path: Path, as_json: bool) -> None:
     import json
 
     from agentcore.cli.terminal.output import note, print_json, print_table
-    from agentcore.config.app_config import load_config
-    from agentcore.config.json_source import dotted
-    from agentcore.config.layers import DEFAULT
+    from agentcore.config import DEFAULT, dotted, load_config
 
     loaded = load_config(config_path, os.environ)
     values, origins = _effective(loaded)
@@ -63,10 +59,10 @@ def schema(config_path: Path) -> None:
       agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
     """
     from agentcore.cli.terminal.output import print_json, warn
-    from agentcore.config.app_config import load_config
-    from agentcore.host.modules.source_choice import remembered_sources
-    from agentcore.host.settings.json_schema import installed_schema
-    from agentcore.store.state.state_dir import locate_state_dir
+    from agentcore.config import load_config
+    from agentcore.host.modules import remembered_sources
+    from agentcore.host.settings import installed_schema
+    from agentcore.store.state import locate_state_dir
 
     loaded = load_config(config_path, os.environ)
     chosen = remembered_sources(loaded, locate_state_dir(config_path, os.environ))

@@ -16,13 +16,10 @@ from typing import Any, Literal
 from agentcore.cli.backend.opening import open_backend, running_server
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
-from agentcore.config.app_config import AppConfig, load_config
-from agentcore.config.workspace import prepare_roots
+from agentcore.config import AppConfig, load_config, prepare_roots
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
-from agentcore.store.state.lock import is_held
-from agentcore.store.state.loop_report import read_loop_report
-from agentcore.store.state.state_dir import find_running_server, locate_state_dir
+from agentcore.store.state import find_running_server, is_held, locate_state_dir, read_loop_report
 
 _DISTRIBUTION = "agentcore-runtime"
 _LEAST_PYTHON = (3, 11)

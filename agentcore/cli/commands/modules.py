@@ -12,7 +12,7 @@ from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
 if TYPE_CHECKING:
-    from agentcore.config.app_config import AppConfig
+    from agentcore.config import AppConfig
 
 name_argument = click.argument("name", shell_complete=complete_module)
 
@@ -80,9 +80,9 @@ def enable(config_path: Path, name: str) -> int:
     server = running_server(config_path)
     if server is not None:
         return _report(ServerBackend.of(*server).change_module(name, "enable"))
-    from agentcore.config.app_config import load_config, set_modules
-    from agentcore.host.discovery.finding import ModuleNotChosen, find_module
-    from agentcore.host.modules.page_additions import page_additions
+    from agentcore.config import load_config, set_modules
+    from agentcore.host.discovery import ModuleNotChosen, find_module
+    from agentcore.host.modules import page_additions
 
     loaded = load_config(config_path, os.environ)
     _refuse_fixed(loaded)
@@ -112,7 +112,7 @@ def disable(config_path: Path, name: str) -> int:
     server = running_server(config_path)
     if server is not None:
         return _report(ServerBackend.of(*server).change_module(name, "disable"))
-    from agentcore.config.app_config import load_config, set_modules
+    from agentcore.config import load_config, set_modules
 
     loaded = load_config(config_path, os.environ)
     _refuse_fixed(loaded)

@@ -69,14 +69,13 @@ def serve(
     from agentcore.cli.late_certificates import certificates_later
 
     with quick_imports(), certificates_later() as load_certificates:
-        from agentcore.config.app_config import load_config
-        from agentcore.config.workspace import prepare_roots
-        from agentcore.host.containment.ending import bounded_runner
+        from agentcore.config import load_config, prepare_roots
+        from agentcore.host.containment import bounded_runner
         from agentcore.host.process_privacy import keep_secrets
-        from agentcore.server.logging.setup import configure_logging, keep_log
+        from agentcore.server.logging import configure_logging, keep_log
         from agentcore.server.serve import log
         from agentcore.server.serve import serve as run_server
-        from agentcore.store.state.state_dir import StateDir
+        from agentcore.store.state import StateDir
 
     keep_secrets()
     configure_logging(level="debug" if is_verbose() else "info")

@@ -8,16 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from agentcore.config.app_config import AppConfig
-from agentcore.config.json_source import JsonPath
-from agentcore.config.layers import Origin
-from agentcore.config.module_settings import RawSettings, module_settings, validate_settings
-from agentcore.host.containment.foreign_error import text_of, type_name
-from agentcore.host.discovery.finding import find_module
-from agentcore.host.modules.manifest import settings_of
-from agentcore.host.modules.source_choice import remembered_sources
+from agentcore.config import AppConfig, JsonPath, Origin, RawSettings, module_settings, validate_settings
+from agentcore.host.containment import text_of, type_name
+from agentcore.host.discovery import find_module
+from agentcore.host.modules import remembered_sources, settings_of
 from agentcore.secrets import MASK, masked
-from agentcore.store.state.state_dir import locate_state_dir
+from agentcore.store.state import locate_state_dir
 
 
 @dataclass

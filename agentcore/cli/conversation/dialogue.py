@@ -15,8 +15,8 @@ from agentcore.cli.conversation.view import TerminalView, print_result
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table
 from agentcore.cli.terminal.terminal import confirmed
-from agentcore.host.policy.authority import is_looser
-from agentcore.rules.decisions import ApprovalMode
+from agentcore.host.policy import is_looser
+from agentcore.rules import ApprovalMode
 
 _HELP = """\
   /help                  show this

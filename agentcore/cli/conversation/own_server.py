@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from aiohttp import web
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.cli.backend.server_client import ServerClient
 from agentcore.host.host import Host
 from agentcore.server.addresses import Addresses

@@ -13,7 +13,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from agentcore.cli.terminal.output import note
-from agentcore.store.state.private_file import create_private_file
+from agentcore.store.state import create_private_file
 
 _MODES = ("ask", "ask_writes", "allow", "deny")
 

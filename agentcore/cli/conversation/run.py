@@ -15,7 +15,7 @@ from agentcore.cli.conversation.turn import exit_code_of
 from agentcore.cli.conversation.view import ChatView, JsonView, TerminalView
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.terminal import has_person
-from agentcore.store.state.state_dir import locate_state_dir
+from agentcore.store.state import locate_state_dir
 
 _HISTORY_NAME = "chat_history"
 

@@ -9,7 +9,7 @@ from agentcore.cli.conversation.own_call import OwnCall
 from agentcore.cli.conversation.turn import ChatTurn, TurnEnd
 from agentcore.cli.conversation.view import ChatView, TerminalView
 from agentcore.cli.terminal.exits import CliError
-from agentcore.rules.decisions import ApprovalMode
+from agentcore.rules import ApprovalMode
 
 
 class ChatSession:

@@ -6,9 +6,9 @@ from typing import Any
 
 from agentcore.cli.terminal.output import painted
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals.queue import ApprovalRequest
-from agentcore.host.policy.grants import GrantOffer
-from agentcore.rules.criteria import touched
+from agentcore.host.approvals import ApprovalRequest
+from agentcore.host.policy import GrantOffer
+from agentcore.rules import touched
 
 _INDENT = "    "
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agentcore.store.state.state_dir import write_open_file
+from agentcore.store.state import write_open_file
 
 # a process between: what is below the server ends with it, and the person's browser is not to
 _PROGRAM = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"

@@ -9,9 +9,7 @@ from agentcore.cli.terminal.proof import Proof
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, say
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.cli.terminal.waiting_text import change_text, pairing_text
-from agentcore.host.approvals.pairings import Pairing
-from agentcore.host.approvals.policy_changes import PolicyChange
-from agentcore.host.approvals.queue import ApprovalRequest
+from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
 from agentcore.host.host import Host
 
 Waiting = ApprovalRequest | PolicyChange | Pairing

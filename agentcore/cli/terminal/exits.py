@@ -56,6 +56,6 @@ def explained(error: Exception) -> CliError | None:
 
 
 def _code_of(error: Exception) -> ExitCode:
-    from agentcore.store.state.errors import StateLockedError
+    from agentcore.store.state import StateLockedError
 
     return ExitCode.UNREACHABLE if isinstance(error, StateLockedError) else ExitCode.USAGE

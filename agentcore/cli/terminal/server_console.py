@@ -7,15 +7,15 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, open_dialogue, waiting_things
 from agentcore.cli.terminal.terminal import confirmed, forget_typed, read_line, say
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.errors import ToolError
-from agentcore.host.approvals.request import ApprovalRequest
+from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.events import Event
 from agentcore.host.host import Host
-from agentcore.store.state.state_dir import read_server_info
+from agentcore.store.state import read_server_info
 
 _PERSON = Principal("cli")
 _HELP = """\

@@ -7,7 +7,7 @@ from typing import Self
 
 from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.cli.terminal.terminal import TERMINAL, ask_line, has_person
-from agentcore.host.approvals.queue import ApprovalRequest, Verdict
+from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.host import Host
 
 

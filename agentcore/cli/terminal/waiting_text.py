@@ -5,8 +5,7 @@ from typing import Any
 
 from agentcore.cli.terminal.approval_text import diff_line
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.host.approvals.pairings import Pairing
-from agentcore.host.approvals.policy_changes import PolicyChange
+from agentcore.host.approvals import Pairing, PolicyChange
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",

@@ -1,7 +1,6 @@
 """Who may approve a call over the network."""
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, ToolDefinition
+from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import authorise, reach
 from agentcore.rules.call_facts import effects_of

@@ -12,9 +12,10 @@ from agentcore.api.context import KeyScope
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
 from agentcore.limits import APPROVAL_SECONDS, PAIRINGS_WAITING
-from agentcore.store import CallRow, ClientKeys, Record
+from agentcore.store.credentials import ClientKeys
 from agentcore.store.credentials.client_keys import ClientKind
 from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code
+from agentcore.store.record import CallRow, Record
 from agentcore.store.record.call_row import notice
 
 log = structlog.get_logger(__name__)

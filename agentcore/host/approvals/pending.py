@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import MutableMapping
 
-from agentcore.api.definition import ToolDefinition
+from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.limits import EDITS_KEPT

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
 from agentcore.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
-from agentcore.store import Record
+from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
 
 log = structlog.get_logger(__name__)

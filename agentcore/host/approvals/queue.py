@@ -5,7 +5,7 @@ from functools import partial
 
 import structlog
 
-from agentcore.api.definition import ToolDefinition
+from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval, now_ms
 from agentcore.host.approvals.request import ApprovalRequest, Approver, Verdict
@@ -15,9 +15,10 @@ from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.grants import grant_row
 from agentcore.host.policy.offers import host_offers
 from agentcore.limits import APPROVAL_SECONDS, APPROVALS_WAITING
-from agentcore.store import CallRow, Store
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
+from agentcore.store.record import CallRow
 from agentcore.store.state.errors import RecordWriteError
+from agentcore.store.store import Store
 
 __all__ = ["ApprovalQueue", "ApprovalRequest", "Approver", "PendingApproval", "Verdict"]
 

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, ToolDefinition
+from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.host.policy.grants import GrantOffer
 from agentcore.rules.call_facts import CallFacts
 from agentcore.rules.decisions import ApprovalMode

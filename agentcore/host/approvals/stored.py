@@ -5,8 +5,7 @@ import json
 
 from pydantic import TypeAdapter
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, ToolDefinition
+from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.policy.grants import GrantOffer
 

@@ -9,10 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview
-from agentcore.api.resource import Resource
-from agentcore.api.result import ToolResult
+from agentcore.api import CallPreview, Principal, Resource, ToolResult
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval
@@ -20,7 +17,7 @@ from agentcore.host.containment.containment import Contained
 from agentcore.host.modules.record import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision
 from agentcore.rules.decisions import ApprovalMode
-from agentcore.store import CallRow
+from agentcore.store.record import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
 """Told of `accepted`, `decided` (whether a person is asked), `progress` and `approval` while a caller waits."""

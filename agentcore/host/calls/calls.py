@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.config.model import LimitsConfig
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
@@ -23,8 +23,8 @@ from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import PERSONS, authorise
 from agentcore.host.resources.registry import ResourceRegistry
-from agentcore.store import Store
 from agentcore.store.state.errors import RecordWriteError
+from agentcore.store.store import Store
 
 
 class Calls:

@@ -9,9 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from agentcore.api.context import ChatSession, Principal
-from agentcore.api.resource import Resource
-from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.api import ArtifactLink, ChatSession, Principal, Resource, ToolResult
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
@@ -22,7 +20,7 @@ from agentcore.host.containment.plain import plain_text
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
-from agentcore.store import Store
+from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from agentcore.api.context import ChatSession
+from agentcore.api import ChatSession
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.definition import ResourceUse
+from agentcore.api import ResourceUse
 from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.containment.foreign_error import log_failure, type_name

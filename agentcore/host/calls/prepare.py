@@ -3,8 +3,7 @@
 import hashlib
 from typing import Any
 
-from agentcore.api.definition import CallPreview, ResourceUse
-from agentcore.api.resource import Resource
+from agentcore.api import CallPreview, Resource, ResourceUse
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, PreparedCall

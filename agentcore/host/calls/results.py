@@ -7,7 +7,7 @@ from typing import Any, cast
 import pydantic_core
 from pydantic import BaseModel
 
-from agentcore.api.context import Artifacts
+from agentcore.api import Artifacts
 from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import text_of, type_name

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agentcore.api.result import ToolResult
+from agentcore.api import ToolResult
 from agentcore.config.model import LimitsConfig
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

@@ -5,12 +5,13 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.api import ArtifactLink, ToolResult
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, CallOutcome, PreparedCall
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
-from agentcore.store import CallRow, Store
+from agentcore.store.record import CallRow
+from agentcore.store.store import Store
 
 log = structlog.get_logger(__name__)
 

@@ -1,1 +1,10 @@
 """Where the code of modules is found: entry points, local folders, what they need."""
+
+from agentcore.host.discovery.finding import (
+    Found,
+    ModuleNotChosen,
+    candidates,
+    choose_command,
+    find_module,
+    installed_names,
+)

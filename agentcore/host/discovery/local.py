@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from agentcore.api.module import Module
+from agentcore.api import Module
 from agentcore.config.model import MODULE_NAME
 from agentcore.host.discovery.code import TakenCode, digest_of, forget_compiled, take_code
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 from agentcore.store.state.log_file import log_files
 from agentcore.supervision.holder import Holder
 from agentcore.supervision.loop_guard import BEATS, EXIT_SIGNAL

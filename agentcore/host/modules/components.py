@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agentcore.api.web import WebComponent
+from agentcore.api import WebComponent
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text, read_texts, read_title
 

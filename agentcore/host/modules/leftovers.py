@@ -23,7 +23,7 @@ from agentcore.host.containment.ownership import (
 )
 from agentcore.host.containment.threads import WorkerThread
 from agentcore.limits import CANCEL_GRACE_SECONDS
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 from agentcore.supervision.descendants import below, birth_of, send_to
 
 _CORE = str(Path(__file__).resolve().parents[2])

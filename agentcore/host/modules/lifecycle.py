@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.module import Module
+from agentcore.api import Module
 from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
 from agentcore.config.module_settings import module_settings, validate_settings

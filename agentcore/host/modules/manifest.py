@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.api.module import Module
+from agentcore.api import Module
 from agentcore.config.model import MODULE_NAME
 from agentcore.host.containment.reading import (
     WrongValueError,

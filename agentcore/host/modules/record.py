@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentcore.api.definition import ToolDefinition
-from agentcore.api.web import WebComponent
+from agentcore.api import ToolDefinition, WebComponent
 from agentcore.host.modules.manifest import Manifest
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
-from agentcore.store import Record, StateDir
+from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
+from agentcore.store.state import StateDir
 
 _OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.config.app_config import AppConfig
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pydantic_core
 
-from agentcore.api.definition import ToolDefinition
+from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.modules.record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator

@@ -7,7 +7,7 @@ from typing import Any
 import pydantic_core
 from pydantic import ValidationError
 
-from agentcore.api.definition import ToolDefinition
+from agentcore.api import ToolDefinition
 from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.containment.tool_errors import plain_error
 from agentcore.host.modules.json_schema import compile_schema, path_of

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview, Effect
+from agentcore.api import CallPreview, Effect, Principal
 from agentcore.config.model import ApprovalRule, ApprovalsConfig
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import PERSONS, Decision

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.resource import Resource
+from agentcore.api import Resource
 
 
 class LastSeen(BaseModel):

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
-from agentcore.api.result import Image
 from agentcore.host.containment.plain import plain_text
 from agentcore.host.containment.reading import WrongValueError, read_event, read_flag, read_mapping, read_text
 from agentcore.host.resources.registry import OnRelease, ResourceRegistry

@@ -12,8 +12,8 @@ from typing import Any
 
 import structlog
 
+from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
-from agentcore.api.result import Image
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained

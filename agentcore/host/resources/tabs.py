@@ -14,8 +14,7 @@ from typing import Any
 
 import structlog
 
-from agentcore.api.resource import Resource
-from agentcore.api.result import Image
+from agentcore.api import Image, Resource
 from agentcore.errors import ToolError
 from agentcore.host.events import Event, EventBus
 from agentcore.host.resources.last_seen import LastSeen

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.review.call_review import CallReview

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.config.model import ApprovalRule
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import CallRequest
@@ -18,7 +18,7 @@ from agentcore.host.review.call_review import CallReview
 from agentcore.rules.call_facts import CallFacts
 from agentcore.rules.decisions import ApprovalMode
 from agentcore.secrets import MASK
-from agentcore.store import CallRow, Record, RecordedRow, RecordFilter
+from agentcore.store.record import CallRow, Record, RecordedRow, RecordFilter
 
 TRIAL_SECONDS = 20.0
 """How long one trial looks at calls; it says how far it came."""

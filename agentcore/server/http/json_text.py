@@ -9,7 +9,7 @@ import math
 import sys
 from typing import Any, NoReturn
 
-from agentcore.config.json_source import JsonSource, JsonSyntaxError
+from agentcore.config import JsonSource, JsonSyntaxError
 from agentcore.errors import AgentcoreError
 from agentcore.server.http.bounds import JSON_DEPTH
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agentcore.api.context import Principal
+from agentcore.api import Principal
 from agentcore.server.http.connection import Connection
 
 REVOCABLE = frozenset(("client", "page", "approver"))

@@ -17,10 +17,9 @@ from typing import Any, TextIO
 import structlog
 
 from agentcore.encoding import to_json
-from agentcore.host.containment.foreign_error import traceback_of
-from agentcore.host.containment.ownership import CALL, current_owner
+from agentcore.host.containment import CALL, current_owner, traceback_of
 from agentcore.secrets import mask_line
-from agentcore.store.state.log_file import LogFile
+from agentcore.store.state import LogFile
 
 _WAIT_S = 0.02
 

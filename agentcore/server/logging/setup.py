@@ -14,10 +14,10 @@ from typing import Any, TextIO
 
 import structlog
 
-from agentcore.host.containment.foreign_error import traceback_of
+from agentcore.host.containment import traceback_of
 from agentcore.secrets import mask_line
 from agentcore.server.logging.json_lines import LineWriter, exception_in, line_logger, line_of, whose
-from agentcore.store.state.log_file import LogFile
+from agentcore.store.state import LogFile
 
 EventDict = MutableMapping[str, Any]
 

@@ -11,10 +11,8 @@ import structlog
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
-from agentcore.host.containment.containment import run_contained
-from agentcore.host.containment.foreign_error import log_failure, reason_of
-from agentcore.host.containment.plain import plain, plain_text
-from agentcore.host.modules.routes import ModuleRoute
+from agentcore.host.containment import log_failure, plain, plain_text, reason_of, run_contained
+from agentcore.host.modules import ModuleRoute
 from agentcore.limits import HOOK_SECONDS
 from agentcore.server.http.response import JSON
 

@@ -9,13 +9,10 @@ import pydantic_core
 import structlog
 from aiohttp import web
 
-from agentcore.api.web import Request, Response
+from agentcore.api import Request, Response
 from agentcore.errors import ToolError
-from agentcore.host.containment.containment import Contained
-from agentcore.host.containment.foreign_error import log_failure, type_name
-from agentcore.host.containment.plain import plain_text
-from agentcore.host.containment.tool_errors import WrongToolError, plain_error
-from agentcore.host.modules.routes import ModuleRoute
+from agentcore.host.containment import Contained, WrongToolError, log_failure, plain_error, plain_text, type_name
+from agentcore.host.modules import ModuleRoute
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.reader import parse_query, validate_body, validate_query

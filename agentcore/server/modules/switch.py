@@ -7,20 +7,14 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Literal
 
-from agentcore.api.context import Principal
-from agentcore.config.app_config import AppConfig, set_modules
-from agentcore.config.errors import ConfigError
-from agentcore.config.file import ConfigFile
-from agentcore.config.json_source import JsonSource
+from agentcore.api import Principal
+from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonSource, set_modules
 from agentcore.errors import AgentcoreError, ToolError
-from agentcore.host.approvals.policy_changes import Apply
-from agentcore.host.discovery.finding import Found, candidates, find_module, installed_names
+from agentcore.host.approvals import Apply
+from agentcore.host.discovery import Found, candidates, find_module, installed_names
 from agentcore.host.host import Host
-from agentcore.host.modules.components import policy_lines
-from agentcore.host.modules.page_additions import page_additions
-from agentcore.host.modules.record import ModuleRecord
-from agentcore.host.settings.display import diff_of
-from agentcore.host.settings.document import SettingsSubject
+from agentcore.host.modules import ModuleRecord, page_additions, policy_lines
+from agentcore.host.settings import SettingsSubject, diff_of
 from agentcore.server.http.refusal import Refusal
 
 ModuleAction = Literal["enable", "disable", "reload"]

@@ -6,16 +6,13 @@ from collections.abc import Iterable
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.context import Principal
-from agentcore.api.web import WebComponent
-from agentcore.config.errors import ConfigError
+from agentcore.api import Principal, WebComponent
+from agentcore.config import ConfigError
 from agentcore.encoding import to_json
-from agentcore.host.discovery.finding import Found, candidates, choose_command, installed_names
+from agentcore.host.discovery import Found, candidates, choose_command, installed_names
 from agentcore.host.host import Host
-from agentcore.host.modules.components import policy_lines
-from agentcore.host.modules.manifest import title_of
-from agentcore.host.modules.record import ModuleRecord
-from agentcore.host.policy.authority import PERSONS
+from agentcore.host.modules import ModuleRecord, policy_lines, title_of
+from agentcore.host.policy import PERSONS
 from agentcore.server.modules.switch import is_given, listed_names
 
 

@@ -5,13 +5,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.context import Principal
-from agentcore.api.definition import CallPreview
+from agentcore.api import CallPreview, Principal
 from agentcore.host import Host
-from agentcore.host.approvals.pairings import Pairing
-from agentcore.host.approvals.policy_changes import PolicyChange
-from agentcore.host.approvals.queue import ApprovalRequest
-from agentcore.rules.criteria import Touched, touched
+from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
+from agentcore.rules import Touched, touched
 
 
 class _View(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):

@@ -7,14 +7,20 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
+from agentcore.config import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.host.approvals.policy_changes import Proposal
-from agentcore.host.settings.change import SettingsPlan
-from agentcore.host.settings.display import diff_of, pointer, shown
-from agentcore.host.settings.document import SettingsDocument, SettingsSubject
-from agentcore.host.settings.pending import waits_for_reload, waits_for_restart
+from agentcore.host.approvals import Proposal
+from agentcore.host.settings import (
+    SettingsDocument,
+    SettingsPlan,
+    SettingsSubject,
+    diff_of,
+    pointer,
+    shown,
+    waits_for_reload,
+    waits_for_restart,
+)
 from agentcore.server.confirmation import needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal

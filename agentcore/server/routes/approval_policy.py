@@ -4,10 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.chat.session.mode import agent_and_mode
+from agentcore.chat.session import agent_and_mode
 from agentcore.encoding import to_json
-from agentcore.host.review.explaining import Explanation, Question, explain
-from agentcore.host.review.rule_trial import Trial, TrialResult, try_rule
+from agentcore.host.review import Explanation, Question, Trial, TrialResult, explain, try_rule
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute

@@ -7,10 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals.approving import check_approver
-from agentcore.host.approvals.queue import ApprovalRequest, Verdict
-from agentcore.host.policy.authority import owner_of, reach
-from agentcore.host.policy.grants import GrantOffer
+from agentcore.host.approvals import ApprovalRequest, Verdict, check_approver
+from agentcore.host.policy import GrantOffer, owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.page.approval_view import Waiting, WaitingCall, waiting_call, waiting_change, waiting_pairing

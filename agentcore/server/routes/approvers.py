@@ -9,14 +9,13 @@ from pydantic.alias_generators import to_camel
 from agentcore.api.context import KeyScope, Principal
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals.pairings import PairingRequest
+from agentcore.host.approvals import PairingRequest
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.credentials.client_keys import ClientKind
-from agentcore.store.credentials.one_time_codes import CODE_SECONDS
-from agentcore.store.record.call_row import notice
+from agentcore.store.credentials import CODE_SECONDS, ClientKind
+from agentcore.store.record import notice
 
 Scopes = Annotated[frozenset[KeyScope], Field(max_length=3)]
 

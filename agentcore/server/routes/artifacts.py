@@ -15,8 +15,7 @@ from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.artifacts.artifacts import MATCHES, Artifact
-from agentcore.store.artifacts.text_search import QUERY_CHARS
+from agentcore.store.artifacts import MATCHES, QUERY_CHARS, Artifact
 
 # one range, as RFC 9110, 14.2 writes it; several at once are answered with the whole
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")

@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
-from agentcore.host.calls.call import Call
+from agentcore.host.calls import Call
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-from agentcore.store import RecordFilter
+from agentcore.store.record import RecordFilter
 
 
 class CallsQuery(BaseModel, defer_build=True):

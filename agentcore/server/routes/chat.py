@@ -7,7 +7,7 @@ from aiohttp import hdrs
 
 from agentcore.chat import ChatBody
 from agentcore.encoding import to_json
-from agentcore.host.policy.authority import authorise
+from agentcore.host.policy import authorise
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Sent

@@ -6,15 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic.alias_generators import to_camel
 
-from agentcore.chat.model.provider import DEFAULT_PROVIDER, PROVIDERS, ProviderName
-from agentcore.chat.model.provider_keys import StoredProvider
-from agentcore.chat.settings import ModelConfig
-from agentcore.chat.setup import ChatView, ModelSetup
-from agentcore.config.errors import ConfigError
+from agentcore.chat import ChatView, ModelConfig, ModelSetup
+from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider
+from agentcore.config import ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals.policy_changes import Proposal
-from agentcore.host.settings.display import pointer
+from agentcore.host.approvals import Proposal
+from agentcore.host.settings import pointer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer

@@ -7,7 +7,7 @@ from multidict import istr
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.errors import ToolError
-from agentcore.host.policy.authority import owner_of, reach
+from agentcore.host.policy import owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.event_streams import EventFilter
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream

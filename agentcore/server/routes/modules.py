@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentcore.encoding import to_json
-from agentcore.host.approvals.policy_changes import Apply, Proposal
-from agentcore.host.discovery.finding import Found
+from agentcore.host.approvals import Apply, Proposal
+from agentcore.host.discovery import Found
 from agentcore.installing import pip_command
 from agentcore.server.confirmation import change_policy, propose
 from agentcore.server.exchange import Exchange

@@ -6,14 +6,21 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.chat.conversations import Conversations, clean_title
-from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
-from agentcore.chat.session.view import MessagesView, SessionDetail, SessionsView
+from agentcore.chat import (
+    ANSWER_CHARS,
+    MESSAGE_CHARS,
+    MESSAGES_LISTED,
+    SESSIONS_LISTED,
+    TITLE_CHARS,
+    Conversations,
+    clean_title,
+)
+from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals.policy_changes import Proposal
-from agentcore.host.policy.authority import check_mode_change, owner_of, reach
-from agentcore.rules.decisions import ApprovalMode
+from agentcore.host.approvals import Proposal
+from agentcore.host.policy import check_mode_change, owner_of, reach
+from agentcore.rules import ApprovalMode
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX

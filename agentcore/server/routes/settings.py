@@ -8,16 +8,20 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from agentcore.config.errors import ConfigError
-from agentcore.config.model import ApprovalsConfig
+from agentcore.config import ApprovalsConfig, ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.approvals.policy_changes import Apply
-from agentcore.host.policy.authority import authorise
-from agentcore.host.settings.change import SettingChange, SettingsPlan, plan_changes
-from agentcore.host.settings.confirmation import needs_person
-from agentcore.host.settings.display import pointer
-from agentcore.host.settings.document import SettingsDocument, SettingsSubject
+from agentcore.host.approvals import Apply
+from agentcore.host.policy import authorise
+from agentcore.host.settings import (
+    SettingChange,
+    SettingsDocument,
+    SettingsPlan,
+    SettingsSubject,
+    needs_person,
+    plan_changes,
+    pointer,
+)
 from agentcore.server.confirmation import needs_confirmation, propose
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
@@ -33,7 +37,7 @@ from agentcore.server.page.settings_view import (
     subject_name,
 )
 from agentcore.server.route_table import ServerRoute
-from agentcore.store.record.call_row import notice
+from agentcore.store.record import notice
 
 _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.encoding import to_json
-from agentcore.host.resources.last_seen import LastSeen
+from agentcore.host.resources import LastSeen
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute

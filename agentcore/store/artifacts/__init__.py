@@ -1,1 +1,4 @@
 """Large results as files, with quotas."""
+
+from agentcore.store.artifacts.artifacts import MATCHES, Artifact, ArtifactStore
+from agentcore.store.artifacts.text_search import QUERY_CHARS

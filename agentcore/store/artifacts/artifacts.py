@@ -15,7 +15,7 @@ from typing import Self
 
 import structlog
 
-from agentcore.api.result import ArtifactLink
+from agentcore.api import ArtifactLink
 from agentcore.errors import ToolError
 from agentcore.store.artifacts.files import (
     ArtifactFiles,

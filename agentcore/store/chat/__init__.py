@@ -1,1 +1,12 @@
 """Chats: sessions, messages, calls, and the search in them."""
+
+from agentcore.store.chat.rows import (
+    CallKind,
+    ChatCallRow,
+    ChatCallState,
+    ChatMessageRow,
+    ChatSessionRow,
+    MessageKind,
+    NewMessage,
+)
+from agentcore.store.chat.store import ChatStore

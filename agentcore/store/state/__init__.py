@@ -1,1 +1,17 @@
 """The state folder: its lock, its private files, the token, who serves."""
+
+from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
+from agentcore.store.state.errors import StateLockedError
+from agentcore.store.state.lock import is_held
+from agentcore.store.state.log_file import LogFile, log_files
+from agentcore.store.state.loop_report import read_loop_report
+from agentcore.store.state.private_file import create_private_file, read_private_file, write_private_file
+from agentcore.store.state.server_info import ServerInfo
+from agentcore.store.state.state_dir import (
+    STATE_DIR_VARIABLE,
+    StateDir,
+    find_running_server,
+    locate_state_dir,
+    read_server_info,
+    write_open_file,
+)

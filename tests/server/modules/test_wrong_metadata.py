@@ -20,7 +20,7 @@ from agentcore.api.definition import ToolAnnotations
 from agentcore.api.resource import Resource
 from agentcore.host import Host, load_config
 from agentcore.server.app import create_app
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 
 
 class LoudText(str):

@@ -10,7 +10,7 @@ from agentcore.errors import ToolError
 from agentcore.host import Host, load_config
 from agentcore.host.calls.call import CallRequest
 from agentcore.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
-from agentcore.store import StateDir
+from agentcore.store.state import StateDir
 from agentcore.testing.hosting import PERSON
 
 pytestmark = pytest.mark.spec("R2", "R4")

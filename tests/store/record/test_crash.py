@@ -19,7 +19,9 @@ pytestmark = pytest.mark.more
 WRITER = """
 import asyncio, itertools, sys
 from pathlib import Path
-from agentcore.store import CallRow, StateDir, Store
+from agentcore.store.record import CallRow
+from agentcore.store.state import StateDir
+from agentcore.store.store import Store
 
 async def main():
     with StateDir.open(Path("app.json")) as state:

@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Route, expect
 
 from agentcore.api import Module, ToolContext, ToolError, tool
-from agentcore.store import CallRow
+from agentcore.store.record import CallRow
 
 pytestmark = pytest.mark.spec("S7", "M5")
 
