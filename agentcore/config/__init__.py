@@ -6,5 +6,5 @@ from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, dotted
 from agentcore.config.layers import DEFAULT, Origin
 from agentcore.config.model import ApprovalsConfig
-from agentcore.config.module_settings import RawSettings, module_settings, validate_settings
+from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.config.workspace import prepare_roots

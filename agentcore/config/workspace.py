@@ -9,7 +9,7 @@ from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.model import WorkspaceConfig, beside
-from agentcore.config.module_settings import settings_folder
+from agentcore.config.settings_of_modules import settings_folder
 
 _ROOTS: JsonPath = ("workspace", "roots")
 

@@ -16,7 +16,7 @@ from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, pa
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.ownership import OWNER
-from agentcore.host.containment.plain import plain_text
+from agentcore.host.containment.plain_values import plain_text
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
 from agentcore.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS

@@ -11,7 +11,7 @@ from agentcore.api import Artifacts
 from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import text_of, type_name
-from agentcore.host.containment.plain import plain_text
+from agentcore.host.containment.plain_values import plain_text
 from agentcore.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
 from agentcore.valid_text import with_valid_text
 

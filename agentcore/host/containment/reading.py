@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from agentcore.host.containment.foreign_error import type_name
-from agentcore.host.containment.plain import NotPlainError, plain
+from agentcore.host.containment.plain_values import NotPlainError, plain
 from agentcore.limits import TEXT_READ_CHARS
 
 _SHOWN_CHARS = 80

@@ -11,7 +11,7 @@ import structlog
 from agentcore.api import Module
 from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
-from agentcore.config.module_settings import module_settings, validate_settings
+from agentcore.config.settings_of_modules import module_settings, validate_settings
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure

@@ -13,8 +13,8 @@ from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.model import AppDocument
-from agentcore.config.module_settings import merge_settings, settings_file
 from agentcore.config.problems import problems_of
+from agentcore.config.settings_of_modules import merge_settings, settings_file
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.modules.record import ModuleRecord

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from agentcore.api import BaseModel, Field, Module, SecretStr
 from agentcore.config.app_config import load_config
 from agentcore.config.errors import ConfigError
-from agentcore.config.module_settings import RawSettings, module_settings, validate_settings
+from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 
 
 class Proxy(BaseModel):
