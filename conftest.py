@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests import programs
@@ -37,9 +37,14 @@ FLAGS = [
 WAIT_MS = 10_000
 """How long a test waits for an element of a page."""
 
-OUTSIDE = ("tests/cli", "tests/webui", "tests/supervision", "plugins/chrome_plugin", "plugins/fs_tools")
-OUTSIDE += ("plugins/shell_tools", "plugins/system_tools")
-"""Folders whose tests start processes: the command line, browsers, `rg`, commands, desktops."""
+OUTSIDE = (
+    *("tests/cli/", "tests/webui/", "tests/supervision/", "tests/benchmarks/", "tests/chat/test_whole_way.py"),
+    *("tests/server/routes/test_bundled_settings.py", "plugins/chrome_plugin/", "plugins/fs_tools/"),
+    *("plugins/shell_tools/", "plugins/system_tools/"),
+)
+"""Where tests start processes: commands, browsers, `rg`, `git`, sandboxes, desktops."""
+STARTING = {"browser", "start_server", "small_disk"}
+"""Fixtures that start processes."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,14 +57,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_fast(item: pytest.Item) -> bool:
-    """Whether a test starts neither a browser nor another process."""
-    folder = item.path.parent.relative_to(ROOT).as_posix() + "/"
-    starts_process = {"browser", "start_server"}.intersection(getattr(item, "fixturenames", ()))
-    imports = vars(getattr(item, "module", item))
+    """Whether a test starts neither a browser nor another process, and tries no hundreds of examples."""
     return not (
-        folder.startswith(tuple(f"{outside}/" for outside in OUTSIDE))
-        or starts_process
-        or "subprocess" in imports
+        item.path.relative_to(ROOT).as_posix().startswith(OUTSIDE)
+        or STARTING.intersection(getattr(item, "fixturenames", ()))
+        or "subprocess" in vars(getattr(item, "module", item))
+        or is_hypothesis_test(getattr(item, "obj", None))
         or item.get_closest_marker("more")
     )
 
