@@ -102,9 +102,6 @@ def load_config(path: Path, environ: Mapping[str, str]) -> AppConfig:
 
     A file that is missing counts as empty, with a notice. Reads that file alone and changes nothing.
 
-    Args:
-        path: app.json.
-        environ: The environment, such as `os.environ`.
     Raises:
         ConfigError: app.json or a variable is wrong; each problem says where.
     """
@@ -136,9 +133,6 @@ def merge_app(file: ConfigFile, variables: Sequence[Variable]) -> Layers:
 def set_modules(path: Path, names: tuple[str, ...]) -> None:
     """Rewrite the `modules` of app.json, and nothing else in it; a file that is missing is made.
 
-    Args:
-        path: app.json.
-        names: The modules that are on, in order.
     Raises:
         ConfigError: A name is no name of a module or stands twice, or app.json cannot be read or written; it stays
             as it is.

@@ -27,7 +27,6 @@ class Variable:
     """One environment variable that is a setting.
 
     Args:
-        name: Its name.
         segments: The parts of its name after the prefix.
         text: What it holds; may be a secret.
     """

@@ -17,11 +17,9 @@ class ConfigProblem:
 
     Args:
         message: What is wrong, what was expected, what to do; never the value of a secret.
-        file: The file that says so, if one does.
         line: Line in it, from 1.
         column: Column in it, from 1, in code points.
         path: The value that is meant, from the root of the file; `()` for the file itself.
-        variable: The environment variable that says so, if one does.
     """
 
     message: str
@@ -38,11 +36,7 @@ class ConfigProblem:
 
 
 class ConfigError(AgentcoreError):
-    """A configuration that cannot be used. Nothing was changed; the command line ends with status 2.
-
-    Args:
-        problems: What is wrong, at least one.
-    """
+    """A configuration that cannot be used. Nothing was changed; the command line ends with status 2."""
 
     def __init__(self, problems: Sequence[ConfigProblem]) -> None:
         self.problems = tuple(problems)

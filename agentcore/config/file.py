@@ -31,7 +31,6 @@ class ConfigFile:
     Args:
         path: The path as it was asked for.
         source: Its text; that of an empty object where the file does not exist.
-        exists: Whether it was there.
     """
 
     path: Path
@@ -86,9 +85,6 @@ class ConfigFile:
     def with_text(self, text: str, *, makes_folder: bool = False) -> Self:
         """Write the file anew, in one step; see `with_value`. The same text writes nothing.
 
-        Args:
-            text: The whole new text.
-            makes_folder: Whether the folder of the file is made where it is missing.
         Raises:
             JsonSyntaxError: It is not JSON.
             ConfigChangedError: Somebody else changed the file since it was read.

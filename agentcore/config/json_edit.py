@@ -18,10 +18,6 @@ def with_value(source: JsonSource, path: JsonPath, value: Any) -> str:
 
     Objects that are missing on the way are added too. A value that is there already changes nothing.
 
-    Args:
-        source: The text as it is.
-        path: Where the value goes.
-        value: Any JSON value.
     Returns:
         The new text; outside of the value (and, for a new one, its comma and key) byte for byte the old one.
     Raises:

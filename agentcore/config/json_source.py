@@ -35,7 +35,6 @@ class JsonSyntaxError(AgentcoreError):
     """The text is not JSON, or not of the kind that is read here.
 
     Args:
-        message: What stands there and what should.
         line: Counted from 1.
         column: Counted from 1, in code points.
     """
@@ -62,8 +61,6 @@ class JsonSource:
         JsonSyntaxError: The text is not JSON.
 
     Attributes:
-        text: As given.
-        value: The document.
         spans: For every value of the document, where it stands.
         key_spans: For every value that is a member of an object, where its key stands, quotes included.
     """

@@ -16,11 +16,9 @@ class Origin:
 
     Args:
         kind: `default` of the model, `app` (app.json), `module` (modules/NAME.json) or `environment`.
-        file: The file, for the second and third kind.
         line: Its line there, from 1.
         column: Its column there, from 1; where it has a key, that of the key.
         path: Its path in that file, where a form saves it.
-        variable: The environment variable's name.
     """
 
     kind: Literal["default", "app", "module", "environment"] = "default"

@@ -35,14 +35,7 @@ _INPUT = "Input should be "
 
 
 def problems_of(error: ValidationError, model: Model, values: Any, origins: Origins) -> list[ConfigProblem]:
-    """Tell each fault of a validation with its place.
-
-    Args:
-        error: What pydantic found.
-        model: What was expected.
-        values: What was validated, raw.
-        origins: Where each value comes from.
-    """
+    """Tell each fault of a validation with its place."""
     secrets = sorted(secrets_in(model, values) - {""}, key=len, reverse=True)
     problems = []
     for fault in error.errors(include_url=False, include_context=False, include_input=False):

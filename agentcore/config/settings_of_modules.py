@@ -27,7 +27,6 @@ class RawSettings:
     """A module's settings before its model has seen them.
 
     Args:
-        key: Their key in app.json's `config`.
         values: The merged document; may hold secrets.
         origins: For each value, by its path in `values`, where it comes from.
     """
@@ -54,11 +53,6 @@ def module_settings(
 
     Reads both files anew each time, so that a reload of the module sees what they say now.
 
-    Args:
-        config: app.json as it counts.
-        name: The module.
-        config_key: The key of its settings, where it is not the module's name.
-        model: The module's settings class, by which the environment's names find their keys.
     Raises:
         ConfigError: The file cannot be read, something other than an object is set, or no key has a variable's name.
     """
@@ -76,10 +70,7 @@ def merge_settings(
     """Merge what two files and the environment say under one key.
 
     Args:
-        config: app.json as it counts, for its environment.
-        key: The key of the settings.
         model: The settings class, by which the environment's names find their keys.
-        app: app.json.
         own: `modules/KEY.json`.
     Raises:
         ConfigError: Something other than an object is set, or no key has a variable's name.

@@ -32,12 +32,7 @@ _RETRYABLE = frozenset(("disk_full", "file_busy", "too_many_open_files"))
 
 
 def file_error(exc: OSError, shown: str) -> ToolError:
-    """The error for a caller; it names the path as the caller knows it, and nothing of what lies outside.
-
-    Args:
-        exc: What the operating system said.
-        shown: The path as the caller may see it.
-    """
+    """The error for a caller; it names the path as the caller knows it, and nothing of what lies outside."""
     known = _ERRORS.get(exc.errno or 0)
     if known is None:
         name = errno.errorcode.get(exc.errno or 0, "an unknown error")

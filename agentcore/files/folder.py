@@ -133,14 +133,7 @@ class Folder:
         os.rmdir(_single(name), dir_fd=self.fd)
 
     def rename(self, name: bytes, to: "Folder", new_name: bytes, *, overwrite: bool) -> None:
-        """Give an entry another folder and name, in one step.
-
-        Args:
-            name: The entry.
-            to: Its folder afterwards, on the same file system (else EXDEV).
-            new_name: Its name afterwards.
-            overwrite: Whether a target is replaced; else it is EEXIST.
-        """
+        """Give an entry another name, in a folder of the same file system (else EXDEV); EEXIST: no `overwrite`."""
         _single(name), _single(new_name)
         if overwrite:
             os.rename(name, new_name, src_dir_fd=self.fd, dst_dir_fd=to.fd)

@@ -14,7 +14,6 @@ class OpenFile:
     """A regular file, open for reading, whose size is known before anything is read.
 
     Attributes:
-        fd: The descriptor.
         stat: What `fstat` said when it was opened.
     """
 

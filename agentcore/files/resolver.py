@@ -20,7 +20,6 @@ class Resolver:
     """Finds what a place leads to.
 
     Args:
-        roots: The open roots.
         use_openat2: As for `Opener`.
     """
 
@@ -65,15 +64,7 @@ class Resolver:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
     def open_parent(self, place: Place, *, follow: bool, create: bool) -> tuple[Folder, Place]:
-        """Open the folder that holds a place.
-
-        Args:
-            place: Not a root, and not ending with `..`.
-            follow: Whether a link at the end leads on to what it points to.
-            create: Whether missing folders above are made.
-        Returns:
-            The folder, and the place without links at its end.
-        """
+        """See `Workspace.open_parent`."""
         for _ in range(_LINKS_LIMIT):
             parent = self.open_or_make(place.parent) if create else self.pass_through(place.parent)
             try:

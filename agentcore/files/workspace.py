@@ -191,10 +191,8 @@ class Workspace:
             return self._resolver.open_parent(place, follow=follow, create=create)
 
     def working_folder(self, path: str | None = None) -> folder.Folder:
-        """Open the folder that a command starts in: `cwd=folder.path_for_child()` while the folder is open.
+        """Open the folder that a command starts in (None: the first root); `cwd=folder.path_for_child()` while it is open.
 
-        Args:
-            path: The caller's path; None: the first root.
         Raises:
             ToolError: `not_a_directory`, `path_not_found`, `path_outside_workspace`, …
         """
@@ -221,10 +219,6 @@ class Workspace:
         Permissions stay when a file is replaced; a link inside the workspace is followed to what it points to.
 
         Args:
-            place: The file.
-            content: All of it, or its pieces.
-            create_parents: Whether missing folders above are made.
-            overwrite: Whether an existing file is replaced.
             expected: The status that the file had when it was read; another one by now is `file_changed`.
         Returns:
             Whether the file is new.
@@ -279,12 +273,7 @@ class Workspace:
         return holding is not None and any(self._holds_protected(holding, path) for path in paths)
 
     def protected_among(self, folder: Sequence[str], names: Collection[str]) -> list[str]:
-        """Which entries of a folder are protected by name, where the folder itself is not; nothing is looked up.
-
-        Args:
-            folder: Its path, as components beneath its root.
-            names: All its entries.
-        """
+        """See `Protection.covered_among`; nothing is looked up."""
         return self._protection.covered_among(folder, names)
 
     def _paths_of(self, place: Place) -> set[bytes]:

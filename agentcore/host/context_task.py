@@ -19,11 +19,8 @@ class ContextTask(Generic[T]):
 
     @classmethod
     async def open(cls, context: AbstractAsyncContextManager[T], name: str = "context") -> Self:
-        """Enter the context.
+        """Enter the context, which is held until `close`.
 
-        Args:
-            context: What is held until `close`.
-            name: The task's name.
         Raises:
             BaseException: What entering raised.
         """

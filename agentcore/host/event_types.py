@@ -10,7 +10,6 @@ class EventType(NamedTuple):
     """One event.
 
     Args:
-        name: Its type.
         fields: Its own fields beside `id`, `type`, `time` and `sessionId`; `?` marks those that are not always there,
             `…` stands for fields that its publisher chooses.
         meaning: When it is published, and what its fields say.

@@ -121,8 +121,6 @@ class Host:
         """Open the store, start the modules, and stop everything at the end.
 
         Args:
-            config: What app.json says.
-            state: The state folder, locked by this process.
             given: Modules handed over as objects, beside those that app.json lists (for tests and embedding).
             start: Whether modules start before the host is handed out; else `start()` does it.
         """

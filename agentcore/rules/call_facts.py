@@ -14,11 +14,8 @@ class CallFacts:
     """One call as the policy sees it.
 
     Args:
-        principal: Who wants it.
-        definition: The tool.
         arguments: What it would run with, defaults included.
         preview: What it would touch; None: the tool cannot say.
-        session_id: The session.
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule and no grant says anything about.
         named_paths: Where the arguments of a tool without a preview lead, links followed.

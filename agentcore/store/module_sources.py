@@ -16,7 +16,6 @@ class SourceRow(NamedTuple):
     """A person's word on one source of one module; of each module one is chosen at most.
 
     Args:
-        module: The module's name.
         source: The distribution's name in its normal form, or a folder.
         verdict: What was said.
         version: The version that was loaded last; empty: none.
@@ -63,10 +62,8 @@ class ModuleSources:
 
 
 def read_chosen(database: Path) -> dict[str, str]:
-    """The source that is chosen for each module, whoever holds the state folder; none where there is no database.
-
-    Args:
-        database: The file; it is only read.
+    """The source that is chosen for each module, whoever holds the state folder; none where there is no database. Only
+    reads.
     """
     try:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:

@@ -21,20 +21,7 @@ from agentcore.store.tab_store import TabStore
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The stores of one state folder.
-
-    Args:
-        database: For the parts of the core that keep tables of their own.
-        record: The record of calls.
-        artifacts: What is too large or too binary for a result.
-        page_sessions: Browsers that are logged in to the page.
-        approval_sessions: Browsers that are logged in to the approval origin.
-        client_keys: Paired clients.
-        chats: Chat sessions, their messages and calls.
-        approvals: Calls that wait for a person, and what a person allowed for later.
-        tabs: The tabs of the page.
-        module_sources: What a person has put behind each module's name.
-    """
+    """The stores of one state folder."""
 
     database: Database
     record: Record

@@ -24,7 +24,6 @@ class Recorder:
     Args:
         memory: Descriptor of the shared memory; closed here.
         sizes: Bytes of each track.
-        streams: Descriptors of the streams.
         tracks: The tracks of each stream.
         poll: Is told which descriptors to wait for.
     """
@@ -133,13 +132,7 @@ class _Stream:
 
 
 def recorder_of(request: dict[str, Any], fds: Sequence[int], poll: select.poll) -> Recorder | None:
-    """The recorder that a request asks for.
-
-    Args:
-        request: The request.
-        fds: What came with it for this: the memory, and each stream.
-        poll: Is told which descriptors to wait for.
-    """
+    """The recorder that a request asks for."""
     if not fds:
         return None
     memory, *streams = fds

@@ -25,7 +25,6 @@ class ServerThreads:
     """Looks at the threads of a process again and again.
 
     Args:
-        pid: The process.
         stacks: Where it writes stacks to.
 
     Attributes:

@@ -19,9 +19,6 @@ def check_approver(
     """Let a principal approve a call, or not.
 
     Args:
-        principal: Who says yes.
-        definition: The tool; None: it is gone.
-        preview: What the call would touch; None: not known.
         api_token_approves: The setting `approvals.api_token`. Even with it, the token approves what executes only
             where that runs in a sandbox: whoever reads the token could otherwise run anything.
         session_owner: Who made the session of the call, for whoever approves in sessions of their own only.

@@ -45,14 +45,7 @@ class PairingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One client that waits for a person.
-
-    Args:
-        pairing_id: Its id; no secret.
-        request: What the client says of itself.
-        requested_at_ms: Milliseconds since 1970.
-        expires_at_ms: Milliseconds since 1970.
-    """
+    """One client that waits for a person. Times are in milliseconds since 1970."""
 
     pairing_id: str
     request: PairingRequest
@@ -84,10 +77,6 @@ class Pairings:
     In memory only: a restart ends them, and their codes with them.
 
     Args:
-        events: Where `pairing.requested` and `pairing.decided` are published.
-        record: Where it stands what became of each.
-        keys: Makes the keys.
-        wait_s: How long a client waits.
         now: Seconds since 1970.
     """
 
@@ -156,9 +145,6 @@ class Pairings:
     async def take(self, ticket: str, limit_s: float) -> NewKey | None:
         """Wait for the person's word, and make the key, which is given this once; None: there is no word yet.
 
-        Args:
-            ticket: What `request` gave.
-            limit_s: How long to wait, in seconds.
         Raises:
             ToolError: `pairing_refused`; `pairing_not_found`: no such ticket, expired, or taken already;
                 `approver_exists`, `too_many_approvers`: others were paired meanwhile.

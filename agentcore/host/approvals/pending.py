@@ -17,11 +17,8 @@ class PendingApproval:
     Made by `ApprovalQueue`, which also decides it; whoever carries out the call, or talks about it, holds this.
 
     Args:
-        request: The call as it was asked for.
         asked_digest: Digest of the arguments that the caller gave.
         is_kept: Whether it outlives this process, as a call does whose caller does not stay with it.
-        queue: Where it waits, by its id.
-        store: Where it is kept.
 
     Attributes:
         request: The call as it was asked for; once it is decided, as it was shown to whoever decided.

@@ -45,9 +45,6 @@ class PolicyChange:
 
     Args:
         change_id: Its id; what it stands for never changes.
-        proposal: What is wanted.
-        principal: Who wants it.
-        requested_at_ms: Milliseconds since 1970.
         expires_at_ms: Milliseconds since 1970; None: it lasts.
     """
 
@@ -85,13 +82,8 @@ class PolicyChanges:
     def propose(
         self, proposal: Proposal, principal: Principal, apply: Apply, refuse: Apply | None = None
     ) -> PolicyChange:
-        """Have a person decide on a change.
+        """Have a person decide on a change; `refuse` is what else their no means, beside that nothing is changed.
 
-        Args:
-            proposal: What is shown.
-            principal: Who wants it.
-            apply: Carries it out.
-            refuse: What else a person's no means, beside that nothing is changed.
         Raises:
             ToolError: `too_many_waiting`.
         """

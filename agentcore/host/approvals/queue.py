@@ -33,12 +33,6 @@ class ApprovalQueue:
     A decision is committed when it is acknowledged. Calls whose callers do not stay outlive the process; what was
     decided on those, and what was allowed for later, survives a power cut too.
 
-    Args:
-        events: Where `approval.requested` and `approval.decided` are published.
-        store: Where calls and decisions are kept.
-        policy: Learns what a person allows for later.
-        wait_s: How long a call waits.
-
     Attributes:
         approver: The person at the terminal of this process, who is asked at once; None: there is none.
     """
@@ -104,7 +98,6 @@ class ApprovalQueue:
         """Let a call wait.
 
         Args:
-            request: The call.
             is_kept: Whether it outlives this process: nobody stays with it who would be gone by then.
         Raises:
             ToolError: `too_many_waiting`.

@@ -15,22 +15,17 @@ class ApprovalRequest:
     """One call as a person has to see it: bound to its id, its session, its definition and its exact arguments.
 
     Args:
-        call_id: The host's id of it.
-        session_id: The session it belongs to.
-        principal: Who wants it.
         definition: The tool, as it was when the call began to wait.
         arguments: Exactly what it would run with.
         arguments_digest: sha256 of their JSON text.
         reason: Why it is asked about, for a person.
         preview: What it would touch; None: the tool cannot say.
         expires_at_ms: Until when it can be decided, in milliseconds since 1970.
-        requested_at_ms: When it was asked for.
         rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `caution`, `untrusted`.
         untrusted_source: Where content comes from that the model has read and that may be behind the call.
         offers: What a person may allow for later calls along with this one.
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule and no grant says anything about.
-        resource_id: What it would act on.
     """
 
     call_id: str
@@ -69,7 +64,6 @@ class Verdict:
     """What the person said, and who it was.
 
     Args:
-        approved: Whether the call may run.
         by: Who said so: `terminal`, `approver:NAME`, `test`.
         digest: Of the arguments that they were shown, as asked for or as edited; None: as asked for.
         grant: One of the request's offers that the person took.

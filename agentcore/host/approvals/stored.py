@@ -21,12 +21,7 @@ def definition_digest(definition: ToolDefinition) -> str:
 
 
 def request_text(request: ApprovalRequest, asked_digest: str) -> str:
-    """A request as it is stored.
-
-    Args:
-        request: What the person sees.
-        asked_digest: Digest of the arguments that the caller gave, before a person edited them.
-    """
+    """A request as it is stored; `asked_digest` is that of the arguments before a person edited them."""
     return json.dumps(
         {
             "principal": [request.principal.kind, request.principal.id],

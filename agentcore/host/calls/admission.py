@@ -16,12 +16,6 @@ def admit(
 ) -> None:
     """Put a call among those in flight, or refuse it.
 
-    Args:
-        call: The call.
-        in_flight: Calls on their way, by id.
-        limit: How many of them there may be.
-        approvals: Where a call waits that is sent again.
-        stopped: Why no call is taken now; None: they are.
     Raises:
         ToolError: `stopped`, `invalid_arguments`, `approval_not_found`, `call_in_flight`, `too_many_calls`,
             `cancelled`, `nesting_too_deep`.

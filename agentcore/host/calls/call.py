@@ -32,9 +32,6 @@ class CallRequest:
     """One wish to call a tool.
 
     Args:
-        tool: Its name.
-        arguments: As the caller gave them.
-        principal: Who asks.
         session_id: The session it belongs to; None: the principal's default one.
         resource_id: The resource to act on; None: the argument's, else the session's default.
         timeout_ms: Time limit of queue and execution; None: the tool's.
@@ -63,10 +60,6 @@ class CallOutcome:
     """How a call ended: with a result, or with an error object.
 
     Args:
-        call_id: Its id in the record and in the log.
-        result: What the tool gave; None when it failed.
-        error: Why it failed; None when it did not.
-        resource_id: The resource that it acted on.
         encoded_data: The result's data as JSON text, encoded once.
         edited_arguments: What it ran with, where the person who approved it had edited the arguments.
         is_untrusted: Whether what the result or the error says comes from the open world.
@@ -122,7 +115,6 @@ class PreparedCall(NamedTuple):
     """What a call would do, found out without doing it: who carries it out and with what. Never changed, only replaced.
 
     Args:
-        tool: The tool.
         given: Its arguments, as the caller gave them, or the person who approved the call edited them.
         arguments: As the tool gets them: checked, with defaults; as they were given, until they are checked.
         digest: sha256 of the JSON text of what was given, in hexadecimal digits.
@@ -144,7 +136,6 @@ class Ruling(NamedTuple):
     """What was said of a call: by the policy, and by the person who was asked.
 
     Args:
-        decision: The policy's.
         decided_by: What, or who, let it run or rejected it; empty: nobody has, yet.
         policy_version: The policy that was asked; None: it has to be asked again.
         approval: The approval that the call uses up; None: no person has decided on it.
@@ -161,13 +152,8 @@ class Call:
     """A call on its way.
 
     Args:
-        id: Its id, in the record and in the log.
-        request: What was wanted, and by whom.
-        session_id: The session it belongs to.
-        notify: Told of what happens on the way.
         started: When it came, by `time.perf_counter`.
         started_ms: When it came, in milliseconds since 1970.
-        parent: The call from inside which this one is made.
         prepared: What is known of what it would do; where preparing fails, as far as it came.
         ruling: What was said of it so far.
         row: Its row in the record; None: it has not begun.

@@ -30,17 +30,6 @@ from agentcore.store.store import Store
 class Calls:
     """Takes calls and sees each through to its end. Holds no knowledge of HTTP, of models, or of any module.
 
-    Args:
-        limits: Bounds of number, time and size.
-        store: Record and artifacts.
-        events: Where calls are told of.
-        workspace: The folders that they may touch.
-        registry: The tools.
-        resources: What they act on.
-        policy: Decides which of them may run.
-        approvals: Where they wait for a person.
-        conversation: The chat that they belong to.
-
     Attributes:
         in_flight: Calls on their way, by id.
         counts: How many have ended, by `ok` or the error's type.
@@ -74,12 +63,7 @@ class Calls:
         self._watchers: list[asyncio.Future[None]] = []
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
-        """Carry out one call; every failure is an outcome, none is raised.
-
-        Args:
-            request: What is wanted, and by whom.
-            notify: Told of `accepted` (the id to cancel it by), `decided`, `progress`, `approval` on the way.
-        """
+        """Carry out one call; every failure is an outcome, none is raised. See `Notify` for who is told on the way."""
         call = Call.of(request, notify)
         try:
             # before it is admitted: what waits for the disk takes no place among the calls in flight
@@ -163,8 +147,6 @@ class Calls:
 
         Args:
             call_ids: Of calls in flight; looked at again while it is waited, so that it may shrink and grow.
-            error: What they end with.
-            grace_s: How long to wait, each time.
         """
         if not await self._have_ended(call_ids, grace_s):
             for call_id in list(call_ids):

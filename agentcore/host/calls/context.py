@@ -28,16 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CallServices:
-    """What calls reach of their host through their context.
-
-    Args:
-        workspace: The folders that tools may touch.
-        store: Where artifacts go.
-        events: Where progress is published.
-        resources: What calls act on.
-        conversation: The chat that they belong to.
-        make_call: Carries out a call that a call makes.
-    """
+    """What calls reach of their host through their context."""
 
     workspace: Workspace
     store: Store

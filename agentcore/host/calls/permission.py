@@ -20,14 +20,7 @@ from agentcore.rules.call_facts import CallFacts
 
 
 class Permission:
-    """Lets calls pass that may run, and brings the others before a person.
-
-    Args:
-        policy: Decides, and says what may be offered along with a call that is asked about.
-        approvals: Where calls wait for a person.
-        preparation: Prepares a call anew whose arguments the person has edited.
-        workspace: Where paths in arguments begin.
-    """
+    """Lets calls pass that may run, and brings the others before a person."""
 
     def __init__(
         self, policy: ApprovalPolicy, approvals: ApprovalQueue, preparation: Preparation, workspace: Workspace
@@ -98,13 +91,7 @@ class Permission:
             await self._policy.note_source(call.session_id, name)
 
     async def facts_of(self, call: Call, prepared: PreparedCall, *, with_paths: bool = False) -> CallFacts:
-        """What the policy looks at.
-
-        Args:
-            call: The call.
-            prepared: What it would do.
-            with_paths: Whether it matters where paths in the arguments lead, also where no rule looks at them.
-        """
+        """What the policy looks at; `with_paths`: where paths in arguments lead, too, though no rule looks at them."""
         named: tuple[str, ...] = ()
         # where there is a preview, that says which paths they are
         if (with_paths or self._policy.looks_at_paths) and prepared.preview is None:

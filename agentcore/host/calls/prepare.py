@@ -17,12 +17,7 @@ from agentcore.secrets import masked_json
 
 
 class Preparation:
-    """Prepares calls, for whoever runs, reviews or explains them.
-
-    Args:
-        registry: Knows the tools.
-        services: What a preview may use; its resources are those that calls act on.
-    """
+    """Prepares calls, for whoever runs, reviews or explains them."""
 
     def __init__(self, registry: ToolRegistry, services: CallServices) -> None:
         self._registry, self._services = registry, services
@@ -33,7 +28,6 @@ class Preparation:
         `call.prepared` is set as far as it comes: the record of a call that fails says what was known by then.
 
         Args:
-            call: Nothing of it has been looked at yet.
             may_create: Whether a resource may be planned where the session has none. It is made when the call begins.
         Raises:
             ToolError: Why the call cannot run: it is not asked about either.

@@ -25,15 +25,7 @@ _Made = tuple[ToolResult, bytes]
 
 
 class Execution:
-    """Runs calls that were prepared and permitted.
-
-    Args:
-        registry: Knows the tools as they are now.
-        preparation: Looks once more at what a call that a person approved would touch.
-        permission: Looks once more whether a call may run.
-        services: What calls reach of the host.
-        limits: Bounds of time and size.
-    """
+    """Runs calls that were prepared and permitted."""
 
     def __init__(
         self,

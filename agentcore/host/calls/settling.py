@@ -19,11 +19,6 @@ log = structlog.get_logger(__name__)
 class Settlement:
     """Tells of calls that have ended.
 
-    Args:
-        store: Its record keeps what became of them.
-        events: Where `call.finished` is published.
-        resources: What they acted on.
-
     Attributes:
         counts: How many have ended, by `ok` or the error's type.
     """

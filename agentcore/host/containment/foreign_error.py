@@ -95,12 +95,7 @@ def reason_of(exc: BaseException) -> str:
 
 
 def traceback_of(exc: BaseException, begins_in: IsShown | None = None) -> str:
-    """The traceback as Python writes it, with causes, contexts and members of groups.
-
-    Args:
-        exc: The exception.
-        begins_in: Leaves out leading frames of files for which it says no.
-    """
+    """The traceback as Python writes it, with causes, contexts and groups, from the first file that `begins_in` takes."""
     return "".join(_Rendering(begins_in).lines(exc)).rstrip("\n")
 
 
@@ -108,12 +103,6 @@ def log_failure(log: Any, event: str, exc: BaseException, **fields: object) -> N
     """Log what a module raised, with its traceback as text, so that no renderer of log lines asks the exception.
 
     The traceback begins where the module's own code does.
-
-    Args:
-        log: The logger of the caller's file.
-        event: The name of the event.
-        exc: What was raised.
-        fields: Further fields of the line.
     """
     log.error(event, **fields, traceback=traceback_of(exc, is_of_module))
 

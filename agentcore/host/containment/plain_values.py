@@ -23,8 +23,6 @@ _STEP_CHARS = 100
 class NotPlainError(AgentcoreError):
     """A value is not of plain values only.
 
-    Args:
-        problem: What is wrong.
     Attributes:
         path: Where, such as `properties.city`; empty: the value itself.
     """

@@ -26,7 +26,6 @@ class ModuleNotInstalled(AgentcoreError):  # noqa: N818 - it says what happened
     """No entry point and no local module has the name.
 
     Args:
-        name: What was asked for.
         near: Names that are installed and look like it, the nearest first.
     """
 
@@ -41,7 +40,6 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
     """Something stands behind the name, and a person has not said that it is to.
 
     Args:
-        name: The module.
         candidates: What stands behind it now.
         chosen: The source that a person trusts, which is not among them; empty: none yet.
     """
@@ -73,12 +71,7 @@ def choose_command(name: str, source: str) -> str:
 
 
 def candidates(name: str, modules_dir: Path | None) -> tuple[Found, ...]:
-    """All that stands behind a name, each source once: distributions in the order of `sys.path`, then a local module.
-
-    Args:
-        name: The module's name.
-        modules_dir: The folder of local modules, or None.
-    """
+    """All that stands behind a name, each source once: distributions as on `sys.path`, then a local module."""
     entries = installed_entries().get(name, ()) if _NAME.fullmatch(name) else ()
     # one distribution can stand on sys.path twice: that is the same module
     found: dict[str, Found] = {}
@@ -92,8 +85,6 @@ def find_module(name: str, modules_dir: Path | None, chosen: str = "") -> Found:
     """Find a module without importing anything.
 
     Args:
-        name: The module's name.
-        modules_dir: The folder of local modules, or None.
         chosen: The source that a person trusts for it; empty: whichever there is, if it is the only one.
     Raises:
         ModuleNotInstalled: There is none.

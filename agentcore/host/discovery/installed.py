@@ -41,9 +41,7 @@ class InstalledModule:
     """A module that an installed distribution registers.
 
     Args:
-        name: The entry point's name.
         value: What it points to, `package.module:object`.
-        metadata: The distribution.
     """
 
     name: str

@@ -26,7 +26,6 @@ class LocalModule:
     """A module in the folder of local modules.
 
     Args:
-        name: The file's or folder's name.
         file: The Python file; of a package, its `__init__.py`.
     """
 

@@ -21,7 +21,6 @@ class RequirementsNotMet(AgentcoreError):  # noqa: N818 - it says what happened
     """A module's distribution needs what is not installed, or another version of it.
 
     Args:
-        found: The module.
         problems: What is wrong, one part of a sentence each.
         requirements: What `pip` is to install.
     """

@@ -18,11 +18,7 @@ _POSITIONS = {"page_script": 6, "csp": 7}
 
 
 def page_additions(sources: Iterable[Path]) -> list[str]:
-    """Lines such as `img-src https://tiles.example.org`, of all components in these files and folders.
-
-    Args:
-        sources: Python files, or folders of them.
-    """
+    """Lines such as `img-src https://tiles.example.org`, of all components in these files and folders."""
     found: dict[str, None] = {}
     for file in _files(sources):
         with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the import will say it

@@ -41,10 +41,6 @@ _EVALUATES = "'unsafe-eval'"
 def read_component(given: Any, name: str, *, runs_scripts_in_page: bool) -> WebComponent | None:
     """A component as plain values. Runs code of the module, and reads the disk: in a thread, under a limit.
 
-    Args:
-        given: What `get_web_component` gave.
-        name: The module's name.
-        runs_scripts_in_page: Whether the module has said that it runs scripts of a model in the page.
     Raises:
         TypeError: It is no `WebComponent`, or one that cannot be shown; the message says which field.
         ValueError: It adds to the page's policy what no module may.

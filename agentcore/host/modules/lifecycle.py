@@ -37,10 +37,6 @@ class Lifecycle:
     """Starts and stops modules, each contained on its own. Its callers see to it that there is one change at a time.
 
     Args:
-        services: What of the host modules are given.
-        registry: Where their records and tools are kept.
-        sources: Finds what stands behind their names.
-        end_calls: Ends calls of a module that is stopped.
         on_code: Told of all modules whenever some have brought code or tools.
         given: Modules handed over as objects, which are not looked for.
     """

@@ -27,17 +27,11 @@ _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")
 
 @dataclass(frozen=True)
 class Manifest:
-    """What the host keeps of a module's attributes: plain values, and what it has to call.
+    """What the host keeps of a module's attributes (see `Module`): plain values, and what it has to call.
 
     Args:
         title: What people see, in the server's language.
         description: The first paragraph of its docstring, on one line.
-        config_key: The key of its settings.
-        requires: Names of modules that have to be ready first.
-        stands_in_for: Names of modules that do the same in another form.
-        claims: Paths of its own.
-        runs_scripts_in_page: Whether it runs scripts of a model in agentcore's page.
-        init_timeout_s: Limit of `init` in seconds; None: the server's.
         settings: The class of its settings; None: it declares none.
         hooks: Hook name to implementation.
         executes_async: Whether its `execute_tool_call` is a coroutine function.
@@ -59,10 +53,6 @@ class Manifest:
 def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
     """Read the object that implements a module's hooks. Runs code of the module: in a thread, under a limit.
 
-    Args:
-        plugin: The object.
-        name: The name under which it is registered.
-        locale: The language of titles that have several.
     Raises:
         TypeError: It is no module: a wrong name, an attribute that holds something else than expected, a hook with a
             wrong signature; the message says which.

@@ -29,14 +29,7 @@ CodeOnDisk = tuple[tuple[str, str, str], ...]
 
 
 class Modules:
-    """What is done with modules by whoever asks for it, one change at a time.
-
-    Args:
-        lifecycle: Starts and stops them.
-        registry: Their records, and their tools.
-        sources: What stands behind their names.
-        modules_folder: The folder of local modules, or None.
-    """
+    """What is done with modules by whoever asks for it, one change at a time."""
 
     def __init__(
         self, lifecycle: Lifecycle, registry: ToolRegistry, sources: SourceChoice, modules_folder: Path | None
@@ -125,11 +118,7 @@ class Modules:
         return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
 
     async def code_on_disk(self, name: str) -> CodeOnDisk:
-        """All code on the disk that starting or reloading a module could load now.
-
-        Args:
-            name: A module, listed or not.
-        """
+        """All code on the disk that starting or reloading a module, listed or not, could load now."""
         record = self.records.get(name)
         family = () if record is None else self._running_family(record)
         names = sorted({name, *(other.name for other in family)})

@@ -73,8 +73,6 @@ class RegisteredTool:
 
     Args:
         definition: Plain values, as they were read.
-        module: Whose it is.
-        validate: The check of its arguments.
         check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
         encoded: The definition as JSON text, in each form.
     """
@@ -91,19 +89,14 @@ class ModuleRecord:
     """A module that is listed, or was.
 
     Args:
-        name: Its unique id.
-        state: Where it stands.
         reason: Why it is `missing` or `failed`, in a sentence.
         traceback: The end of the traceback behind `reason`, if there was one.
-        plugin: The object that implements the hooks.
-        manifest: What it says of itself.
         hooks: Hook name to implementation, as long as it is not stopped.
         executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
         tools: Its tools, before those whose name another module has are left out.
         tool_errors: Definitions that are not valid, one sentence each.
         conflicts: Tools left out because another module has the name, one sentence each.
         notes: What it says about its surroundings: subject to what was found and what to do.
-        component: Its element in the page.
         origin: Where it came from: distribution, version, file.
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported.

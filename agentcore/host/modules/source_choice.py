@@ -29,7 +29,6 @@ class Standing:
     """What was found behind a module's name.
 
     Args:
-        found: What is to be loaded.
         rivals: What else has the name, and is not loaded.
     """
 
@@ -45,9 +44,6 @@ class SourceChoice:
 
     Args:
         config: app.json, from whose folder sources are kept.
-        store: What was chosen.
-        changes: Where a person is asked.
-        use: Has a module run with what was chosen.
     """
 
     def __init__(self, config: AppConfig, store: ModuleSources, changes: PolicyChanges, use: Use) -> None:
@@ -104,11 +100,6 @@ class SourceChoice:
     async def choose(self, name: str, shown: Found, by: str, *, runs: bool = True) -> None:
         """Put exactly what a person was shown behind a module, and have it run if app.json lists it.
 
-        Args:
-            name: The module.
-            shown: What the person was shown.
-            by: Who said it.
-            runs: Whether it is to run at once.
         Raises:
             ToolError: `module_changed`: it is another one by now.
         """

@@ -19,9 +19,6 @@ RESERVED_NAMES = frozenset(("find_tools",))
 def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     """Compile what the calls of a tool need, and encode what clients are shown of it.
 
-    Args:
-        definition: As `read_definition` gave it.
-        module: Whose it is.
     Raises:
         ValueError: A schema is not valid.
     """

@@ -97,13 +97,7 @@ def _by_schema(definition: ToolDefinition) -> Validate:
 
 
 def invalid_arguments(tool: str, schema: dict[str, Any], errors: list[dict[str, str]]) -> ToolError:
-    """The error of a call whose arguments are not what the tool's schema wants.
-
-    Args:
-        tool: Its name.
-        schema: Its schema.
-        errors: What is wrong, as `{path, message}`.
-    """
+    """The error of a call whose arguments are not what the tool's schema wants; `errors` are `{path, message}`."""
     problems = "; ".join(f"{error['path'] or 'arguments'}: {error['message']}" for error in errors[:3])
     more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""  # noqa: PLR2004 - as many as are shown
     return ToolError(

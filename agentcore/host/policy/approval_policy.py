@@ -32,7 +32,6 @@ class Rule:
         place: Where it stands: `approvals.rules[2]`.
         decision: `allow`, `ask` or `deny`.
         reason: What a person is told of it.
-        criteria: Which calls it means.
     """
 
     place: str
@@ -42,13 +41,7 @@ class Rule:
 
     @classmethod
     def compile(cls, place: str, rule: ApprovalRule, roots: Sequence[str]) -> "Rule":
-        """Compile a rule.
-
-        Args:
-            place: Where it stands.
-            rule: As app.json has it.
-            roots: Real paths of the workspace roots.
-        """
+        """Compile a rule."""
         reason = rule.reason or f"{place} of app.json says so"
         return cls(place, rule.decision, reason, Criteria(rule.criteria, roots))
 
@@ -76,9 +69,7 @@ class ApprovalPolicy:
     """Decides on calls.
 
     Args:
-        config: `approvals` of app.json.
         roots: Real paths of the workspace roots.
-        store: Where grants and untrusted sources are kept.
         page_is_scripted: Whether scripts that a model made run in the page now: then its calls may not be a person's.
     """
 
@@ -128,7 +119,6 @@ class ApprovalPolicy:
         """Remember that the model of a session has read content that nobody vouches for.
 
         Args:
-            session_id: The session.
             source: What a person knows it by, such as a host.
         """
         if self.sources.is_known(session_id, source):

@@ -96,8 +96,6 @@ def authorise(principal: Principal, action: Action, session_owner: str | None = 
     """Let a principal do something, or not.
 
     Args:
-        principal: Who.
-        action: What.
         session_owner: Who made the session that it is about, as `owner_of` names them; None: it is about none, or
             the caller looks at the reach.
     Raises:

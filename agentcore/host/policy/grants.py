@@ -40,7 +40,6 @@ class Grant:
     """One grant that was given.
 
     Args:
-        row: As it is stored.
         patterns: What calls are held against.
         criteria: The same, compiled.
     """
@@ -115,15 +114,7 @@ class Grants:
 def grant_row(
     offer: GrantOffer, *, session_id: str, principal_kind: PrincipalKind, by: str, is_host: bool = False
 ) -> GrantRow:
-    """A new grant as it is stored.
-
-    Args:
-        offer: What was taken.
-        session_id: The session of the call that it was taken with.
-        principal_kind: Who wanted that call.
-        by: Who took it.
-        is_host: Whether it only saves the second question about a host.
-    """
+    """A new grant as it is stored; with `is_host` it only saves the second question about a host."""
     return GrantRow(
         f"g_{secrets.token_hex(8)}",
         "host" if is_host else offer.scope,

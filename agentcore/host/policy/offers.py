@@ -10,13 +10,7 @@ _SCOPES: tuple[GrantScope, ...] = ("session", "always")
 
 
 def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> tuple[GrantOffer, ...]:
-    """The offers for a call that is asked about; none for what always asks, and where a rule asks.
-
-    Args:
-        facts: The call.
-        decision: Why it is asked about.
-        roots: Real paths of the workspace roots: what is wider than one of them is not offered.
-    """
+    """The offers for a call that is asked about; none for what always asks, and where a rule asks."""
     is_by_default = decision.by == "untrusted" or decision.by.startswith("mode:")
     if not is_by_default or facts.is_protected or "dangerous" in facts.effects or facts.principal.kind in PERSONS:
         return ()

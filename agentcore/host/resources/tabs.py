@@ -34,10 +34,8 @@ class Tab:
 
     Args:
         tab_id: Random.
-        resource_id: What it stands for.
         title: The name that a person gave it; empty: the resource's own title is shown.
         is_pinned: It stands before those that are not, and closing it leaves the resource alone.
-        created_at_ms: Milliseconds since 1970.
         last_active_at_ms: When it was last brought to the front, in milliseconds since 1970.
         last_seen: What stays of its resource; None: nothing opens another one.
         is_closed: Its resource ended with an earlier server.

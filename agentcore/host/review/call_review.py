@@ -15,14 +15,7 @@ from agentcore.rules.call_facts import CallFacts
 
 
 class CallReview:
-    """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded.
-
-    Args:
-        preparation: Takes the first steps of a call.
-        permission: Knows what the policy looks at.
-        policy: Says what becomes of calls.
-        approvals: Where the calls wait whose arguments are edited.
-    """
+    """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded."""
 
     def __init__(
         self, preparation: Preparation, permission: Permission, policy: ApprovalPolicy, approvals: ApprovalQueue

@@ -61,12 +61,6 @@ async def explain(
 ) -> Explanation:
     """Explain one call.
 
-    Args:
-        review: Looks at the call.
-        policy: Says what would become of it.
-        question: The call.
-        agent_id: The agent whose call it is.
-        mode: The mode of its session or its agent; None: neither has one.
     Raises:
         ToolError: Why the call could not run: it would not be asked about either.
     """

@@ -80,15 +80,7 @@ class TrialResult(_Wire):
 async def try_rule(
     review: CallReview, policy: ApprovalPolicy, record: Record, trial: Trial, mode_of: ModeOf
 ) -> TrialResult:
-    """Hold the newest recorded calls against the policy as it is, and with one more rule.
-
-    Args:
-        review: Looks at the calls.
-        policy: The policy as it is.
-        record: Where the calls stand.
-        trial: The rule.
-        mode_of: Finds agent and mode of a session.
-    """
+    """Hold the newest recorded calls against the policy as it is, and with one more rule."""
     rows = await record.page(RecordFilter(kind="call"), limit=trial.limit)
     comparison = _Comparison(review, policy, trial.rule, mode_of)
     examined = 0

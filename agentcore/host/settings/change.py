@@ -33,12 +33,7 @@ class SettingChange:
 
 @dataclass(frozen=True)
 class SettingsPlan:
-    """Changes that can be written.
-
-    Args:
-        before: The settings that they were made for.
-        after: What the settings will be.
-    """
+    """Changes that can be written."""
 
     before: SettingsDocument
     after: SettingsDocument
@@ -63,9 +58,6 @@ class SettingsPlan:
 def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -> SettingsPlan:
     """Try changes out.
 
-    Args:
-        document: The settings as they are.
-        changes: What is wanted, carried out in order.
     Raises:
         ToolError: `settings_unknown`, `unknown_setting`, `setting_read_only`, `setting_overridden`, `invalid_settings`.
         ConfigError: A change leads through a value that is no object.

@@ -21,7 +21,6 @@ class ShownSettings:
     """What can be shown of settings.
 
     Args:
-        values: What is set, without what is withheld.
         withheld: Places whose values stay behind: secrets, and whatever might be one.
     """
 

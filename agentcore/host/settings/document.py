@@ -120,8 +120,6 @@ class SettingsDocument:
     """Settings at one moment.
 
     Args:
-        subject: Whose they are.
-        app: app.json.
         own: `modules/KEY.json`, for a module.
         values: What is set, by files and environment together; may hold secrets.
         origins: Where each value of `values` comes from.

@@ -7,8 +7,6 @@ class ApprovalRow(NamedTuple):
     """A call that waits for a person, or was decided and has not begun.
 
     Args:
-        call_id: The host's id of it.
-        session_id: The session it belongs to.
         request: What the person sees, as JSON text.
         verdict: What they said, as JSON text; None: nothing yet.
         expires_at_ms: Until when it can be decided, in milliseconds since 1970.
@@ -25,13 +23,11 @@ class GrantRow(NamedTuple):
     """What a person allowed for later calls.
 
     Args:
-        grant_id: Its name.
         scope: `session`, `always`; `host`: the host of a call, in its session, as long as only writes are asked about.
         session_id: The session that it holds for; empty: all of them.
         principal_kind: Whose calls it holds for: `chat`, `mcp`, `host`, `module`.
         tool: The tool; `*` with the scope `host`.
         arguments: Patterns, as JSON text.
-        granted_by: Who said so.
         granted_at_ms: When, in milliseconds since 1970.
     """
 
@@ -49,7 +45,6 @@ class SourceRow(NamedTuple):
     """Where content came from that a model of this session has read and that is not to be trusted.
 
     Args:
-        session_id: The session.
         source: What a person knows it by: a host and a tool.
         seen_at_ms: When it was first read, in milliseconds since 1970.
         accepted_by: Who approved a call that named it; None: nobody yet.

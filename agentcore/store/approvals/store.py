@@ -26,14 +26,9 @@ class ApprovalStore:
     async def decide(
         self, call_id: str, verdict: str, request: str, grants: Sequence[GrantRow], sources: Sequence[SourceRow]
     ) -> None:
-        """Keep what a person said of a call, and what they allowed with it.
+        """Keep what a person said of a call, and what they allowed with it; one that is not kept here is fine.
 
-        Args:
-            call_id: The call; one that is not kept here is fine.
-            verdict: JSON text.
-            request: What they said it of, as JSON text: they may have edited it.
-            grants: What they allowed for later.
-            sources: Untrusted sources that they have accepted.
+        Verdict and request are JSON text. The request is what they said it of, for they may have edited it.
         """
         work = partial(_decide, call_id, verdict=verdict, request=request, grants=grants, sources=sources)
         await self._database.write(work, is_durable=True)

@@ -56,8 +56,6 @@ class Artifact:
         name: A file name to show and to save under; never a place in the state folder.
         size_bytes: Size of the bytes.
         created_at_ms: Milliseconds since 1970.
-        session_id: The session that it was made in.
-        call_id: The call that made it.
     """
 
     artifact_id: str

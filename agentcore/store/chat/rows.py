@@ -22,7 +22,6 @@ class ChatSessionRow(NamedTuple):
     """One chat session.
 
     Args:
-        session_id: Its name.
         owner: The credential that it belongs to.
         user_id: The user of that credential that it belongs to.
         agent_id: Whose instructions the model follows.
@@ -72,9 +71,7 @@ class ChatCallRow(NamedTuple):
     """One call that the model wanted.
 
     Args:
-        session_id: The session.
         tool_id: Its name in the session; made here, never the provider's.
-        tool_name: The tool.
         arguments: JSON text of the arguments.
         kind: Where it runs.
         state: How far it is.

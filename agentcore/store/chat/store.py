@@ -102,12 +102,8 @@ class ChatStore:
         """Add messages, the calls that the last of them wants, and say which calls the model is told of by them.
 
         Args:
-            session_id: The session.
-            messages: The messages.
-            calls: New calls.
             settles: Ids of calls whose results stand in the messages.
             usage: Tokens sent, tokens that came back, and requests, to add to the session's.
-            values: Columns of the session to set.
         Returns:
             The numbers of the messages.
         """
@@ -130,13 +126,7 @@ class ChatStore:
         await self._database.write(partial(_rewrite, session_id, number, message), is_durable=True)
 
     async def rewind(self, session_id: str, number: int, replacement: NewMessage | None = None) -> None:
-        """Forget a message, all that came after it, and the calls that these wanted, in one step.
-
-        Args:
-            session_id: The session.
-            number: The first message to forget.
-            replacement: What takes its place.
-        """
+        """Forget a message, all that came after it, and the calls that these wanted, in one step."""
         await self._database.write(partial(_rewind, session_id, number, replacement), is_durable=True)
 
     # -- calls -------------------------------------------------------------------------------------------------

@@ -70,12 +70,7 @@ class ClientKeys:
 
     @classmethod
     async def open(cls, database: Database, *, now: Callable[[], float] = time.time) -> Self:
-        """Load the paired clients.
-
-        Args:
-            database: Where they are kept.
-            now: Seconds since 1970.
-        """
+        """Load the paired clients."""
         return cls(database, await database.write(_load), now)
 
     async def add(

@@ -61,7 +61,6 @@ class OneTimeCodes:
 
     Args:
         now: Seconds on a clock that does not go back.
-        make: Makes a code.
     """
 
     def __init__(self, now: Callable[[], float], make: Callable[[], str] = long_code) -> None:

@@ -75,13 +75,7 @@ class PageSessions:
 
     @classmethod
     async def open(cls, database: Database, audience: Audience, *, now: Callable[[], float] = time.time) -> Self:
-        """Load the sessions of one audience.
-
-        Args:
-            database: Where they are kept.
-            audience: The origin that they are for.
-            now: Seconds since 1970.
-        """
+        """Load the sessions of one audience."""
         oldest_ms = int(now() * 1000) - _IDLE_MS
         return cls(database, audience, await database.write(partial(_load, audience, oldest_ms)), now)
 

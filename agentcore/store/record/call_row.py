@@ -26,8 +26,6 @@ class CallRow(NamedTuple):
         tool: The tool's name as it was called, known or not.
         kind: `call`; `decision` (approve, deny, stop, …); `notice`: written by the record itself.
         parent_call_id: The call that made this one.
-        module: The module that the tool belongs to.
-        session_id: The session that the call belongs to.
         principal_kind: The kind of credential that was shown: `page`, `token`, `cli`, ….
         principal_id: Which one of that kind.
         arguments_digest: sha256, in hexadecimal digits, of the exact arguments.
@@ -35,7 +33,6 @@ class CallRow(NamedTuple):
         decided_by: Who or what decided: a rule, a mode, an approver.
         outcome: `ok`, else the type of the error.
         duration_ms: How long the call took; None: it did not end, or it is a decision.
-        resource_id: The resource that the call acted on.
         arguments: JSON text for people to read, with secrets masked and cut to a bound by whoever appends the row.
             It stands outside of the chain, its digest is inside.
     """

@@ -18,13 +18,10 @@ class RecordFilter:
 
     Args:
         tool: The tool's exact name.
-        module: The module's name.
-        session_id: The session.
         outcome: `ok`, the type of an error, or `failed` for calls with any error.
         kind: `call`, `decision` or `notice`.
         text: Stands in the tool's name, the call's id or the recorded arguments; case does not matter in ASCII.
         call_id: The call, with the decisions about it.
-        parent_call_id: The call that made them.
         after_seq: Only rows that are newer than this one.
         before_seq: Only rows that are older than this one.
     """

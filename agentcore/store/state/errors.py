@@ -14,7 +14,6 @@ class StateLockedError(StateDirError):
     """Another process holds the state folder.
 
     Args:
-        folder: The state folder.
         server: What the holder wrote about itself; None: it serves nothing (a command is running), or not yet.
     """
 

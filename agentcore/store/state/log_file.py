@@ -37,8 +37,6 @@ class LogFile:
 
     A disk that is full, or a folder that is gone, costs lines of this file and nothing else.
 
-    Args:
-        state: The state folder.
     Raises:
         StateDirError: The log's folder cannot be made.
     """

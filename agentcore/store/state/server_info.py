@@ -7,7 +7,6 @@ class ServerInfo(BaseModel, extra="forbid", frozen=True):
     """The process that holds a state folder and serves.
 
     Args:
-        pid: Its process id.
         addresses: Base URLs by purpose: `page`, and `approval` once there is an approval origin.
         config: Absolute path of its app.json.
     """
