@@ -191,7 +191,7 @@ class Workspace:
             return self._resolver.open_parent(place, follow=follow, create=create)
 
     def working_folder(self, path: str | None = None) -> folder.Folder:
-        """Open the folder that a command starts in (None: the first root); `cwd=folder.path_for_child()` while it is open.
+        """Open the folder that a command starts in (None: the first root): `cwd=folder.path_for_child()` while open.
 
         Raises:
             ToolError: `not_a_directory`, `path_not_found`, `path_outside_workspace`, …

@@ -62,9 +62,7 @@ class ModuleSources:
 
 
 def read_chosen(database: Path) -> dict[str, str]:
-    """The source that is chosen for each module, whoever holds the state folder; none where there is no database. Only
-    reads.
-    """
+    """The source that is chosen for each module, whoever holds the state folder; none without a database."""
     try:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             found = connection.execute("SELECT module, source FROM module_sources WHERE verdict = 'chosen'")

@@ -95,7 +95,7 @@ def reason_of(exc: BaseException) -> str:
 
 
 def traceback_of(exc: BaseException, begins_in: IsShown | None = None) -> str:
-    """The traceback as Python writes it, with causes, contexts and groups, from the first file that `begins_in` takes."""
+    """The traceback as Python writes it, with causes, contexts and groups, from where `begins_in` says yes."""
     return "".join(_Rendering(begins_in).lines(exc)).rstrip("\n")
 
 
