@@ -49,7 +49,7 @@ class Chat:
         self._turns = Turns(host, lambda: self.setup.settings)
         self._answers = CallAnswers(host)
         self.conversations = Conversations(host, self._turns, self._answers, lambda: self.setup.settings)
-        host.conversation.enter(ToolChat(host, self._turns, lambda: self.setup.settings))
+        host.conversation.chat = ToolChat(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
             host.events.subscribe("approval.decided", self._notice_decision),
             host.events.subscribe("stop.changed", self._notice_stop),
@@ -92,7 +92,7 @@ class Chat:
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         await self._turns.close()
-        self._host.conversation.leave()
+        self._host.conversation.chat = None
 
     # -- what comes in -----------------------------------------------------------------------------------------
 

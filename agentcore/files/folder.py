@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Literal, Self
 
 from agentcore.files.open_file import OpenFile, regular_file
@@ -57,9 +56,7 @@ class Folder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def real_path(self) -> bytes:

@@ -4,7 +4,6 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Self
 
 _BLOCK_BYTES = 1 << 20
@@ -55,9 +54,7 @@ class OpenFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -179,7 +179,7 @@ class Host:
 
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""
-        self.calls.stop_taking("the server is stopping")
+        self.calls.stopped = "the server is stopping"
         self.approvals.close()
         self.policy_changes.refuse_all("shutdown")
         self.pairings.refuse_all("shutdown")
@@ -194,7 +194,7 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "stop")
-        self.calls.stop_taking(
+        self.calls.stopped = (
             "everything was stopped; a person resumes it in the approval view or the terminal of the server"
         )
         rejected = await self.approvals.reject_all(f"stop:{by.kind}")
@@ -215,14 +215,13 @@ class Host:
             ToolError: `forbidden`.
         """
         authorise(by, "resume")
-        self.calls.resume()
+        self.calls.stopped = None
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
 
     async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
         """End what a paired client may do, at once and for good, and what it has allowed for later.
 
         Args:
-            name: The client.
             disconnect: Ends what it has open, before the disk is waited for.
         Returns:
             The ids of its sessions, which stay, as the person's.

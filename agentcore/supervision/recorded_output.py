@@ -34,9 +34,7 @@ class Excerpt:
     """A part of a stream.
 
     Args:
-        data: Its bytes.
         start: Where it begins, later than asked for when that is not kept any more.
-        end: Where it ends.
         dropped_lines: Lines between the place that was asked for and `start`.
     """
 

@@ -31,8 +31,6 @@ class PairingRequest:
     """What a client says of itself.
 
     Args:
-        name: What it wants to be called.
-        kind: What it says it is.
         origin: The web origin that the request came from, as its browser says; empty: none, as programs have it.
         scopes: What it would like to be allowed; the person decides.
     """

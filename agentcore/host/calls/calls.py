@@ -33,7 +33,7 @@ class Calls:
     Attributes:
         in_flight: Calls on their way, by id.
         counts: How many have ended, by `ok` or the error's type.
-        stopped: Why no call is taken now; None: they are.
+        stopped: Why no call is taken now, while those on their way go on; None: they are.
         preparation: The first steps of a call, for whoever looks at one without running it.
         permission: What the policy looks at.
     """
@@ -126,14 +126,6 @@ class Calls:
         if call is None or (by.kind not in PERSONS and call.request.principal != by):
             raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)
         _cut(call, cancelled())
-
-    def stop_taking(self, reason: str) -> None:
-        """Refuse calls from now on; those on their way go on."""
-        self.stopped = reason
-
-    def resume(self) -> None:
-        """Take calls again."""
-        self.stopped = None
 
     def cut_all(self, error: ToolError) -> int:
         """End all calls with an error; gives how many there were."""

@@ -16,11 +16,7 @@ class Conversation(Protocol):
         ...
 
     async def ask(self, call: Call, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
-        """Put a question to the person of the call's session.
-
-        Raises:
-            ToolError: `no_person`.
-        """
+        """See `agentcore.api.ToolContext.ask`."""
         ...
 
     async def run_agent(
@@ -31,11 +27,7 @@ class Conversation(Protocol):
         model: str | None,
         budget: Mapping[str, int] | None,
     ) -> str:
-        """Let a sub-agent work, and give its report.
-
-        Raises:
-            ToolError: `no_session`, or what ended its work.
-        """
+        """See `agentcore.api.ToolContext.run_agent`."""
         ...
 
 
@@ -43,19 +35,11 @@ class ConversationSlot:
     """Where calls find the chat of their host.
 
     A host can do without a chat, and one that has a chat starts before it and ends after it. So the host makes this
-    slot first and gives it to its calls; the chat enters when it begins, and leaves when it ends.
+    slot first and gives it to its calls; the chat enters `chat` when it begins, and leaves it when it ends.
     """
 
     def __init__(self) -> None:
         self.chat: Conversation | None = None
-
-    def enter(self, chat: Conversation) -> None:
-        """Let calls find this chat."""
-        self.chat = chat
-
-    def leave(self) -> None:
-        """Let calls find no chat any more."""
-        self.chat = None
 
     def get(self) -> Conversation:
         """The chat.

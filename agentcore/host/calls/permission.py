@@ -202,12 +202,9 @@ def refused(decision: Decision) -> ToolError:
 
 
 def _path_texts(arguments: dict[str, Any]) -> list[str]:
-    found = [arguments.get("path"), *_listed(arguments.get("paths"))]
+    paths = arguments.get("paths")
+    found = [arguments.get("path"), *(paths if isinstance(paths, list | tuple) else ())]
     return [text for text in found if isinstance(text, str)]
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _follow(workspace: Workspace, texts: list[str]) -> tuple[str, ...]:

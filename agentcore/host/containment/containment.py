@@ -27,7 +27,6 @@ class Contained(Generic[T]):
     first, within the grace; a task that goes on after that is abandoned and logged, and nobody waits for it.
 
     Args:
-        name: Of its task, for the log.
         owner: The module whose code it is, and whose is what begins from there; empty: as where it is made.
     """
 

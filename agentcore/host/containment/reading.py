@@ -1,4 +1,7 @@
-"""Single values that a module hands over, each read strictly, once, into a plain value of exactly one type."""
+"""Single values that a module hands over, each read strictly, once, into a plain value of exactly one type.
+
+Each function raises `WrongValueError` for what is something else, and `TypeError` for what is not plain, or too much.
+"""
 
 import math
 import re
@@ -32,8 +35,6 @@ def read_text(
         expected: What is expected, for the message.
         pattern: What all of it has to match.
         is_empty_ok: Whether it may be empty, or blank.
-    Raises:
-        WrongValueError: It is something else.
     """
     if not issubclass(type(value), str):
         raise WrongValueError(where, expected, value)
@@ -48,11 +49,7 @@ def read_text(
 
 
 def read_texts(value: Any, where: str, expected: str, *, pattern: re.Pattern[str] | None = None) -> tuple[str, ...]:
-    """A list (or tuple, or set) of texts, each as `read_text` reads it. One text is no list of its letters.
-
-    Raises:
-        WrongValueError: It is something else.
-    """
+    """A list (or tuple, or set) of texts, each as `read_text` reads it. One text is no list of its letters."""
     kind = next((kind for kind in _LISTS if issubclass(type(value), kind)), None)
     if kind is None:
         raise WrongValueError(where, f"a list or tuple of {expected}", value)
@@ -60,22 +57,14 @@ def read_texts(value: Any, where: str, expected: str, *, pattern: re.Pattern[str
 
 
 def read_flag(value: Any, where: str) -> bool:
-    """True or False, and nothing that is merely like it.
-
-    Raises:
-        WrongValueError: It is something else.
-    """
+    """True or False, and nothing that is merely like it."""
     if type(value) is not bool:
         raise WrongValueError(where, "True or False", value)
     return value
 
 
 def read_number(value: Any, where: str, *, low: float, high: float) -> float:
-    """A finite number above `low` and at most `high`.
-
-    Raises:
-        WrongValueError: It is something else.
-    """
+    """A finite number above `low` and at most `high`."""
     expected = f"a number above {low:g} and at most {high:g}"
     if type(value) is bool or not issubclass(type(value), int | float):
         raise WrongValueError(where, expected, value)
@@ -94,11 +83,7 @@ def plain_number(value: float) -> float:
 
 
 def read_title(value: Any, where: str) -> str | dict[str, str]:
-    """A title: a text, or a mapping from language (`en`, `zh`) to text.
-
-    Raises:
-        WrongValueError: It is something else.
-    """
+    """A title: a text, or a mapping from language (`en`, `zh`) to text."""
     expected = "text, or a mapping from language (en, zh) to text"
     if issubclass(type(value), str):
         return read_text(value, where, is_empty_ok=False)
@@ -108,36 +93,18 @@ def read_title(value: Any, where: str) -> str | dict[str, str]:
     return {language: read_text(text, f"{where} ({language})", is_empty_ok=False) for language, text in found.items()}
 
 
-def read_mapping(value: Any, where: str, expected: str = "a mapping from text to JSON values") -> dict[str, Any]:
-    """A mapping of plain values.
-
-    Raises:
-        WrongValueError: It is something else.
-    """
-    found = read_plain(value, where)
+def read_mapping(
+    value: Any, where: str, expected: str = "a mapping from text to JSON values", *, mends_text: bool = False
+) -> dict[str, Any]:
+    """A mapping of plain values; `mends_text` makes text valid Unicode that is not, for it may be a page's."""
+    found = read_plain(value, where, mends_text=mends_text)
     if type(found) is not dict:
         raise WrongValueError(where, expected, found)
     return found
 
 
-def read_event(value: Any, where: str) -> dict[str, Any]:
-    """The data of an event: as `read_mapping`, but text that is no valid Unicode is made so, for it may be a page's.
-
-    Raises:
-        WrongValueError: It is something else.
-    """
-    found = read_plain(value, where, mends_text=True)
-    if type(found) is not dict:
-        raise WrongValueError(where, "a mapping from text to JSON values", found)
-    return found
-
-
 def read_plain(value: Any, where: str, *, mends_text: bool = False) -> Any:
-    """A copy of plain values, as `plain` makes it.
-
-    Raises:
-        TypeError: It holds something else, or too much.
-    """
+    """A copy of plain values, as `plain` makes it."""
     try:
         return plain(value, mends_text=mends_text)
     except NotPlainError as exc:

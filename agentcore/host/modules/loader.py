@@ -1,4 +1,7 @@
-"""From a name to an object that implements the hooks: found, imported, named, checked."""
+"""From a name to an object that implements the hooks: found, imported, named, checked.
+
+What runs code of a module raises `TimeoutError` where that takes too long, and whatever that code raises.
+"""
 
 import asyncio
 import inspect
@@ -19,22 +22,12 @@ from agentcore.limits import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
 
 
 async def load(found: Found) -> LoadedCode:
-    """Import a module's code in a thread.
-
-    Raises:
-        TimeoutError: The import takes too long.
-        BaseException: What the import raised.
-    """
+    """Import a module's code in a thread."""
     return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
 
 
 async def make(loaded: LoadedCode, name: str) -> Any:
-    """The object that implements a module's hooks: made in a thread of the class, each time another one.
-
-    Raises:
-        TimeoutError: It takes too long.
-        BaseException: What it raised.
-    """
+    """The object that implements a module's hooks: made in a thread of the class, each time another one."""
     if not isinstance(loaded.target, type):
         return loaded.target
     return await run_contained(asyncio.to_thread(loaded.target), IMPORT_SECONDS, f"make:{name}", name)
@@ -44,9 +37,7 @@ async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
     """Fill the record with what the object that implements a module's hooks says of itself.
 
     Raises:
-        TimeoutError: It takes too long to say it.
         TypeError: It is no module: a wrong name or attribute, or a hook with a wrong signature.
-        BaseException: What its attributes raised.
     """
     record.plugin = plugin
     read = asyncio.to_thread(read_manifest, plugin, record.name, locale)
@@ -58,9 +49,7 @@ async def definitions(record: ModuleRecord, given: Any) -> None:
     """Read what `get_tool_definitions` gave into the record; definitions that are none are named there.
 
     Raises:
-        TimeoutError: It takes too long.
         TypeError: It gave no sequence; or tools without `execute_tool_call`.
-        BaseException: What it raised.
     """
     read = asyncio.to_thread(_read_definitions, record, given)
     record.tools, record.tool_errors = await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
@@ -70,10 +59,8 @@ async def component(record: ModuleRecord, given: Any) -> None:
     """Read what `get_web_component` gave into the record.
 
     Raises:
-        TimeoutError: It takes too long.
         TypeError: It is no `WebComponent`, or one that cannot be shown.
         ValueError: It adds to the page's policy what no module may.
-        BaseException: What it raised.
     """
     runs_scripts = record.manifest.runs_scripts_in_page
     read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=runs_scripts)

@@ -23,7 +23,6 @@ class LoopHolds:
     """When a module's code has held the event loop, so that nothing else ran.
 
     Args:
-        times: How often.
         longest_s: The longest time, in seconds.
         tool: The tool that was called at that time; empty: none.
         place: Where it was then, `file:line in function`.

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.config.app_config import AppConfig
 from agentcore.files.workspace import Workspace
-from agentcore.host.containment.reading import WrongValueError, read_event, read_mapping, read_text
+from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.host.event_types import OWN_TOPICS
 from agentcore.host.events import Event, EventBus
 from agentcore.host.modules.record import ModuleRecord
@@ -140,7 +140,9 @@ class ModuleRuntime:
         where = f"of publish in module {self.name!r}"
         name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
         session = None if session_id is None else read_text(session_id, f"session_id {where}")
-        self._services.events.publish(f"{self.name}.{name}", read_event(data, f"data {where}"), session_id=session)
+        self._services.events.publish(
+            f"{self.name}.{name}", read_mapping(data, f"data {where}", mends_text=True), session_id=session
+        )
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         """See `agentcore.api.Runtime.subscribe`."""

@@ -37,12 +37,7 @@ class GrantOffer:
 
 @dataclass(frozen=True)
 class Grant:
-    """One grant that was given.
-
-    Args:
-        patterns: What calls are held against.
-        criteria: The same, compiled.
-    """
+    """One grant that was given."""
 
     row: GrantRow
     patterns: Patterns

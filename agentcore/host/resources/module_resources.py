@@ -7,7 +7,7 @@ from typing import Any, get_args
 from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
 from agentcore.host.containment.plain_values import plain_text
-from agentcore.host.containment.reading import WrongValueError, read_event, read_flag, read_mapping, read_text
+from agentcore.host.containment.reading import WrongValueError, read_flag, read_mapping, read_text
 from agentcore.host.resources.registry import OnRelease, ResourceRegistry
 from agentcore.limits import TEXT_READ_CHARS
 
@@ -85,7 +85,7 @@ class ModuleResources:
         """See `agentcore.api.resource.Resources`."""
         where = self._where("emit")
         _one_of(event, get_args(ResourceEvent), f"event {where}")
-        self._registry.emit(resource_id, event, read_event(data, f"data {where}"), owner=self._owner)
+        self._registry.emit(resource_id, event, read_mapping(data, f"data {where}", mends_text=True), owner=self._owner)
 
     async def release(self, resource_id: str) -> None:
         """See `agentcore.api.resource.Resources`."""

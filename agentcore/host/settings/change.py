@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentcore.config.errors import ConfigProblem
 from agentcore.config.json_edit import without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Origin
@@ -145,15 +144,11 @@ def _refuse_new_problems(before: SettingsDocument, after: SettingsDocument, chan
     errors = [
         {"path": pointer(problem.path), "message": problem.message}
         for problem in after.problems
-        if (problem.path, problem.message) not in known or _is_touched(problem, touched)
+        if (problem.path, problem.message) not in known or any(problem.path[: len(path)] == path for path in touched)
     ]
     if errors:
         said = "; ".join(f"{error['path'] or 'settings'}: {error['message']}" for error in errors[:3])
         raise ToolError("invalid_settings", f"nothing was saved: {said}", errors=errors)
-
-
-def _is_touched(problem: ConfigProblem, touched: Sequence[JsonPath]) -> bool:
-    return any(problem.path[: len(path)] == path for path in touched)
 
 
 def _is_equal(one: Any, other: Any) -> bool:

@@ -71,7 +71,8 @@ class SettingsSchema:
 
     def holds_secret(self, path: JsonPath) -> bool:
         """Whether a secret stands here or can stand inside."""
-        return self._holds_mark_below(path, (_SECRET,))
+        seen: set[int] = set()
+        return any(self._holds_secret(schema, seen) for schema in self._at(path))
 
     def _is_harmless(self, schemas: list[Schema], depth: int) -> bool:
         given = [schema for schema in schemas if schema.get("type") != "null"]
@@ -89,10 +90,6 @@ class SettingsSchema:
             not _is_risky(key) and self._is_harmless(list(self._alternatives(part, frozenset())), depth - 1)
             for key, part in parts.items()
         )
-
-    def _holds_mark_below(self, path: JsonPath, marks: tuple[str, ...]) -> bool:
-        seen: set[int] = set()
-        return any(self._holds_mark(schema, marks, seen) for schema in self._at(path))
 
     def _names(self, path: JsonPath, key: str) -> bool:
         return any(key in schema.get("properties", {}) for schema in self._at(path))
@@ -145,16 +142,14 @@ class SettingsSchema:
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         return {**target, **beside} if isinstance(target, dict) else target
 
-    def _holds_mark(self, schema: Schema, marks: tuple[str, ...], seen: set[int]) -> bool:
-        if any(schema.get(mark) for mark in marks):
+    def _holds_secret(self, schema: Schema, seen: set[int]) -> bool:
+        if schema.get(_SECRET):
             return True
         for inner in _all_below(schema):
             if id(inner) in seen:
                 continue
             seen.add(id(inner))
-            if any(
-                self._holds_mark(alternative, marks, seen) for alternative in self._alternatives(inner, frozenset())
-            ):
+            if any(self._holds_secret(each, seen) for each in self._alternatives(inner, frozenset())):
                 return True
         return False
 

@@ -52,9 +52,7 @@ class Artifact:
 
     Args:
         artifact_id: Opaque and random.
-        mime: Media type of the bytes.
         name: A file name to show and to save under; never a place in the state folder.
-        size_bytes: Size of the bytes.
         created_at_ms: Milliseconds since 1970.
     """
 

@@ -52,7 +52,6 @@ class ChatStore:
 
         Args:
             text: Words that stand in the title, or together in one message.
-            limit: How many at most.
             before: Begin after the session of this id.
             owner: Only what this credential made; None: all.
         """

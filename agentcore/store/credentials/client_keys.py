@@ -108,7 +108,6 @@ class ClientKeys:
         """End what a client may do, at once and for good: its key, and what it allowed for later.
 
         Args:
-            name: The client.
             end: Called once the key opens nothing any more, to end what was opened with it.
         Returns:
             The ids of its sessions, which stay, as the person's.

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import platformdirs
@@ -185,9 +184,7 @@ class StateDir:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
