@@ -328,9 +328,11 @@ async def test_approving_client_follows_what_waits_and_nothing_else(server, pers
         http.get(f"{client.address}/api/events", headers=shown) as stream,
     ):
         await stream.content.readline()
-        server.running.host.events.publish("session.message", {"text": "secret"}, session_id="s1")
+        server.running.host.events.publish(
+            "session.message", {"number": 1, "role": "user", "text": "secret"}, session_id="s1"
+        )
         await let_wait(server)
-        server.running.host.events.publish("stop.changed", {"stopped": False})
+        server.running.host.events.publish("stop.changed", {"stopped": False, "by": "cli"})
         types = []
         async with asyncio.timeout(LIMIT_S):
             while "stop.changed" not in types:

@@ -353,7 +353,9 @@ async def test_thousands_of_calls_at_once_are_few_questions_to_the_server(ui):
     record, events = ui.host.store.record, ui.host.events
     for number in range(5000):
         record.append(CallRow(time_ms=number, call_id=f"c{number}", tool="flood", outcome="ok", arguments="{}"))
-        events.publish("call.finished", {"callId": f"c{number}", "tool": "flood", "module": "", "outcome": "ok"})
+        events.publish(
+            "call.finished", {"callId": f"c{number}", "tool": "flood", "module": "", "outcome": "ok", "durationMs": 1}
+        )
         if number % 100 == 0:
             await asyncio.sleep(0)
     await expect(page.get_by_role("status").filter(has_text="5,000 entries")).to_be_visible()

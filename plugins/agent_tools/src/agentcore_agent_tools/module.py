@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
 from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
+from agentcore_agent_tools.settings import AgentSettings
 from agentcore_agent_tools.summary import prompt_for
 
 _WORK_S = 600.0
@@ -30,18 +31,6 @@ class Todo(BaseModel, extra="forbid"):
     id: Annotated[str, Field(min_length=1, max_length=64, description="Names it within the list.")]
     content: Annotated[str, Field(min_length=1, max_length=1000, description="What is to be done.")]
     status: Literal["pending", "in_progress", "completed"] = "pending"
-
-
-class AgentSettings(Module.Settings):
-    """Settings of the agent's tools."""
-
-    # not harmless, though numbers: they say what a model may spend
-    task_steps: Annotated[
-        int, Field(ge=1, le=1000, description="Requests to the model that a sub-agent may make."),
-    ] = 50  # fmt: skip
-    task_tokens: Annotated[
-        int, Field(ge=1000, le=1_000_000_000, description="Tokens that a sub-agent may use."),
-    ] = 500_000  # fmt: skip
 
 
 class AgentTools(Module[AgentSettings]):

@@ -13,6 +13,7 @@ from agentcore_fs_tools.search.globbing import Order, glob
 from agentcore_fs_tools.search.grepping import grep
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import SearchRequest
+from agentcore_fs_tools.settings import FsSettings
 from agentcore_fs_tools.transfer.copying import copy
 from agentcore_fs_tools.transfer.moving import move
 from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfer
@@ -36,17 +37,10 @@ Encoding = Annotated[
 ]
 
 
-class FsTools(Module):
+class FsTools(Module[FsSettings]):
     """Files in the workspace: read, write, edit, find, search, move, copy and delete."""
 
     title = "Files"
-
-    class Settings(Module.Settings):
-        """Settings of the file tools."""
-
-        writable: Annotated[bool, Field(description="Whether files may be changed at all.")] = True
-        # not harmless: without the bin, what a model deletes is gone
-        trash: Annotated[bool, Field(description="Whether file_delete moves to the bin instead of deleting.")] = False
 
     _ripgrep: str | None = None
 

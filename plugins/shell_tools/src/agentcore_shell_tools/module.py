@@ -23,7 +23,8 @@ from agentcore_shell_tools.foreground import run_foreground
 from agentcore_shell_tools.limits import BLOCK_MS, PUT_ASIDE_SHOWN, TIMEOUT_MS, TIMEOUT_MS_MOST
 from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
-from agentcore_shell_tools.sandbox import Caches, Confinement, Consent, Sandbox, SandboxMode, writable_paths
+from agentcore_shell_tools.sandbox import Caches, Confinement, Consent, Sandbox, writable_paths
+from agentcore_shell_tools.settings import ShellSettings
 from agentcore_shell_tools.shell import CommandRequest, Shell
 from agentcore_shell_tools.terminal import Seen, TerminalView
 
@@ -39,32 +40,6 @@ _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, n
 ProcessId = Annotated[
     str, Field(min_length=1, max_length=200, description="What bash with background: true gave, `terminal_…`.")
 ]
-
-
-class ShellSettings(Module.Settings):
-    """Settings of the shell tools."""
-
-    sandbox: Annotated[
-        SandboxMode,
-        Field(
-            description="Whether commands are confined with bubblewrap: `prefer` where it works, and elsewhere "
-            "once a person has confirmed that they run without; `require` always.",
-        ),
-    ] = "prefer"
-    network: Annotated[bool, Field(description="Whether commands in the sandbox reach the network.")] = True
-    writable: Annotated[
-        tuple[str, ...],
-        Field(
-            description="Further files and folders that commands in the sandbox may write: absolute, from the home "
-            "folder (`~/…`), or relative to the first workspace root, such as `.git/config`.",
-        ),
-    ] = ()
-    environment: Annotated[
-        tuple[str, ...],
-        Field(
-            description="Names of environment variables that commands get beside the harmless ones.",
-        ),
-    ] = ()
 
 
 class ShellTools(Module[ShellSettings]):

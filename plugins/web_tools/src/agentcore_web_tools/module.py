@@ -11,7 +11,6 @@ from agentcore.api import (
     Field,
     Module,
     Runtime,
-    SecretStr,
     ToolContext,
     ToolError,
     ToolResult,
@@ -20,58 +19,16 @@ from agentcore.api import (
 )
 from agentcore_web_tools.client import WebClient
 from agentcore_web_tools.fetching import FetchOptions, Format, Reading, check_status, give_file, give_text, kind_of
-from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, ProviderName, SearXNG, clean, show
+from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, SearXNG, clean, show
+from agentcore_web_tools.settings import LONGEST_S, WebSettings
 
-_HARMLESS = {"x-harmless": True}
 _ACCEPT = {
     "markdown": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
     "text": "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.5",
     "html": "text/html, application/xhtml+xml, */*;q=0.5",
     "raw": "*/*",
 }
-_MARGIN_S = 25.0
-"""What reading a large page may take on top of fetching it."""
-
-_LONGEST_S = 120.0
 _SEARCH_BYTES = 4 * 1024 * 1024
-
-
-class WebSettings(Module.Settings):
-    """Settings of the web tools."""
-
-    allow_private: Annotated[bool, Field(description="Whether this machine and private networks may be reached.")] = (
-        False
-    )
-    allowed_hosts: Annotated[
-        tuple[str, ...],
-        Field(description="If any are listed, only these: example.com (and below it), *.example.com, 192.0.2.0/24."),
-    ] = ()
-    blocked_hosts: Annotated[tuple[str, ...], Field(description="Never these hosts, in the same spelling.")] = ()
-    timeout: Annotated[
-        float,
-        Field(ge=1, le=_LONGEST_S - _MARGIN_S, description="Seconds for one address.", json_schema_extra=_HARMLESS),
-    ] = 30.0
-    max_bytes: Annotated[
-        int,
-        Field(
-            ge=10_000,
-            le=50_000_000,
-            description="Bytes of a decompressed document that are taken.",
-            json_schema_extra=_HARMLESS,
-        ),
-    ] = 8_000_000
-    user_agent: Annotated[
-        str,
-        Field(min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$", description="How the client names itself."),
-    ] = "Mozilla/5.0 (compatible; agentcore-web-tools/0.1)"
-    search_provider: Annotated[
-        ProviderName, Field(description="Who searches: an instance of SearXNG, or the Brave Search API.")
-    ] = "none"
-    search_url: Annotated[
-        str | None,
-        Field(description="Address of the SearXNG instance (which may be on this machine); for Brave of its API."),
-    ] = None
-    search_key: Annotated[SecretStr | None, Field(description="API key of the provider; SearXNG needs none.")] = None
 
 
 class WebTools(Module[WebSettings]):
@@ -103,7 +60,7 @@ class WebTools(Module[WebSettings]):
         destructive=False,
         idempotent=True,
         open_world=True,
-        timeout_s=_LONGEST_S,
+        timeout_s=LONGEST_S,
         preview=_preview_fetch,
     )
     async def web_fetch(
@@ -149,7 +106,7 @@ class WebTools(Module[WebSettings]):
         destructive=False,
         idempotent=True,
         open_world=True,
-        timeout_s=_LONGEST_S,
+        timeout_s=LONGEST_S,
         preview=_preview_search,
     )
     async def web_search(

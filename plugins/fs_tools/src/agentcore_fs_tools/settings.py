@@ -1,0 +1,13 @@
+"""Settings of the file tools."""
+
+from typing import Annotated
+
+from agentcore.api import Field, Module
+
+
+class FsSettings(Module.Settings):
+    """Settings of the file tools."""
+
+    writable: Annotated[bool, Field(description="Whether files may be changed at all.")] = True
+    # not harmless: without the bin, what a model deletes is gone
+    trash: Annotated[bool, Field(description="Whether file_delete moves to the bin instead of deleting.")] = False
