@@ -1,0 +1,72 @@
+"""What a call gives: one shape, bounded."""
+
+import pytest
+
+from agentcore.api import ArtifactLink, Image, Text
+from tests.host.calls.lab import call, error_of
+
+
+@pytest.mark.spec("M6")
+async def test_model_result_becomes_data_and_its_text(host):
+    outcome = await call(host, "add", numbers=[1, 2], startAt=4)
+    assert outcome.unwrap().data == {"total": 7}
+    assert outcome.unwrap().blocks() == [Text('{"total":7}')]
+
+
+@pytest.mark.spec("M6")
+@pytest.mark.parametrize(
+    ("kind", "data", "blocks"),
+    [
+        ("text", None, [Text("plain")]),
+        ("none", None, []),
+        ("dataclass", {"x": 3}, [Text('{"x":3}')]),
+        ("image", None, [Image(b"\x89PNG")]),
+        ("surrogate", {"name": "caf\\udce9", "list": ["\\udcff"]}, None),
+    ],
+)
+async def test_whatever_a_tool_gives_becomes_one_shape(host, kind, data, blocks):
+    outcome = await call(host, "give", kind=kind)
+    assert outcome.unwrap().data == data
+    assert blocks is None or outcome.unwrap().blocks() == blocks
+    assert outcome.encoded().decode()
+
+
+@pytest.mark.spec("M6")
+async def test_text_that_is_no_unicode_still_leaves_as_json(host):
+    outcome = await call(host, "give", kind="surrogate text")
+    assert b"\\udce9" in outcome.encoded()
+
+
+@pytest.mark.spec("M6")
+async def test_result_that_is_no_json_is_an_internal_error(host):
+    assert error_of(await call(host, "give", kind="object")).type == "internal_error"
+
+
+@pytest.mark.spec("M6")
+async def test_structured_data_over_its_bound_is_result_too_large(host):
+    assert error_of(await call(host, "give", kind="big data")).type == "result_too_large"
+
+
+@pytest.mark.spec("M6")
+async def test_text_over_its_bound_becomes_an_artifact_with_its_head(host):
+    result = (await call(host, "give", kind="big text")).unwrap()
+    head, link = result.blocks()
+    assert isinstance(head, Text)
+    assert head.text.startswith("0123456789\n")
+    assert isinstance(link, ArtifactLink)
+    assert result.truncated
+    assert len(await host.store.artifacts.load(link.artifact_id)) == 3_300_000
+
+
+@pytest.mark.spec("M6")
+async def test_tool_has_a_bound_of_its_own(host):
+    head, link = (await call(host, "capped")).unwrap().blocks()
+    assert head.text.startswith("line\nline\n")
+    assert len(head.text) < 250
+    assert link.size_bytes == 500
+
+
+@pytest.mark.spec("M6")
+async def test_image_over_its_bound_becomes_an_artifact(host):
+    (link,) = (await call(host, "give", kind="big image")).unwrap().blocks()
+    assert isinstance(link, ArtifactLink)
