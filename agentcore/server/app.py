@@ -1,11 +1,12 @@
 """The application: from a request to its answer. Routes are found here, and every error becomes an answer here."""
 
 import asyncio
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import structlog
@@ -19,7 +20,6 @@ from agentcore.host.policy import authorise, reach
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
-from agentcore.server.http.application import ServerApplication
 from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.connection import ConnectionFactory
 from agentcore.server.http.descriptors import connection_limit
@@ -58,16 +58,6 @@ class Dispatcher:
         self._routes = ServerRoutes(routes)
         self._serves_modules = serves_modules
         self.parts = replace(parts, connections=self._count_connections)
-
-    @property
-    def limits(self) -> TimeLimits:
-        """Time limits of its connections."""
-        return self.parts.limits
-
-    @property
-    def hits(self) -> Hits:
-        """Counts the bounds that were hit."""
-        return self.parts.hits
 
     async def answer(self, request: web.BaseRequest) -> Reply:
         """The answer to a request, whatever happens."""
@@ -170,8 +160,43 @@ class Dispatcher:
         )
 
 
-Application = ServerApplication[Dispatcher]
-"""The application of one origin: aiohttp's face of its dispatcher."""
+with warnings.catch_warnings():
+    # aiohttp discourages subclasses, because its own additions may collide with theirs. Two methods are replaced here:
+    # how a request is answered (its router costs more than a small tool), and how a connection is made (its limits).
+    # Both are private, and so are names in `connection.py`: why the dependency is bound to one minor version.
+    warnings.simplefilter("ignore", DeprecationWarning)
+
+    class ServerApplication(web.Application):
+        """The application of one origin: aiohttp's face of its dispatcher, over connections with limits."""
+
+        def __init__(self, dispatcher: Dispatcher, max_connections: int) -> None:
+            super().__init__()
+            self._state["agentcore"] = dispatcher
+            self._max_connections = max_connections
+            self.on_shutdown.append(self._end_streams)
+
+        @property
+        def dispatcher(self) -> Dispatcher:
+            """Answers requests."""
+            return cast("Dispatcher", self._state["agentcore"])
+
+        async def _handle(self, request: web.Request) -> Any:
+            return await self.dispatcher.answer(request)
+
+        def _make_handler(self, **_: Any) -> ConnectionFactory:
+            self._set_loop(None)
+            self.freeze()
+            dispatcher, parts = self.dispatcher, self.dispatcher.parts
+            dispatcher.connections = factory = ConnectionFactory(
+                dispatcher.answer, limit=self._max_connections, limits=parts.limits, hits=parts.hits
+            )
+            return factory
+
+        async def _end_streams(self, _: web.Application) -> None:
+            parts = self.dispatcher.parts
+            parts.events.close()
+            for end in tuple(parts.streams):
+                end()
 
 
 def create_app(
@@ -181,7 +206,7 @@ def create_app(
     approval: Addresses | None = None,
     limits: TimeLimits | None = None,
     max_connections: int | None = None,
-) -> Application:
+) -> ServerApplication:
     """The application that serves a host: page and API. Made inside of the running event loop.
 
     Args:
@@ -211,13 +236,21 @@ def create_app(
         live_connections=LiveConnections(),
     )
     host.own_origins.declare("page", own.origins)
-    app = _serving(Dispatcher(parts, ROUTES), max_connections or connection_limit())
-    app.on_startup.append(_warm_chat)
-    app.on_shutdown.append(_close_chat)
+    app = ServerApplication(Dispatcher(parts, ROUTES), max_connections or connection_limit())
+
+    async def warm_chat(_: web.Application) -> None:
+        parts.chat.warm()
+
+    async def close_chat(_: web.Application) -> None:
+        """Before the host rejects what waits: these calls wait again after a restart."""
+        await parts.chat.close()
+
+    app.on_startup.append(warm_chat)
+    app.on_shutdown.append(close_chat)
     return app
 
 
-def create_approval_app(page: Application, addresses: Addresses) -> Application:
+def create_approval_app(page: ServerApplication, addresses: Addresses) -> ServerApplication:
     """The application of the approval view's own origin, which shares the page's host and nothing that opens the page.
 
     Args:
@@ -241,13 +274,7 @@ def create_approval_app(page: Application, addresses: Addresses) -> Application:
         cache={},
     )
     shared.host.own_origins.declare("approval", addresses.origins)
-    return _serving(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
-
-
-def _serving(dispatcher: Dispatcher, max_connections: int) -> Application:
-    app = ServerApplication(dispatcher, max_connections)
-    app.on_shutdown.append(_end_streams)
-    return app
+    return ServerApplication(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
 async def _describe(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:
@@ -259,22 +286,3 @@ async def _describe(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRo
 def _is_document(path: str) -> bool:
     """Whether a path is opened by navigation or loaded by a document, and not by the page's own scripts."""
     return path == "/" or path.startswith(("/static/", "/modules/"))
-
-
-async def _end_streams(app: web.Application) -> None:
-    assert isinstance(app, ServerApplication)  # noqa: S101 - registered by itself
-    parts = app.dispatcher.parts
-    parts.events.close()
-    for end in tuple(parts.streams):
-        end()
-
-
-async def _warm_chat(app: web.Application) -> None:
-    assert isinstance(app, ServerApplication)  # noqa: S101 - registered by itself
-    app.dispatcher.parts.chat.warm()
-
-
-async def _close_chat(app: web.Application) -> None:
-    """Before the host rejects what waits: these calls wait again after a restart."""
-    assert isinstance(app, ServerApplication)  # noqa: S101 - registered by itself
-    await app.dispatcher.parts.chat.close()

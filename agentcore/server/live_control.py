@@ -54,10 +54,14 @@ class LiveControl:
         Raises:
             ToolError: `confirmation_required`, `too_many_waiting`.
         """
-        if _is_watching(route) or (route.kind != "websocket" and route.method in _READING):
+        is_open = route.watching is not None if route.kind == "websocket" else route.method in _READING
+        if is_open or self.may_act(by, route.module):
             return
-        if not self.may_act(by, route.module):
-            raise self._required(by, route.module)
+        change = self._waiting((by.id, route.module))
+        if change is None:
+            raise self._propose(by, route.module)
+        message = "a person confirms in the approval view that this page may act; it waits there already"
+        raise ToolError("confirmation_required", message, changeId=change.change_id, expiresAt=change.expires_at_ms)
 
     def state(self, by: Principal, module: str) -> ControlState:
         """Whether who asks may act through a module's routes.
@@ -105,13 +109,6 @@ class LiveControl:
             module=route.module,
         )
 
-    def _required(self, by: Principal, module: str) -> ToolError:
-        change = self._waiting((by.id, module))
-        if change is None:
-            return self._propose(by, module)
-        message = "a person confirms in the approval view that this page may act; it waits there already"
-        return ToolError("confirmation_required", message, changeId=change.change_id, expiresAt=change.expires_at_ms)
-
     def _propose(self, by: Principal, module: str) -> ToolError:
         key = (by.id, module)
 
@@ -128,10 +125,6 @@ class LiveControl:
         if change is None:
             self._asked.pop(key, None)
         return change
-
-
-def _is_watching(route: ModuleRoute) -> bool:
-    return route.kind == "websocket" and route.watching is not None
 
 
 def _is_valid(model: type[BaseModel], message: str | bytes) -> bool:

@@ -1,6 +1,5 @@
 """The description of the API (OpenAPI 3.1), made from the route tables: the server's own, and that of modules."""
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +9,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from agentcore import __version__
 from agentcore.host.modules import ModuleRoute
 from agentcore.server.http.response import JSON
-from agentcore.server.modules.openapi import describe_modules
+from agentcore.server.modules.openapi import PLACEHOLDER, describe_modules, path_parameters, query_parameters
 from agentcore.server.route_table import ServerRoute
 
 _REF = "#/components/schemas/{model}"
@@ -37,8 +36,6 @@ _SECURITY_SCHEMES = {
     "pageHeader": {"type": "apiKey", "in": "header", "name": "X-Agentcore-Session"},
 }
 _SIGNED_IN: list[dict[str, list[str]]] = [{"token": []}, {"pageCookie": [], "pageHeader": []}]
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)(?:\.\.\.)?\}")
-
 
 _REFUSED = {
     "description": "Refused, with the reason.",
@@ -57,7 +54,7 @@ async def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRou
     schemas, definitions = models_json_schema(_models(listed), ref_template=_REF, by_alias=True)
     paths: dict[str, dict[str, Any]] = {}
     for route in listed:
-        path = _PLACEHOLDER.sub(r"{\1}", route.path)
+        path = PLACEHOLDER.sub(r"{\1}", route.path)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
     described = await describe_modules(of_modules, refused=_REFUSED, security=_SIGNED_IN)
     for path, operations in described.paths.items():
@@ -99,7 +96,8 @@ def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
             "4XX": _REFUSED,
         },
     }
-    if parameters := [*_path_parameters(route), *_query_parameters(route)]:
+    query = {} if route.query is None else route.query.model_json_schema(by_alias=True)
+    if parameters := [*path_parameters(route.path), *query_parameters(query)]:
         operation["parameters"] = parameters
     if route.body is not None:
         schema = schemas[route.body, "validation"]
@@ -112,19 +110,3 @@ def _answer(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
         schema: dict[str, Any] = schemas[route.answer, "serialization"]
         return schema
     return {"type": "object"} if route.content_type == JSON else {"type": "string"}
-
-
-def _path_parameters(route: ServerRoute) -> list[dict[str, Any]]:
-    names = _PLACEHOLDER.findall(route.path)
-    return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
-
-
-def _query_parameters(route: ServerRoute) -> list[dict[str, Any]]:
-    if route.query is None:
-        return []
-    schema = route.query.model_json_schema(by_alias=True)
-    required = schema.get("required", [])
-    return [
-        {"name": name, "in": "query", "required": name in required, "schema": field}
-        for name, field in schema["properties"].items()
-    ]

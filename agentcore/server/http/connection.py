@@ -55,7 +55,15 @@ class Connection(web.RequestHandler):
         if isinstance(manager, ConnectionFactory) and manager.is_full and isinstance(transport, asyncio.Transport):
             self._is_refused = self._force_close = True
             self._hits.add("connections")
-            transport.write(_raw(_too_many(manager.limit)))
+            refusal = Refusal(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "too_many_connections",
+                f"{manager.limit} connections are open; close some, or try again later",
+                retryable=True,
+                closes=True,
+                limit=manager.limit,
+            )
+            transport.write(_raw(refusal.answer()))
             transport.close()
             return
         super().connection_made(transport)
@@ -188,17 +196,6 @@ class ConnectionFactory(web.Server):
     def __call__(self) -> Connection:
         """A connection for a client that was accepted."""
         return Connection(self, self._limits, self._hits, self._loop)
-
-
-def _too_many(limit: int) -> Answer:
-    return Refusal(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        "too_many_connections",
-        f"{limit} connections are open; close some, or try again later",
-        retryable=True,
-        closes=True,
-        limit=limit,
-    ).answer()
 
 
 def _raw(answer: Answer) -> bytes:

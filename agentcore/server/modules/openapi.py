@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,9 @@ log = structlog.get_logger(__name__)
 
 _ABOUT_CHARS = 4_000
 _OTHER_THAN_NAMES = re.compile(r"[^A-Za-z0-9]+")
-_PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
+
+PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)(?:\.\.\.)?\}")
+"""What stands for a value in a route's path."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,10 @@ async def describe_modules(
         security: The credentials that open such routes.
     """
     whole = ModuleDescription()
-    for module, own in _by_module(routes).items():
+    by_module: dict[str, list[ModuleRoute]] = defaultdict(list)
+    for route in routes:
+        by_module[route.module].append(route)
+    for module, own in by_module.items():
         try:
             read = asyncio.to_thread(_Operations(refused, security).describe, own)
             part = await run_contained(read, HOOK_SECONDS, f"openapi:{module}", module)
@@ -60,13 +66,6 @@ async def describe_modules(
             whole.paths.setdefault(path, {}).update(operations)
         whole.schemas.update(part.schemas)
     return whole
-
-
-def _by_module(routes: Iterable[ModuleRoute]) -> dict[str, list[ModuleRoute]]:
-    found: dict[str, list[ModuleRoute]] = {}
-    for route in routes:
-        found.setdefault(route.module, []).append(route)
-    return found
 
 
 class _Operations:
@@ -94,22 +93,13 @@ class _Operations:
             "security": self._security,
             "responses": {**_answers(route), "4XX": self._refused},
         }
-        if parameters := [*_path_parameters(route), *self._query_parameters(route)]:
+        query = {} if route.query is None else self._schema(route, route.query, "validation")
+        if parameters := [*path_parameters(route.path), *query_parameters(query)]:
             operation["parameters"] = parameters
         if route.body is not None:
             schema = self._schema(route, route.body, "validation")
             operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
         return operation
-
-    def _query_parameters(self, route: ModuleRoute) -> list[dict[str, Any]]:
-        if route.query is None:
-            return []
-        schema = self._schema(route, route.query, "validation")
-        required = schema.get("required", [])
-        return [
-            {"name": name, "in": "query", "required": name in required, "schema": field}
-            for name, field in schema.get("properties", {}).items()
-        ]
 
     def _schema(self, route: ModuleRoute, model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
         """The schema of a module's model; anything, where the model has none."""
@@ -134,6 +124,16 @@ def _answers(route: ModuleRoute) -> dict[str, Any]:
             return {"200": {"description": "Done.", "content": {JSON: {"schema": {}}}}}
 
 
-def _path_parameters(route: ModuleRoute) -> list[dict[str, Any]]:
-    names = _PLACEHOLDER.findall(route.path)
+def path_parameters(path: str) -> list[dict[str, Any]]:
+    """The parameters that the placeholders of a route's path are."""
+    names = PLACEHOLDER.findall(path)
     return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+
+
+def query_parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parameters that the fields of a query's model are, by its JSON Schema."""
+    required = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": field}
+        for name, field in schema.get("properties", {}).items()
+    ]

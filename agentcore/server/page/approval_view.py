@@ -2,27 +2,21 @@
 
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.alias_generators import to_camel
-
-from agentcore.api import CallPreview, Principal
+from agentcore.api import Principal
 from agentcore.host import Host
 from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
 from agentcore.rules import Touched, touched
+from agentcore.server.wire import WireModel
 
 
-class _View(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
-    """The wire is camelCase."""
-
-
-class AskerView(_View):
+class AskerView(WireModel):
     """Who wants something."""
 
     kind: str
     id: str
 
 
-class PreviewView(_View):
+class PreviewView(WireModel):
     """What a call would do, for exactly its arguments. `diff` is a unified diff of what it would write."""
 
     paths: list[str]
@@ -32,7 +26,7 @@ class PreviewView(_View):
     is_protected: bool
 
 
-class OfferView(_View):
+class OfferView(WireModel):
     """What may be allowed for later calls along with this one: calls of a tool whose arguments match these patterns."""
 
     scope: str
@@ -40,7 +34,7 @@ class OfferView(_View):
     arguments: dict[str, str]
 
 
-class WaitingCall(_View):
+class WaitingCall(WireModel):
     """One call that waits. `digest` stands for the exact arguments: who approves sends it back.
 
     `touches` is what it would touch, as its preview says, by kind of criterion and for people to read.
@@ -68,14 +62,14 @@ class WaitingCall(_View):
     expires_at: int
 
 
-class FileDiff(_View):
+class FileDiff(WireModel):
     """What changes in one file, with secrets masked."""
 
     file: str
     text: str
 
 
-class WaitingChange(_View):
+class WaitingChange(WireModel):
     """One change of what is allowed that waits."""
 
     change_id: str
@@ -89,7 +83,7 @@ class WaitingChange(_View):
     """None: it waits as long as the server runs."""
 
 
-class WaitingPairing(_View):
+class WaitingPairing(WireModel):
     """One client that wants to be paired, as it describes itself; `scopes` are those that it would like to have.
 
     `origin` is the web origin that its request came from; empty for programs.
@@ -104,7 +98,7 @@ class WaitingPairing(_View):
     expires_at: int
 
 
-class Waiting(_View):
+class Waiting(WireModel):
     """All that waits for a person, oldest first, and the server's time in milliseconds since 1970."""
 
     calls: list[WaitingCall]
@@ -136,16 +130,11 @@ def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
         arguments=request.arguments,
         input_schema=definition.input_schema,
         digest=request.arguments_digest,
-        preview=None if preview is None else preview_view(preview),
+        preview=None if preview is None else PreviewView.model_validate(preview, from_attributes=True),
         touches=[] if preview is None else touched(request.facts),
         requested_at=request.requested_at_ms,
         expires_at=request.expires_at_ms,
     )
-
-
-def preview_view(preview: CallPreview) -> PreviewView:
-    """What a call would do."""
-    return PreviewView.model_validate(preview, from_attributes=True)
 
 
 def waiting_change(change: PolicyChange) -> WaitingChange:

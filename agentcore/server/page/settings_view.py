@@ -5,7 +5,6 @@ from http import HTTPStatus
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
-from pydantic.alias_generators import to_camel
 
 from agentcore.config import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.errors import ToolError
@@ -24,6 +23,7 @@ from agentcore.host.settings import (
 from agentcore.server.confirmation import needs_confirmation
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
+from agentcore.server.wire import WireModel
 
 _KINDS = ("settings", "settings_reload")
 
@@ -31,7 +31,7 @@ FileText = Annotated[str | None, BeforeValidator(lambda path: None if path is No
 """A path of a file, where there is one."""
 
 
-class OriginView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True, from_attributes=True):
+class OriginView(WireModel, from_attributes=True):
     """Where a value comes from: a place in a file, or an environment variable, which no file can overrule."""
 
     kind: str
@@ -60,7 +60,7 @@ class DiffView(BaseModel, defer_build=True):
     text: str
 
 
-class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+class SettingsView(WireModel):
     """Settings as a form needs them. Places in them are JSON Pointers; what is not in `origins` is a default.
 
     `withheld` names values that are set and not shown, because they are secrets or might be. `policy` names all that is
@@ -88,7 +88,7 @@ class SettingsView(BaseModel, defer_build=True, alias_generator=to_camel, popula
     waits_for_reload: bool
 
 
-class ChangeView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+class ChangeView(WireModel):
     """What would change in the files, and what would be wrong still; and whether a person has to confirm it first."""
 
     diff: list[DiffView]

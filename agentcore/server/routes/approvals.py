@@ -3,7 +3,7 @@
 import time
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -13,15 +13,14 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.page.approval_view import Waiting, WaitingCall, waiting_call, waiting_change, waiting_pairing
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel
 
 
-class Decision(BaseModel, defer_build=True):
+class Decision(StrictModel):
     """The person's word on one call. To approve it takes the `digest` of the call as it was shown, or edited.
 
     `offer` is the place of one of its offers; `reason` says why not, for whoever called.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     approved: bool
     digest: Annotated[str, Field(max_length=128)] = ""
@@ -29,18 +28,14 @@ class Decision(BaseModel, defer_build=True):
     reason: Annotated[str, Field(max_length=1000)] = ""
 
 
-class Edit(BaseModel, defer_build=True):
+class Edit(StrictModel):
     """What a call that waits is to run with instead."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     arguments: dict[str, Any]
 
 
-class ChangeDecision(BaseModel, defer_build=True):
+class ChangeDecision(StrictModel):
     """The person's word on one change of what is allowed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     approved: bool
 

@@ -3,8 +3,7 @@
 from typing import Annotated, Literal
 
 from aiohttp import hdrs
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from agentcore.api.context import KeyScope, Principal
 from agentcore.encoding import to_json
@@ -14,21 +13,14 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES, PAIRING_POLL_SECONDS
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.credentials import CODE_SECONDS, ClientKind
 from agentcore.store.record import notice
 
 Scopes = Annotated[frozenset[KeyScope], Field(max_length=3)]
 
 
-class _Model(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
-    """The wire is camelCase."""
-
-
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class ClientView(_Model):
+class ClientView(WireModel):
     """A paired client; times in milliseconds since 1970. `origin` is empty for programs."""
 
     name: str
@@ -39,20 +31,20 @@ class ClientView(_Model):
     last_used_at: int
 
 
-class Approvers(_Model):
+class Approvers(WireModel):
     """All paired clients, the last used first."""
 
     approvers: list[ClientView]
 
 
-class PairingCode(_Model):
+class PairingCode(WireModel):
     """A short code to type into the client that is to be paired."""
 
     code: str
     expires_in_s: int
 
 
-class PairBody(_Body):
+class PairBody(StrictModel):
     """What a client shows: the code that a person typed into it, what it is, and what it would like to be allowed."""
 
     code: Annotated[str, Field(min_length=1, max_length=40)]
@@ -61,7 +53,7 @@ class PairBody(_Body):
     scopes: Scopes = frozenset()
 
 
-class Ticket(_Model):
+class Ticket(WireModel):
     """By this the client gets its key, once a person has confirmed it in the approval view or at the terminal."""
 
     pairing_id: str
@@ -69,13 +61,13 @@ class Ticket(_Model):
     expires_at: int
 
 
-class TicketBody(_Body):
+class TicketBody(StrictModel):
     """A client that comes for its key."""
 
     ticket: Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class PairedKey(_Model):
+class PairedKey(WireModel):
     """`waiting`: nobody has decided yet, ask again. `paired`: the key, shown this once, with its scopes."""
 
     state: Literal["waiting", "paired"]
@@ -84,14 +76,14 @@ class PairedKey(_Model):
     scopes: list[str] | None = None
 
 
-class PairingDecision(_Body):
+class PairingDecision(StrictModel):
     """The person's word on one client; to pair it takes at least one scope."""
 
     approved: bool
     scopes: Scopes = frozenset()
 
 
-class Done(_Model):
+class Done(WireModel):
     """It was done."""
 
     ok: bool

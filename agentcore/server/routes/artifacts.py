@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from aiohttp import hdrs
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -15,16 +15,15 @@ from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel
 from agentcore.store.artifacts import MATCHES, QUERY_CHARS, Artifact
 
 # one range, as RFC 9110, 14.2 writes it; several at once are answered with the whole
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")
 
 
-class SearchQuery(BaseModel, defer_build=True):
+class SearchQuery(StrictModel):
     """What is looked for in a text, literally."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     q: Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]
     ignore_case: bool = False

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
 from agentcore.host.calls import Call
@@ -10,16 +10,15 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel
 from agentcore.store.record import RecordFilter
 
 
-class CallsQuery(BaseModel, defer_build=True):
+class CallsQuery(StrictModel):
     """Which rows of the record are wanted; newest first, `before` is the `next` of the page before.
 
     With `before` and `skip` together, a list can show any part of the record while rows are added at its top.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     tool: str | None = None
     module: str | None = None

@@ -3,8 +3,7 @@
 import asyncio
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agentcore.chat import ChatView, ModelConfig, ModelSetup
 from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider
@@ -18,18 +17,13 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.page.settings_view import not_written, settings_proposal
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictWireModel
 
 _ADDRESS = r"^https?://[^\s/?#@]+(/[^\s?#]*)?$"
 _MODEL_NAME = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True
-    )
-
-
-class ProviderBody(_Model):
+class ProviderBody(StrictWireModel):
     """A key, or an address, or both; an address alone takes the place of the key as well."""
 
     key: Annotated[SecretStr | None, Field(min_length=1, max_length=1000)] = None
@@ -42,7 +36,7 @@ class ProviderBody(_Model):
         return self
 
 
-class ModelBody(_Model):
+class ModelBody(StrictWireModel):
     """A model by the name that people use for it."""
 
     provider: ProviderName = DEFAULT_PROVIDER
@@ -53,7 +47,7 @@ class ModelBody(_Model):
     context_tokens: Annotated[int | None, Field(ge=1024, le=1_000_000_000)] = None
 
 
-class LocalServerView(_Model):
+class LocalServerView(StrictWireModel):
     """A model server that answered."""
 
     kind: str

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from aiohttp import hdrs
 from multidict import istr
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agentcore.errors import ToolError
 from agentcore.host.policy import owner_of, reach
@@ -14,16 +14,15 @@ from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel
 
 _LAST_EVENT_ID = istr("Last-Event-ID")
 _PATTERNS = 32
 _OF_APPROVALS = ("approval.*", "policy.*", "stop.changed")
 
 
-class EventsQuery(BaseModel, defer_build=True):
+class EventsQuery(StrictModel):
     """Which events are wanted, and from where on."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     types: Annotated[
         str | None,

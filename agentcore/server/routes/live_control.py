@@ -2,19 +2,17 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictWireModel
 
 
-class ControlView(BaseModel, defer_build=True):
+class ControlView(StrictWireModel):
     """Whether who asks may act."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     state: Annotated[
         Literal["granted", "waiting", "needed"],

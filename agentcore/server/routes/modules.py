@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
 from agentcore.host.approvals import Apply, Proposal
@@ -15,6 +15,7 @@ from agentcore.server.http.response import Answer
 from agentcore.server.modules.view import ModuleView, list_modules, show_module
 from agentcore.server.page.document import page_version
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel
 
 
 class ModuleList(BaseModel, defer_build=True):
@@ -38,7 +39,7 @@ async def get_modules(exchange: Exchange) -> Answer:
 
 async def get_module(exchange: Exchange) -> Answer:
     """Send one module."""
-    return await _show(exchange)
+    return Answer(await show_module(exchange.host, exchange.path_values["name"], exchange.principal))
 
 
 async def enable_module(exchange: Exchange) -> Answer:
@@ -59,7 +60,7 @@ async def enable_module(exchange: Exchange) -> Answer:
         apply = await switch.only_as_asked(name, apply)
         raise propose(exchange.host, exchange.principal, Proposal("module", name, ("/modules",), diff), apply)
     await switch.enable(name)
-    return await _show(exchange)
+    return await get_module(exchange)
 
 
 async def _enable_shown(exchange: Exchange, name: str, found: Found) -> None:
@@ -74,7 +75,7 @@ async def disable_module(exchange: Exchange) -> Answer:
         proposal = Proposal("module_disable", name, ("/modules",), await switch.check(name, is_on=False))
         raise propose(exchange.host, exchange.principal, proposal, partial(switch.disable, name))
     await switch.disable(name)
-    return await _show(exchange)
+    return await get_module(exchange)
 
 
 async def reload_module(exchange: Exchange) -> Answer:
@@ -84,7 +85,7 @@ async def reload_module(exchange: Exchange) -> Answer:
         apply = await switch.only_as_asked(name, partial(modules.reload, name))
         raise propose(exchange.host, exchange.principal, Proposal("module_reload", name), apply)
     await modules.reload(name)
-    return await _show(exchange)
+    return await get_module(exchange)
 
 
 async def choose_source(exchange: Exchange) -> Answer:
@@ -94,17 +95,11 @@ async def choose_source(exchange: Exchange) -> Answer:
     await change_policy(
         exchange.host, exchange.principal, proposal, partial(host.sources.choose, name, found, exchange.principal.name)
     )
-    return await _show(exchange)
+    return await get_module(exchange)
 
 
-async def _show(exchange: Exchange) -> Answer:
-    return Answer(await show_module(exchange.host, exchange.path_values["name"], exchange.principal))
-
-
-class ChosenSource(BaseModel, defer_build=True):
+class ChosenSource(StrictModel):
     """The source that is to stand behind a module's name, as its `others` name it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: Annotated[str, Field(min_length=1, max_length=4096)]
 

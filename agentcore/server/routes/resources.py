@@ -3,32 +3,28 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictWireModel
 
 FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}
 """Headers of what stands behind an address that changes with it."""
 
 
-class ResourcesQuery(BaseModel, defer_build=True):
+class ResourcesQuery(StrictWireModel):
     """Which resources are wanted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     resource_type: Annotated[str | None, Field(max_length=64)] = None
     chat_session_id: Annotated[str | None, Field(max_length=64)] = None
 
 
-class ResourceChange(BaseModel, defer_build=True):
+class ResourceChange(StrictWireModel):
     """What to change of a resource."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     keep_running: Annotated[bool, Field(description="Whether it goes on when its tab is closed.")]
 

@@ -3,8 +3,7 @@
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from agentcore.chat import (
     ANSWER_CHARS,
@@ -26,20 +25,14 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True
-    )
-
+from agentcore.server.wire import StrictWireModel
 
 AgentId = Annotated[str, Field(min_length=1, max_length=64)]
 ModelName = Annotated[str, Field(max_length=200, description="`provider:model`, or a name of app.json.")]
 Text = Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS)]
 
 
-class SessionsQuery(_Model):
+class SessionsQuery(StrictWireModel):
     """Which sessions are wanted."""
 
     q: Annotated[str, Field(max_length=200, description="Words of the title, or of what was said.")] = ""
@@ -49,14 +42,14 @@ class SessionsQuery(_Model):
     ] = None
 
 
-class MessagesQuery(_Model):
+class MessagesQuery(StrictWireModel):
     """Which messages are wanted: the newest, or those before a number."""
 
     before: Annotated[int | None, Field(ge=1, le=NUMBER_MAX, description="Only messages below this number.")] = None
     limit: Annotated[int, Field(ge=1, le=MESSAGES_LISTED)] = 50
 
 
-class NewSession(_Model):
+class NewSession(StrictWireModel):
     """A session to make."""
 
     agent_id: AgentId = "default"
@@ -65,7 +58,7 @@ class NewSession(_Model):
     user_id: Annotated[str, Field(max_length=256)] = ""
 
 
-class SessionChange(_Model):
+class SessionChange(StrictWireModel):
     """What to change of a session; a model or a mode of null goes back to the agent's."""
 
     title: Annotated[str | None, Field(max_length=TITLE_CHARS)] = None
@@ -74,7 +67,7 @@ class SessionChange(_Model):
     mode: ApprovalMode | None = None
 
 
-class Said(_Model):
+class Said(StrictWireModel):
     """A message of the person's; model and agent count from it on."""
 
     text: Text
@@ -82,28 +75,28 @@ class Said(_Model):
     agent_id: AgentId | None = None
 
 
-class Edited(_Model):
+class Edited(StrictWireModel):
     """Another text in the place of a message; what came after it is forgotten."""
 
     number: Annotated[int, Field(ge=1, le=NUMBER_MAX)]
     text: Text
 
 
-class Command(_Model):
+class Command(BaseModel, defer_build=True, extra="forbid", frozen=True):
     """A call of the person's own."""
 
     tool: Annotated[str, Field(min_length=1, max_length=64)]
     arguments: dict[str, Any] = {}
 
 
-class QuestionAnswer(_Model):
+class QuestionAnswer(StrictWireModel):
     """What the person says to a question."""
 
     question_id: Annotated[str, Field(max_length=64)]
     text: Annotated[str, Field(max_length=ANSWER_CHARS)]
 
 
-class CallName(_Model):
+class CallName(StrictWireModel):
     """One call of the session."""
 
     tool_id: Annotated[str, Field(max_length=64)]

@@ -6,7 +6,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from agentcore.config import ApprovalsConfig, ConfigError
 from agentcore.encoding import to_json
@@ -37,16 +37,15 @@ from agentcore.server.page.settings_view import (
     subject_name,
 )
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel
 from agentcore.store.record import notice
 
 _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"
 
 
-class ChangeEntry(BaseModel, defer_build=True):
+class ChangeEntry(StrictModel):
     """One setting: its new value, or `remove` to go back to what counts without it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Annotated[str, Field(pattern=_POINTER, max_length=1000)]
     value: Any = None
@@ -64,10 +63,8 @@ class ChangeEntry(BaseModel, defer_build=True):
         return SettingChange(tuple(steps), self.value, self.remove)
 
 
-class ChangeBody(BaseModel, defer_build=True):
+class ChangeBody(StrictModel):
     """Changes to settings; `expected` is the digest of the settings that were looked at."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     expected: Annotated[str, Field(max_length=64)]
     changes: Annotated[list[ChangeEntry], Field(min_length=1, max_length=_CHANGES)]
@@ -79,10 +76,8 @@ class ModuleChangeBody(ChangeBody, defer_build=True):
     reload: bool = False
 
 
-class ChangeQuery(BaseModel, defer_build=True):
+class ChangeQuery(StrictModel):
     """`preview=diff` shows what would change and writes nothing."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     preview: Literal["diff"] | None = None
 

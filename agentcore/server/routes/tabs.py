@@ -3,8 +3,7 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from agentcore.encoding import to_json
 from agentcore.host.resources import LastSeen
@@ -12,17 +11,12 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.resources import FOR_GOOD
+from agentcore.server.wire import StrictWireModel
 
 _TITLE_CHARS = 80
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, defer_build=True
-    )
-
-
-class ShownResource(_Model):
+class ShownResource(StrictWireModel):
     """The resource that is looked at."""
 
     resource_id: Annotated[str, Field(max_length=200)]
@@ -31,7 +25,7 @@ class ShownResource(_Model):
     ] = None
 
 
-class TabChange(_Model):
+class TabChange(StrictWireModel):
     """What to change of a tab."""
 
     pinned: bool | None = None
@@ -43,7 +37,7 @@ class TabChange(_Model):
     )
 
 
-class TabView(_Model):
+class TabView(StrictWireModel):
     """One tab: which resource, and how it shows. What the resource is and does stands in `/api/resources`."""
 
     tab_id: str
@@ -58,13 +52,13 @@ class TabView(_Model):
     ]
 
 
-class TabsView(_Model):
+class TabsView(StrictWireModel):
     """The tabs from left to right."""
 
     tabs: list[TabView]
 
 
-class ClosedTab(_Model):
+class ClosedTab(StrictWireModel):
     """What closing a tab did."""
 
     ok: bool

@@ -15,12 +15,11 @@ from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
 from agentcore.server.http.response import JSON, Answer, Sent
 from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel
 
 
-class ToolsQuery(BaseModel, defer_build=True):
+class ToolsQuery(StrictModel):
     """The form in which tools are wanted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: ToolFormat = "agentcore"
 
