@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -97,7 +98,8 @@ class Workspace:
             return place.Place(self._roots[0], parts)
         inside = split_absolute(self._roots, parts)
         if inside is None:
-            raise _outside(path)
+            message = f"The path {path!r} lies outside of the workspace; only paths inside its roots work."
+            raise ToolError("path_outside_workspace", message, path=path)
         return place.Place(*inside)
 
     def show(self, place: Place) -> str:
@@ -183,7 +185,9 @@ class Workspace:
             ToolError: `invalid_path`: a root, or a path that ends with `..`; and what opening says.
         """
         if place.name in (b"", b".."):
-            raise _not_a_name(self.show(place))
+            shown = self.show(place)
+            message = f"{shown!r} names a root or ends with `..`; give the path of the file or folder itself."
+            raise ToolError("invalid_path", message, path=shown)
         with self.errors(place):
             return self._resolver.open_parent(place, follow=follow, create=create)
 
@@ -396,23 +400,8 @@ def _replaceable(parent: folder.Folder, name: bytes) -> os.stat_result | None:
 
 
 def _is_same(now: os.stat_result | None, then: os.stat_result) -> bool:
-    return now is not None and (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns) == (
-        then.st_dev,
-        then.st_ino,
-        then.st_size,
-        then.st_mtime_ns,
-        then.st_ctime_ns,
-    )
-
-
-def _outside(shown: str) -> ToolError:
-    message = f"The path {shown!r} lies outside of the workspace; only paths inside its roots work."
-    return ToolError("path_outside_workspace", message, path=shown)
-
-
-def _not_a_name(shown: str) -> ToolError:
-    message = f"{shown!r} names a root or ends with `..`; give the path of the file or folder itself."
-    return ToolError("invalid_path", message, path=shown)
+    fields = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+    return now is not None and fields(now) == fields(then)
 
 
 def _changed(shown: str) -> ToolError:

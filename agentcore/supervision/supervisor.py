@@ -56,8 +56,6 @@ class SupervisedProcess:
 
     Attributes:
         exit_code: None while the command runs; then its exit code, or the negative number of the signal that ended it.
-        is_over: Whether nothing of it is left: the command and all that came of it have ended.
-        is_recorded: Whether nothing can be added to its recording any more.
     """
 
     def __init__(self, control: socket.socket, recording: Recording | None, wake_spawner: Callable[[], None]) -> None:
@@ -75,7 +73,7 @@ class SupervisedProcess:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of the command is left."""
+        """Whether nothing of it is left: the command and all that came of it have ended."""
         return self._over.done()
 
     @property

@@ -196,11 +196,7 @@ class ApprovalQueue:
 
 
 def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
-    """What an approval allows for later.
-
-    Raises:
-        ToolError: `grant_not_offered`.
-    """
+    """What an approval allows for later."""
     if verdict.grant is not None and (not verdict.approved or verdict.grant not in request.offers):
         message = "a call is approved with one of the offers that it was shown with, or with none"
         raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())

@@ -89,11 +89,7 @@ class Preparation:
         *,
         may_create: bool,
     ) -> Resource | None:
-        """The resource that a call names, the session's default, or one that is there once it runs; None: none.
-
-        Raises:
-            ToolError: `invalid_arguments`, `too_many_resources`, and what the tool says where the call cannot reach it.
-        """
+        """The resource that a call names, the session's default, or one that is there once it runs; None: none."""
         if resource_id is not None and use.key is None:
             if named is not None and named != resource_id:
                 raise ToolError(

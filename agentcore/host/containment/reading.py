@@ -5,7 +5,9 @@ Each function raises `WrongValueError` for what is something else, and `TypeErro
 
 import math
 import re
-from typing import Any
+from typing import Any, cast
+
+from pydantic import BaseModel
 
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.plain_values import NotPlainError, plain
@@ -101,6 +103,13 @@ def read_mapping(
     if type(found) is not dict:
         raise WrongValueError(where, expected, found)
     return found
+
+
+def read_model(value: Any, where: str) -> type[BaseModel] | None:
+    """A class of pydantic's, or None."""
+    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
+        raise WrongValueError(where, "a pydantic model, or None", value)
+    return cast("type[BaseModel] | None", value)
 
 
 def read_plain(value: Any, where: str, *, mends_text: bool = False) -> Any:

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import pydantic_core
-from pydantic import BaseModel
 
 from agentcore.api.definition import EFFECTS, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.module import RESERVED
@@ -20,6 +19,7 @@ from agentcore.host.containment.reading import (
     WrongValueError,
     read_flag,
     read_mapping,
+    read_model,
     read_number,
     read_text,
     read_texts,
@@ -77,7 +77,7 @@ def read_definition(given: Any) -> ToolDefinition:
         limit_bytes=_limit(raw["limit_bytes"], f"limit_bytes {of}"),
         preview=_preview(raw["preview"], f"preview {of}"),
         resource=_resource(raw["resource"], of),
-        arguments=_model(raw["arguments"], f"arguments {of}"),
+        arguments=read_model(raw["arguments"], f"arguments {of}"),
         checks_result=read_flag(raw["checks_result"], f"checks_result {of}"),
     )
     for contradiction in _contradictions(definition):
@@ -184,12 +184,6 @@ def _preview(value: Any, where: str) -> Any:
     if value is not None and not callable(value):
         raise WrongValueError(where, "a function (ctx, arguments) -> CallPreview, or None", value)
     return value
-
-
-def _model(value: Any, where: str) -> type[BaseModel] | None:
-    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
-        raise WrongValueError(where, "a pydantic model, or None", value)
-    return cast("type[BaseModel] | None", value)
 
 
 def _resource(value: Any, of: str) -> ResourceUse | None:

@@ -24,7 +24,7 @@ def implementations(plugin: Any, name: str) -> dict[str, Any]:
     """A module's implementations by hook name, checked by a manager of its own: looking runs the module's code.
 
     Raises:
-        TypeError: There are none, or one has a wrong signature; the message gives the one that is expected.
+        TypeError: There are none, or one has a wrong signature or options; the message says what is expected.
     """
     manager = _HookManager("agentcore")
     manager.add_hookspecs(hookspecs)
@@ -41,11 +41,7 @@ def implementations(plugin: Any, name: str) -> dict[str, Any]:
 
 
 def _refuse_options(implementations: Iterable[pluggy.HookImpl]) -> None:
-    """The host calls each module's hooks on their own: there is nothing to be first of, and nothing to wrap.
-
-    Raises:
-        TypeError: An implementation asks for a place in an order, or wants to wrap others.
-    """
+    """The host calls each module's hooks on their own: there is nothing to be first of, and nothing to wrap."""
     for impl in implementations:
         options = [option for option in ("tryfirst", "trylast", "wrapper", "hookwrapper") if getattr(impl, option)]
         if options:

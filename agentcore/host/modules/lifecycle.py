@@ -293,12 +293,7 @@ async def _bind(record: ModuleRecord) -> None:
 
 
 async def _call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
-    """Call one hook of one module: a sync one in a thread, both under the limit.
-
-    Raises:
-        TimeoutError: It did not return in time.
-        BaseException: What it raised.
-    """
+    """Call one hook of one module: a sync one in a thread, both under the limit."""
     impl = module.hooks.get(hook)
     if impl is None:
         return None

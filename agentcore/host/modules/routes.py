@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast, get_args
+from typing import get_args
 
 from pydantic import BaseModel
 
 from agentcore.api.web import Route, RouteHandler, RouteKind
-from agentcore.host.containment.reading import WrongValueError, read_text
+from agentcore.host.containment.reading import WrongValueError, read_model, read_text
 
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE"))
 _SEGMENT = re.compile(r"(?!\.+$)[A-Za-z0-9._~-]+|\{[a-z][a-z0-9_]*\}")
@@ -81,7 +81,7 @@ class RouteTable:
             raise ValueError(f"kind {where} must be one of {get_args(RouteKind)}, not {kind!r}")
         if not callable(handler):
             raise WrongValueError(f"handler {where}", "an async function (request) -> Response", handler)
-        body, query = _model(body, f"body {where}"), _model(query, f"query {where}")
+        body, query = read_model(body, f"body {where}"), read_model(query, f"query {where}")
         if watching is not None and kind != "websocket":
             raise ValueError(f"route {method} {full} of kind {kind!r}: only a WebSocket is watched")
         if not all(_SEGMENT.fullmatch(segment) for segment in segments):
@@ -121,12 +121,6 @@ class RouteTable:
             self.version += 1
             for end in tuple(route.enders):
                 end()
-
-
-def _model(value: Any, where: str) -> type[BaseModel] | None:
-    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
-        raise WrongValueError(where, "a pydantic model, or None", value)
-    return cast("type[BaseModel] | None", value)
 
 
 def _match(pattern: Segments, segments: Segments) -> dict[str, str] | None:

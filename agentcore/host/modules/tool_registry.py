@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import get_args
+from typing import Any
 
 import pydantic_core
 
@@ -22,13 +22,14 @@ def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     Raises:
         ValueError: A schema is not valid.
     """
-    return RegisteredTool(
-        definition,
-        module,
-        compile_validator(definition),
-        compile_result_check(definition),
-        {form: pydantic_core.to_json(_in_form(definition, module.name, form)) for form in get_args(ToolFormat)},
-    )
+    forms: dict[ToolFormat, dict[str, Any]] = {
+        "agentcore": definition.to_json() | {"module": module.name},
+        "openai": definition.to_openai(),
+        "anthropic": definition.to_anthropic(),
+        "mcp": definition.to_mcp(),
+    }
+    encoded = {form: pydantic_core.to_json(tool) for form, tool in forms.items()}
+    return RegisteredTool(definition, module, compile_validator(definition), compile_result_check(definition), encoded)
 
 
 class ToolRegistry:
@@ -118,15 +119,3 @@ class ToolRegistry:
             tools = b",".join([tool.encoded[form] for tool in self.tools.values()])
             body = self._encoded[form] = b'{"tools":[' + tools + b"]}"
         return body
-
-
-def _in_form(definition: ToolDefinition, module: str, form: ToolFormat) -> dict[str, object]:
-    match form:
-        case "openai":
-            return definition.to_openai()
-        case "anthropic":
-            return definition.to_anthropic()
-        case "mcp":
-            return definition.to_mcp()
-        case "agentcore":
-            return definition.to_json() | {"module": module}

@@ -55,22 +55,8 @@ _MAY: dict[str, frozenset[Action]] = {
 `approver` is a person in the approval view."""
 
 _SCOPES: dict[KeyScope, dict[Action, Reach]] = {
-    "approve": {
-        "identify": "all",
-        "see_waiting": "all",
-        "watch": "all",
-        "approve": "all",
-        "stop": "all",
-        "resume": "all",
-    },
-    "chat": {
-        "identify": "all",
-        "see_waiting": "own",
-        "watch": "own",
-        "follow": "own",
-        "converse": "own",
-        "approve": "own",
-    },
+    "approve": dict.fromkeys(("identify", "see_waiting", "watch", "approve", "stop", "resume"), "all"),
+    "chat": {"identify": "all", **dict.fromkeys(("see_waiting", "watch", "follow", "converse", "approve"), "own")},
     "tab": {"identify": "all"},
 }
 """What the key of a paired client is good for. No scope pairs, revokes, or confirms a change of the policy."""

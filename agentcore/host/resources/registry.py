@@ -58,11 +58,7 @@ class ResourceRegistry:
         keys: Mapping[str, str] | None = None,
         on_release: OnRelease | None = None,
     ) -> Resource:
-        """Make the session's next resource of a type. The id is formatted here and opaque everywhere else.
-
-        Raises:
-            ToolError: `too_many_resources`.
-        """
+        """See `agentcore.api.resource.Resources`. The id is formatted here and opaque everywhere else."""
         entry = self._make(owner, resource_type, session_id)
         entry.resource.adapter_type, entry.on_release = adapter_type, on_release
         entry.resource.keys.update(keys or {})
@@ -117,11 +113,7 @@ class ResourceRegistry:
         self._changed(resource)
 
     def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
-        """Say how a resource ends that the host made for a call.
-
-        Raises:
-            ToolError: `resource_not_found`.
-        """
+        """See `agentcore.api.resource.Resources`."""
         entry = self._find(resource_id, owner)
         entry.on_release = on_release
         return entry.resource
@@ -175,12 +167,7 @@ class ResourceRegistry:
         keys: Mapping[str, str] | None = None,
         reopening: Reopening | None = None,
     ) -> Resource:
-        """Change what is given, and tell.
-
-        Raises:
-            ToolError: `resource_not_found`.
-            ValueError: The icon is too large, or no image; the arguments for opening it again are too large.
-        """
+        """See `agentcore.api.resource.Resources`."""
         resource = self._find(resource_id, owner).resource
         if reopening is not None:
             _set_reopening(resource, reopening)
@@ -202,11 +189,7 @@ class ResourceRegistry:
         *,
         owner: str | None = None,
     ) -> None:
-        """Publish `resource.<event>`.
-
-        Raises:
-            ToolError: `resource_not_found`.
-        """
+        """See `agentcore.api.resource.Resources`."""
         self.tell(self._find(resource_id, owner).resource, event, data)
 
     def tell(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:

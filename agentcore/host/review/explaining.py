@@ -13,11 +13,13 @@ from agentcore.rules.criteria import Caller, Touched, touched
 from agentcore.rules.decisions import ApprovalMode
 
 
-class _Wire(BaseModel, defer_build=True):
+class Wire(BaseModel, defer_build=True):
+    """What comes in or goes out as JSON."""
+
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
 
-class Question(_Wire):
+class Question(Wire):
     """A call to be explained."""
 
     tool: Annotated[str, Field(max_length=64)]
@@ -30,7 +32,7 @@ class Question(_Wire):
     caller: Annotated[Caller, Field(description="Who would call.")] = "chat"
 
 
-class ConsideredView(_Wire):
+class ConsideredView(Wire):
     """A rule or a grant that was looked at; `reason` says why it does not mean the call."""
 
     place: str
@@ -39,7 +41,7 @@ class ConsideredView(_Wire):
     reason: str = ""
 
 
-class Explanation(_Wire):
+class Explanation(Wire):
     """What would become of a call."""
 
     decision: str

@@ -5,8 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from agentcore.api import Principal
 from agentcore.config.model import ApprovalRule
@@ -15,6 +14,7 @@ from agentcore.host.calls.call import CallRequest
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.review.call_review import CallReview
+from agentcore.host.review.explaining import Wire
 from agentcore.rules.call_facts import CallFacts
 from agentcore.rules.decisions import ApprovalMode
 from agentcore.secrets import MASK
@@ -27,25 +27,21 @@ ModeOf = Callable[[str], Awaitable[tuple[str, ApprovalMode | None]]]
 """The agent of a session, and the mode of either."""
 
 
-class _Wire(BaseModel, defer_build=True):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
-
-
-class Trial(_Wire):
+class Trial(Wire):
     """A rule to be tried."""
 
     rule: ApprovalRule
     limit: Annotated[int, Field(ge=1, le=1000, description="How many of the newest calls.")] = 200
 
 
-class DecisionView(_Wire):
+class DecisionView(Wire):
     """What becomes of a call, and what says so."""
 
     decision: str
     by: str
 
 
-class DifferentCall(_Wire):
+class DifferentCall(Wire):
     """A recorded call that the rule would change."""
 
     seq: int
@@ -59,7 +55,7 @@ class DifferentCall(_Wire):
     after: DecisionView
 
 
-class UndecidedCall(_Wire):
+class UndecidedCall(Wire):
     """A recorded call of which it cannot be said, and why."""
 
     seq: int
@@ -68,7 +64,7 @@ class UndecidedCall(_Wire):
     reason: str
 
 
-class TrialResult(_Wire):
+class TrialResult(Wire):
     """What the rule would have changed; paths and addresses are those that the calls would touch today."""
 
     examined: int
@@ -121,11 +117,7 @@ class _Comparison:
             self.different.append(_different(recorded, before, after))
 
     async def _facts(self, row: CallRow) -> CallFacts:
-        """What the call would touch if it were made today.
-
-        Raises:
-            ToolError: It cannot be known.
-        """
+        """What the call would touch if it were made today."""
         arguments = _arguments(row)
         agent_id, mode = await self._mode(row.session_id)
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]
