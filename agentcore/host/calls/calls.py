@@ -111,7 +111,8 @@ class Calls:
         if self.in_flight.get(call.id) is call:
             del self.in_flight[call.id]
         while self._watchers:
-            _wake(self._watchers.pop())
+            if not (watcher := self._watchers.pop()).done():
+                watcher.set_result(None)
         self._settlement.settle(call, outcome)
 
     # -- ending calls from outside -----------------------------------------------------------------------------
@@ -159,8 +160,3 @@ def _cut(call: Call, error: ToolError) -> None:
     call.is_cancelled = True
     if call.work is not None:
         call.work.cut(error)
-
-
-def _wake(watcher: asyncio.Future[None]) -> None:
-    if not watcher.done():
-        watcher.set_result(None)

@@ -142,9 +142,8 @@ class Lifecycle:
             record.settings = await run_contained(read, HOOK_SECONDS, f"settings:{record.name}", record.name)
 
     async def _load(self, record: ModuleRecord) -> None:
-        standing = await self._sources.find(record.name)
-        found = record.found = standing.found
-        record.rivals, record.origin = standing.rivals, found.origin()
+        found, record.rivals = await self._sources.find(record.name)
+        record.found, record.origin = found, found.origin()
         if isinstance(found, InstalledModule):
             await asyncio.to_thread(check_requirements, found)
         record.loaded = await loader.load(found)

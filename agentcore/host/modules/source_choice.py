@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -22,18 +21,6 @@ _SERVER = Principal("server")
 
 Use = Callable[[str], Awaitable[object]]
 """Has a module run with what is chosen for it now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What was found behind a module's name.
-
-    Args:
-        rivals: What else has the name, and is not loaded.
-    """
-
-    found: Found
-    rivals: tuple[Found, ...]
 
 
 class SourceChoice:
@@ -68,8 +55,8 @@ class SourceChoice:
         """What is chosen for a module, with its versions; None: nothing was ever loaded for it."""
         return self._chosen.get(name)
 
-    async def find(self, name: str) -> Standing:
-        """Find what is to be loaded. What else has the name waits for a person, unless they have refused it.
+    async def find(self, name: str) -> tuple[Found, tuple[Found, ...]]:
+        """Find what is to be loaded, and what else has the name: it waits for a person, unless they have refused it.
 
         Raises:
             ModuleNotInstalled: There is none.
@@ -85,7 +72,7 @@ class SourceChoice:
         self._ask(name, rivals)
         if name not in self._chosen:
             self._chosen[name] = await self._store.see(name, self._kept(used.source), "")
-        return Standing(used, rivals)
+        return used, rivals
 
     async def loaded(self, name: str, source: str, version: str) -> None:
         """Note that a version of a source got ready."""

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -281,16 +281,7 @@ def _insert(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection
         _remove(artifact_id, connection)
     connection.execute(
         f"INSERT INTO artifacts ({_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        (
-            artifact.artifact_id,
-            artifact.mime,
-            artifact.name,
-            artifact.size_bytes,
-            artifact.created_at_ms,
-            artifact.session_id,
-            artifact.call_id,
-            charge,
-        ),
+        (*astuple(artifact), charge),
     )
     return evicted
 
