@@ -20,7 +20,7 @@ from agentcore.rules.decisions import ApprovalMode
 from agentcore.store.record import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
-"""Told of `accepted`, `decided` (whether a person is asked), `progress` and `approval` while a caller waits."""
+"""Told of `accepted` (the id to cancel by), `decided` (is a person asked?), `progress`, `approval` on the way."""
 
 _PROCESS = secrets.token_hex(6)
 _numbers = itertools.count(1)

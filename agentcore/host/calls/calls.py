@@ -63,7 +63,7 @@ class Calls:
         self._watchers: list[asyncio.Future[None]] = []
 
     async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
-        """Carry out one call; every failure is an outcome, none is raised. See `Notify` for who is told on the way."""
+        """Carry out one call; every failure is an outcome, none is raised. What `notify` is told: see `Notify`."""
         call = Call.of(request, notify)
         try:
             # before it is admitted: what waits for the disk takes no place among the calls in flight

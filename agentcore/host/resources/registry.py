@@ -189,7 +189,11 @@ class ResourceRegistry:
         *,
         owner: str | None = None,
     ) -> None:
-        """See `agentcore.api.resource.Resources`."""
+        """Publish `resource.<event>`.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
         self.tell(self._find(resource_id, owner).resource, event, data)
 
     def tell(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
