@@ -1,44 +1,32 @@
 """The schemas of tools that a client brings: looked at when they come, and held against what a model wants of them."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any
 
 from agentcore.chat.limits import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
 from agentcore.errors import ToolError
 from agentcore.host.modules import Validate, check_cost, compile_schema, invalid_arguments
 
 
-class ClientSchema(Protocol):
-    """A client's tool, as far as it matters here."""
-
-    @property
-    def name(self) -> str:
-        """What the model calls it by."""
-        ...
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """JSON Schema of the arguments."""
-        ...
-
-
-def check_schemas(tools: Sequence[ClientSchema]) -> None:
+def check_schemas(tools: Iterable[tuple[str, dict[str, Any]]]) -> None:
     """See that arguments can be held against the schemas of all tools of one request, in a bounded time.
 
+    Args:
+        tools: Name, and JSON Schema of the arguments.
     Raises:
         ValueError: With one of them, or with all together, they cannot; it says what to do.
     """
     size, patterns = 0, 0
-    for tool in tools:
-        size += len(json.dumps(tool.parameters))
+    for name, schema in tools:
+        size += len(json.dumps(schema))
         if size > CLIENT_SCHEMAS_BYTES:
             message = f"the parameters of all tools together have more than {CLIENT_SCHEMAS_BYTES:,} bytes; send less"
             raise ValueError(message)
         try:
-            patterns += _check(tool.parameters, patterns)
+            patterns += _check(schema, patterns)
         except ValueError as exc:
-            raise ValueError(f"the parameters of {tool.name!r} are not taken: {exc}") from exc
+            raise ValueError(f"the parameters of {name!r} are not taken: {exc}") from exc
 
 
 def _check(schema: dict[str, Any], patterns_before: int) -> int:

@@ -168,17 +168,13 @@ class ChatSettings:
         name = wanted or agent.model or self.default_name
         if name is None:
             raise self._missing()
+        provider, model = provider_and_model(name)
         config = self.models.get(name)
         if config is not None:
-            return self._configured(name, config)
-        provider, model = provider_and_model(name)
+            return self._choice(config.provider or provider, config.model or model, config)
         if PROVIDERS[provider] not in self._reachable:
             raise self._unknown(name) if self.is_set_up else self._missing()
         return self._choice(provider, model, ModelConfig())
-
-    def _configured(self, name: str, config: ModelConfig) -> ModelChoice:
-        provider, model = provider_and_model(name)
-        return self._choice(config.provider or provider, config.model or model, config)
 
     def _choice(self, provider: ProviderName, model: str, config: ModelConfig) -> ModelChoice:
         key = self._environ.get(config.api_key_env or PROVIDERS[provider].key_variable, "")

@@ -48,7 +48,7 @@ class ClientTool(_Foreign):
 
 
 def _checked(tools: list[ClientTool]) -> list[ClientTool]:
-    check_schemas(tools)
+    check_schemas((tool.name, tool.parameters) for tool in tools)
     return tools
 
 

@@ -18,6 +18,11 @@ _FALSE = frozenset(("false", "no", "off", "0"))
 Schema = Mapping[str, Any]
 
 
+def schema_of(tools: Sequence[Mapping[str, Any]], name: str) -> Schema:
+    """The input schema of a tool; an empty one for an unknown tool, of which the host speaks better."""
+    return next((tool["input_schema"] for tool in tools if tool["name"] == name), {})
+
+
 def parse_arguments(schema: Schema, base: str | None, words: Sequence[str]) -> dict[str, Any]:
     """Make the arguments of a call.
 

@@ -1,7 +1,6 @@
 """Which names the server answers to, and which origins are its own."""
 
 import ipaddress
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 LOOPBACK = "127.0.0.1"
@@ -50,11 +49,6 @@ class Addresses:
     def cookie_name(self) -> str:
         """Cookies are shared by all ports of a host, so the name holds the port."""
         return f"agentcore_{self.port}"
-
-    @property
-    def socket_sources(self) -> Iterable[str]:
-        """The WebSocket addresses of the origins, for the page's policy."""
-        return sorted(origin.replace("http", "ws", 1) for origin in self.origins)
 
 
 def counterpart_url(own: Addresses, host: str, other: Addresses) -> str:

@@ -128,26 +128,21 @@ async def _keep_approval_port(host: Host, port: int) -> None:
     await asyncio.to_thread(host.state.keep_approval_port, port)
 
 
-async def _begin(app: ServerApplication, listener: socket.socket) -> "_Site":
+async def _begin(app: ServerApplication, listener: socket.socket) -> web.AppRunner:
     runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
     await runner.setup()
-    site = web.SockSite(runner, listener)
-    await site.start()
-    return _Site(runner, site)
-
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    runner: web.AppRunner
-    site: web.SockSite
+    await web.SockSite(runner, listener).start()
+    return runner
 
 
 def _greet(terminal: TextIO, host: Host, origins: _Origins) -> None:
+    # in the fragment, which no browser sends, logs or passes on as a referrer
+    page_url = f"{origins.page.base_url}/#code={host.store.page_sessions.create_code()}"
     terminal.write(
         f"agentcore serves {origins.page.base_url}\n"
         f"and asks for approval at {origins.approval.base_url}\n"
         f"Open this address in a browser, once, to log in to both: {_invitation(host, origins)}\n"
-        f"Or the page alone, once: {_page_url(host, origins.page)}\n"
+        f"Or the page alone, once: {page_url}\n"
     )
     terminal.flush()
 
@@ -192,27 +187,22 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
         log.exception("beside_server_failed")
 
 
-def _page_url(host: Host, addresses: Addresses) -> str:
-    # in the fragment, which no browser sends, logs or passes on as a referrer
-    return f"{addresses.base_url}/#code={host.store.page_sessions.create_code()}"
-
-
 def _invitation(host: Host, origins: _Origins) -> str:
     """Logs a browser in to the approval view, which leads it on to the page with the second code."""
     code = host.store.approval_sessions.create_code()
     return f"{origins.approval.base_url}/#code={code}&page={host.store.page_sessions.create_code()}"
 
 
-async def _stop(host: Host, *sites: _Site) -> None:
+async def _stop(host: Host, *runners: web.AppRunner) -> None:
     """Stop accepting, end streams, let calls end, stop modules, answer what waits, close connections."""
     log.info("server_stopping", calls=len(host.calls.in_flight))
-    for each in sites:
-        await each.site.stop()
-    for each in sites:
-        await each.runner.shutdown()
+    for site in [site for runner in runners for site in runner.sites]:
+        await site.stop()
+    for runner in runners:
+        await runner.shutdown()
     await host.stop()
-    for each in sites:
-        await each.runner.cleanup()
+    for runner in runners:
+        await runner.cleanup()
 
 
 class _Ending:

@@ -99,13 +99,8 @@ class Engine:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
             error = tell_failure(exc, choice, has_begun=has_begun or stream is not None)
             raise BrokenAnswerError(error, _received(stream)) from exc
-        if len(response.parts) < len(received.parts):
-            raise BrokenAnswerError(_unreadable(choice), response)
-        if not (response.provider_details or {}).get("finish_reason"):
-            # the connection ended in order, and the answer did not; the adapter takes that for an end
-            raise BrokenAnswerError(_broke_off(choice), response)
-        if (cut := _cut_short(response, choice)) is not None:
-            raise BrokenAnswerError(cut, response)
+        if (fault := _fault_of(response, received, choice)) is not None:
+            raise BrokenAnswerError(fault, response)
         return response
 
     async def close(self) -> None:
@@ -147,9 +142,16 @@ def _thought_of(event: Any) -> str:
     return ""
 
 
-def _cut_short(response: ModelResponse, choice: ModelChoice) -> ToolError | None:
-    """Why an answer that came in order is not whole."""
+def _fault_of(response: ModelResponse, received: ModelResponse, choice: ModelChoice) -> ToolError | None:
+    """Why an answer is not whole, or not all of what was received could be read."""
     model = f"{choice.provider}:{choice.model}"
+    if len(response.parts) < len(received.parts):
+        message = "the provider's answer is not of the form that its protocol says; look at base_url, or try again"
+        return ToolError("provider_failed", message, retryable=True, model=model)
+    if not (response.provider_details or {}).get("finish_reason"):
+        # the connection ended in order, and the answer did not; the adapter takes that for an end
+        message = "the provider's answer ended before it was complete; send the message again"
+        return ToolError("provider_stream_broken", message, retryable=True, model=model)
     if response.finish_reason == "content_filter":
         message = "the provider's filter stopped the answer; say it in another way"
         return ToolError("provider_refused", message, model=model)
@@ -165,13 +167,3 @@ def _received(stream: StreamedResponse | None) -> ModelResponse | None:
         return None if stream is None else valid_response(stream.get())
     except (TypeError, ValueError, AttributeError):  # pieces of types that it does not expect, often why it failed
         return None
-
-
-def _unreadable(choice: ModelChoice) -> ToolError:
-    message = "the provider's answer is not of the form that its protocol says; look at base_url, or try again"
-    return ToolError("provider_failed", message, retryable=True, model=f"{choice.provider}:{choice.model}")
-
-
-def _broke_off(choice: ModelChoice) -> ToolError:
-    message = "the provider's answer ended before it was complete; send the message again"
-    return ToolError("provider_stream_broken", message, retryable=True, model=f"{choice.provider}:{choice.model}")

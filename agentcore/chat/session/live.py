@@ -27,8 +27,7 @@ class LiveSession:
         agent_id: The session's agent.
         mode: What becomes of its calls; None: as app.json says.
         must_reload: Whether what the model is told was changed by others than the turn.
-        text: The answer that comes just now, as far as it is not stored.
-        thinking: What the model thought before it.
+        agent_tokens: What sub-agents have used, and the turn has not counted yet.
     """
 
     def __init__(self) -> None:
@@ -44,7 +43,7 @@ class LiveSession:
         self.agent_id = ""
         self.mode: ApprovalMode | None = None
         self.must_reload = False
-        self._agent_tokens = 0
+        self.agent_tokens = 0
         self._text: list[str] = []
         self._thinking: list[str] = []
 
@@ -65,15 +64,6 @@ class LiveSession:
     def add_thinking(self, piece: str) -> None:
         """A piece of the model's thoughts came."""
         self._thinking.append(piece)
-
-    def add_tokens(self, count: int) -> None:
-        """A sub-agent has used tokens of the turn."""
-        self._agent_tokens += count
-
-    def take_tokens(self) -> int:
-        """What sub-agents have used since this was asked last."""
-        taken, self._agent_tokens = self._agent_tokens, 0
-        return taken
 
     def clear(self) -> None:
         """The answer is stored, or will not be."""

@@ -35,12 +35,6 @@ def notice(text: str, **more: Any) -> NewMessage:
     return NewMessage(json.dumps({"text": text, **more}, ensure_ascii=False), "notice", text)
 
 
-def read_notice(stored: str) -> dict[str, Any]:
-    """What `notice` made."""
-    document: dict[str, Any] = json.loads(stored)
-    return document
-
-
 def prompt_of(row: ChatMessageRow) -> str | None:
     """What the person said in a message; None: it is none of a person's."""
     said = [_text(part["content"]) for part in _parts(row) if part.get("part_kind") == "user-prompt"]
@@ -113,7 +107,7 @@ def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow]) -> CallView
 
 
 def _notice(row: ChatMessageRow, commands: AbstractSet[str]) -> MessageView:
-    document = {"role": "notice", **read_notice(row.message), "number": row.number, "time": row.time_ms}
+    document = {"role": "notice", **json.loads(row.message), "number": row.number, "time": row.time_ms}
     message = MessageView.model_validate(document)
     calls = [
         call.model_copy(update={"state": "interrupted"}) if _is_cut_off(call, commands) else call

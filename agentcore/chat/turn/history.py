@@ -24,12 +24,10 @@ from pydantic_ai.messages import (
 from agentcore.chat.texts import Locale, text
 from agentcore.chat.turn.tool_output import ToolOutput
 
-_ONE: TypeAdapter[list[ModelMessage]] = ModelMessagesTypeAdapter
-
 
 def dump(message: ModelMessage) -> str:
     """One message as it is stored."""
-    return _ONE.dump_json([message]).decode()
+    return ModelMessagesTypeAdapter.dump_json([message]).decode()
 
 
 def said(message: ModelMessage) -> str:
@@ -40,7 +38,7 @@ def said(message: ModelMessage) -> str:
 
 def load(stored: Iterable[str]) -> list[ModelMessage]:
     """Stored messages; results whose calls are not among them (a summary stands there) are left out."""
-    messages = [message for each in stored for message in _ONE.validate_json(each)]
+    messages = [message for each in stored for message in ModelMessagesTypeAdapter.validate_json(each)]
     wanted = {
         part.tool_call_id
         for message in messages

@@ -22,8 +22,6 @@ class ServerCalls:
     Args:
         host: Carries them out.
         stream: Where their results go.
-        agent_id: The agent whose calls they are.
-        mode: What becomes of them, as the session or its agent says; None: as app.json says.
     """
 
     def __init__(self, host: Host, stream: Stream) -> None:
@@ -37,12 +35,13 @@ class ServerCalls:
             return
         announcement = CallAnnouncement(self._host, self._stream, call)
         outcome = await self._host.call(self._request(call), announcement.notify)
-        if not _needs_approval(outcome):
+        if outcome.error is None or outcome.error.type != "approval_required":
             announcement.tell(waits=False)
             announcement.send()
             await self._end(call, outcome, announcement)
             return
-        assert outcome.error is not None  # noqa: S101 - it says that approval is needed
+        expires_at = outcome.error.context["expiresAt"]
+        assert isinstance(expires_at, int)  # noqa: S101 - the host's own word
         self._stream.live.tool_ids[outcome.call_id] = call.tool_id
         await self._chats.move(
             call.session_id,
@@ -50,10 +49,9 @@ class ServerCalls:
             "running",
             "waiting",
             call_id=outcome.call_id,
-            expires_at_ms=_expiry(outcome.error),
+            expires_at_ms=expires_at,
         )
         announcement.send()
-        expires_at = _expiry(outcome.error)
         self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=expires_at)
         # a person at the terminal may have been faster than the disk
         verdict = self._verdict(outcome.call_id)
@@ -150,13 +148,3 @@ class ServerCalls:
             agent_id=self._stream.live.agent_id,
             mode=self._stream.live.mode,
         )
-
-
-def _needs_approval(outcome: CallOutcome) -> bool:
-    return outcome.error is not None and outcome.error.type == "approval_required"
-
-
-def _expiry(error: ToolError) -> int:
-    expires_at = error.context["expiresAt"]
-    assert isinstance(expires_at, int)  # noqa: S101 - the host's own word
-    return expires_at

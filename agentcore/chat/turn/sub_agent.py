@@ -64,7 +64,9 @@ class SubAgent:
         self._host, self._engine, self._call = host, engine, call
         self._live = stream.live
         self._parent_tool_id = stream.live.tool_ids.get(call.id, call.id)
-        self._depth = self._deepest() + 1
+        depths = self._live.agents
+        # one deeper than the call stands in sub-agents already
+        self._depth = 1 + next((depths[parent.id] for parent in call.ancestors() if parent.id in depths), 0)
         self._stream = stream.inside(self._parent_tool_id, self._depth)
         self._kept = KeptResults(host.store.artifacts)
         self._messages: list[ModelMessage] = []
@@ -206,11 +208,6 @@ class SubAgent:
     async def _count(self, response: ModelResponse) -> None:
         used = response.usage
         self._tokens += used.input_tokens + used.output_tokens
-        self._live.add_tokens(used.input_tokens + used.output_tokens)
+        self._live.agent_tokens += used.input_tokens + used.output_tokens
         usage = (used.input_tokens, used.output_tokens, 1)
         await self._host.store.chats.append(self._call.session_id, usage=usage)
-
-    def _deepest(self) -> int:
-        """How deep the call stands in sub-agents already."""
-        depths = self._live.agents
-        return next((depths[parent.id] for parent in self._call.ancestors() if parent.id in depths), 0)

@@ -227,13 +227,14 @@ class Turn:
     # -- bounds and messages -----------------------------------------------------------------------------------
 
     def _check_bounds(self) -> None:
-        agent, stopped = self._plan.agent, self._host.calls.stopped
+        agent, live, stopped = self._plan.agent, self._stream.live, self._host.calls.stopped
         if stopped is not None:
             raise ToolError("stopped", stopped)
         if self._steps >= agent.max_steps:
             message = f"the turn has taken its {agent.max_steps} steps; say how to go on"
             raise ToolError("budget_exceeded", message, max_steps=agent.max_steps)
-        self._tokens += self._stream.live.take_tokens()
+        self._tokens += live.agent_tokens
+        live.agent_tokens = 0
         if self._tokens >= agent.max_tokens:
             message = f"the turn has used {self._tokens:,} tokens of {agent.max_tokens:,}; say how to go on"
             raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)

@@ -13,6 +13,7 @@ from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.output import note, warn
+from agentcore.cli.terminal.terminal import has_person
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
 from agentcore.config import load_config, prepare_roots
@@ -45,7 +46,8 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
         held = runner.run(ContextTask.open(Host.open(config, state), "host"))
         try:
-            held.value.approvals.ask_at_terminal(TerminalApprover.if_there_is_a_terminal(held.value))
+            # without somebody who can be asked, calls end with `approval_required`
+            held.value.approvals.ask_at_terminal(TerminalApprover(held.value) if has_person() else None)
             yield LocalHost(runner, held.value)
         finally:
             runner.run(held.close())

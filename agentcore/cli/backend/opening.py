@@ -25,7 +25,7 @@ def open_backend(config_path: Path, *, warns: bool = True) -> Iterator[Backend]:
     if server is not None:
         from agentcore.cli.backend.server_backend import ServerBackend
 
-        yield ServerBackend.of(*server)
+        yield ServerBackend(*server)
         return
     from agentcore.cli.backend.local_host import open_local_host
 

@@ -13,23 +13,14 @@ from agentcore.store.state import ServerInfo
 
 
 class ServerBackend:
-    """A backend over HTTP.
+    """A backend over HTTP, for a server that was found by its state folder.
 
-    Args:
-        client: The way to the server.
+    Raises:
+        CliError: It cannot be spoken to.
     """
 
-    def __init__(self, client: ServerClient) -> None:
-        self._client = client
-
-    @classmethod
-    def of(cls, folder: Path, info: ServerInfo) -> Self:
-        """The backend for a server that was found by its state folder.
-
-        Raises:
-            CliError: It cannot be spoken to.
-        """
-        return cls(ServerClient.of(folder, info))
+    def __init__(self, folder: Path, info: ServerInfo) -> None:
+        self._client = ServerClient.of(folder, info)
 
     def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.tools`."""
@@ -100,18 +91,15 @@ class ServerBackend:
                     interruption.name_call(str(told["callId"]))
                     notify(event.name, told)
             except KeyboardInterrupt:
-                self._cancel(interruption.call_id)
+                if interruption.call_id is not None:
+                    with suppress(CliError):  # it ended by itself, or the server is gone: the interrupt is what counts
+                        self._client.post(path_of("api", "calls", interruption.call_id, "cancel"))
                 raise
         raise CliError(
             f"the server at {self._client.address} ended the call's stream without a result",
             hint="it may have been stopped; the record of calls tells what became of the call",
             code=ExitCode.UNREACHABLE,
         )
-
-    def _cancel(self, call_id: str | None) -> None:
-        if call_id is not None:
-            with suppress(CliError):  # it ended by itself, or the server is gone: the interrupt is what counts
-                self._client.post(path_of("api", "calls", call_id, "cancel"))
 
 
 class _Interruption:

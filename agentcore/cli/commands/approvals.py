@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,17 +50,15 @@ def explain(
       agentcore approvals explain weather_now city=Bonn
       agentcore approvals explain weather_report text=x --mode ask_writes
     """
-    from agentcore.cli.arguments import parse_arguments
+    from agentcore.cli.arguments import parse_arguments, schema_of
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.explanation_text import explanation_lines
     from agentcore.cli.terminal.output import print_json
 
     with open_backend(config_path) as backend:
-        known = backend.tools()
-        schema: Mapping[str, Any] = next((each["input_schema"] for each in known if each["name"] == tool), {})
         question: dict[str, Any] = {
             "tool": tool,
-            "arguments": parse_arguments(schema, json_arguments, arguments),
+            "arguments": parse_arguments(schema_of(backend.tools(), tool), json_arguments, arguments),
             "caller": caller,
         }
         named = {"sessionId": session_id, "agentId": agent_id, "mode": mode}
@@ -149,14 +148,7 @@ def _print_trial(found: Mapping[str, Any]) -> None:
             for each in different
         ]
         print_table(("now", "before", "tool", "caller", "arguments"), rows, [COLOURS[row[0]] for row in rows])
-    for reason, count in _counted(undecided).items():
+    for reason, count in Counter(each["reason"] for each in undecided).items():
         note(f"{count} cannot be told: {reason}")
     if not found["isComplete"]:
         note("It took too long: there are more recorded calls.")
-
-
-def _counted(undecided: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for each in undecided:
-        counts[each["reason"]] = counts.get(each["reason"], 0) + 1
-    return counts

@@ -55,7 +55,7 @@ def call(
       agentcore call weather_compare cities:='["Bonn", "Rome"]'
       agentcore call weather_now city=Bonn --json | jq .data
     """
-    from agentcore.cli.arguments import parse_arguments
+    from agentcore.cli.arguments import parse_arguments, schema_of
     from agentcore.cli.backend.backend import ToolCall
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json_text
@@ -66,7 +66,7 @@ def call(
         remember_tools(config_path, known)
         wanted = ToolCall(
             tool,
-            parse_arguments(_schema_of(known, tool), json_arguments, arguments),
+            parse_arguments(schema_of(known, tool), json_arguments, arguments),
             session_id,
             None if timeout_s is None else max(round(timeout_s * 1000), 1),
         )
@@ -83,11 +83,6 @@ def call(
     else:
         _print_error(envelope["error"])
     return ExitCode.OK if envelope["ok"] else ExitCode.CALL_FAILED
-
-
-def _schema_of(tools: list[dict[str, Any]], name: str) -> Mapping[str, Any]:
-    """The tool's schema; an empty one for an unknown tool, of which the host speaks better."""
-    return next((tool["input_schema"] for tool in tools if tool["name"] == name), {})
 
 
 def _print_result(envelope: Mapping[str, Any]) -> None:

@@ -50,11 +50,7 @@ class Finding:
 
 def diagnose(config_path: Path) -> Iterator[Finding]:
     """Carry out all checks, and say each thing once; one that depends on what another found broken is left out."""
-    said: set[Finding] = set()
-    for finding in _findings(config_path):
-        if finding not in said:
-            said.add(finding)
-            yield finding
+    yield from dict.fromkeys(_findings(config_path))
 
 
 def _findings(config_path: Path) -> Iterator[Finding]:

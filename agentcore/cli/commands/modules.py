@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -73,19 +73,14 @@ def info(config_path: Path, as_json: bool, name: str) -> None:
 @name_argument
 def enable(config_path: Path, name: str) -> int:
     """Turn a module on: list it in app.json, and start it if a server runs."""
-    from agentcore.cli.backend.opening import running_server
-    from agentcore.cli.backend.server_backend import ServerBackend
+    if (changed := _changed_by_server(config_path, name, "enable")) is not None:
+        return _report(changed)
     from agentcore.cli.terminal.output import note, print_text
-
-    server = running_server(config_path)
-    if server is not None:
-        return _report(ServerBackend.of(*server).change_module(name, "enable"))
-    from agentcore.config import load_config, set_modules
+    from agentcore.config import set_modules
     from agentcore.host.discovery import ModuleNotChosen, find_module
     from agentcore.host.modules import page_additions
 
-    loaded = load_config(config_path, os.environ)
-    _refuse_fixed(loaded)
+    loaded = _changeable(config_path)
     additions: list[str] = []
     try:
         additions = page_additions(find_module(name, loaded.modules_folder).source_paths)
@@ -106,17 +101,11 @@ def enable(config_path: Path, name: str) -> int:
 @name_argument
 def disable(config_path: Path, name: str) -> int:
     """Turn a module off: take it out of app.json, and stop it if a server runs."""
-    from agentcore.cli.backend.opening import running_server
-    from agentcore.cli.backend.server_backend import ServerBackend
+    if (changed := _changed_by_server(config_path, name, "disable")) is not None:
+        return _report(changed)
+    from agentcore.config import set_modules
 
-    server = running_server(config_path)
-    if server is not None:
-        return _report(ServerBackend.of(*server).change_module(name, "disable"))
-    from agentcore.config import load_config, set_modules
-
-    loaded = load_config(config_path, os.environ)
-    _refuse_fixed(loaded)
-    listed = loaded.modules
+    listed = _changeable(config_path).modules
     if name not in listed:
         raise CliError(f"module {name!r} is not on", hint=f"on are: {', '.join(listed) or 'none'}")
     set_modules(config_path, tuple(other for other in listed if other != name))
@@ -136,7 +125,7 @@ def reload(config_path: Path, name: str) -> int:
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_backend import ServerBackend
 
-    return _report(ServerBackend.of(*required_server(config_path)).change_module(name, "reload"))
+    return _report(ServerBackend(*required_server(config_path)).change_module(name, "reload"))
 
 
 @modules.command()
@@ -159,11 +148,24 @@ def choose(config_path: Path, name: str, source: str | None) -> int:
         return _report(choose_source(backend, name, source))
 
 
-def _refuse_fixed(loaded: "AppConfig") -> None:
-    """Refuse to change a list that the environment fixes: app.json would not count."""
+def _changed_by_server(config_path: Path, name: str, change: Literal["enable", "disable"]) -> Mapping[str, Any] | None:
+    """The module as it is after the running server has changed it; None: no server runs."""
+    from agentcore.cli.backend.opening import running_server
+    from agentcore.cli.backend.server_backend import ServerBackend
+
+    server = running_server(config_path)
+    return None if server is None else ServerBackend(*server).change_module(name, change)
+
+
+def _changeable(config_path: Path) -> "AppConfig":
+    """The configuration, unless the environment fixes the list of modules: app.json would not count."""
+    from agentcore.config import load_config
+
+    loaded = load_config(config_path, os.environ)
     origin = loaded.origin_of(("modules",))
     if origin.is_read_only:
         raise CliError(f"the list of modules comes from the {origin}", hint="change it there, or unset it")
+    return loaded
 
 
 def _report(module: Mapping[str, Any]) -> int:

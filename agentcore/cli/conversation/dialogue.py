@@ -2,12 +2,12 @@
 
 import difflib
 import shlex
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, get_args
 
 import click
 
-from agentcore.cli.arguments import parse_arguments
+from agentcore.cli.arguments import parse_arguments, schema_of
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.prompt_line import PromptLine
 from agentcore.cli.conversation.session import ChatSession
@@ -166,11 +166,7 @@ class Conversation:
             raise CliError(f"{text!r} cannot be read: {exc}", hint=hint) from None
         if not name:
             raise CliError("which tool?", hint=hint)
-        await self._session.call_tool(self._view, name, parse_arguments(self._schema_of(name), None, words))
-
-    def _schema_of(self, name: str) -> Mapping[str, Any]:
-        """The tool's schema; an empty one for an unknown tool, of which the host speaks better."""
-        return next((tool["input_schema"] for tool in self._tools if tool["name"] == name), {})
+        await self._session.call_tool(self._view, name, parse_arguments(schema_of(self._tools, name), None, words))
 
     async def _result(self, _: str) -> None:
         if self._view.last_result is None:

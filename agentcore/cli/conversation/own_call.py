@@ -46,18 +46,17 @@ class OwnCall:
             event = await self._feed.next()
             match event["type"]:
                 case "session.toolState" if event["toolId"] == tool_id:
-                    self._take_state(event)
+                    if "callId" in event and not self._call_id.done():
+                        self._call_id.set_result(str(event["callId"]))
+                    if event["state"] == "waiting" and not self._client.is_own:
+                        self._view.tell(
+                            "  it waits for approval at the server: in its approval view, or at its terminal"
+                        )
                 case "call.progress":
                     self._view.progress(event)
                 case "session.toolResult" if event["tool_result"]["toolId"] == tool_id:
                     self._view.show(event)
                     return
-
-    def _take_state(self, event: Mapping[str, Any]) -> None:
-        if "callId" in event and not self._call_id.done():
-            self._call_id.set_result(str(event["callId"]))
-        if event["state"] == "waiting" and not self._client.is_own:
-            self._view.tell("  it waits for approval at the server: in its approval view, or at its terminal")
 
     async def _cancel_when(self, pressed: "asyncio.Queue[None]") -> None:
         """Cancel the call whenever Ctrl-C was pressed; what has no name yet is cancelled when it has one."""

@@ -33,9 +33,23 @@ async def open_own_server(host: Host) -> AsyncIterator[ServerClient]:
     app.dispatcher.parts = replace(parts, gate=_OwnGate(parts.addresses, parts.gate.credentials, parts.hits))
     runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
     await runner.setup()
+    factory, loop = runner.server, asyncio.get_running_loop()
+    assert factory is not None  # noqa: S101 - made by setup()
+
+    async def accept(theirs: socket.socket) -> None:
+        await loop.connect_accepted_socket(factory, theirs)
+
+    def connect(timeout_s: float) -> http.client.HTTPConnection:
+        """A connection that is open; called in a thread other than the event loop's."""
+        ours, theirs = socket.socketpair()
+        asyncio.run_coroutine_threadsafe(accept(theirs), loop).result(_CONNECT_SECONDS)
+        ours.settimeout(timeout_s)
+        connection = http.client.HTTPConnection("127.0.0.1", _PORT)
+        connection.sock = ours
+        return connection
+
     try:
-        connector = _Connector(runner, asyncio.get_running_loop())
-        yield ServerClient(f"http://127.0.0.1:{_PORT}", "", connect=connector.connect)
+        yield ServerClient(f"http://127.0.0.1:{_PORT}", "", connect=connect)
     finally:
         await runner.shutdown()
         await runner.cleanup()
@@ -47,24 +61,3 @@ class _OwnGate(Gate):
     async def identify(self, request: web.BaseRequest) -> Principal:
         """The person; no credential is needed."""
         return _PERSON
-
-
-class _Connector:
-    """Makes connections from threads to the event loop of the same process."""
-
-    def __init__(self, runner: web.AppRunner, loop: asyncio.AbstractEventLoop) -> None:
-        self._runner, self._loop = runner, loop
-
-    def connect(self, timeout_s: float) -> http.client.HTTPConnection:
-        """A connection that is open; called in a thread other than the event loop's."""
-        ours, theirs = socket.socketpair()
-        asyncio.run_coroutine_threadsafe(self._accept(theirs), self._loop).result(_CONNECT_SECONDS)
-        ours.settimeout(timeout_s)
-        connection = http.client.HTTPConnection("127.0.0.1", _PORT)
-        connection.sock = ours
-        return connection
-
-    async def _accept(self, theirs: socket.socket) -> None:
-        factory = self._runner.server
-        assert factory is not None  # noqa: S101 - made by setup()
-        await self._loop.connect_accepted_socket(factory, theirs)

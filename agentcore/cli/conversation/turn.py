@@ -148,10 +148,17 @@ class ChatTurn:
         """Whether a turn that has come to a rest is waited for."""
         if not self._end.waiting or self._end.is_interrupted:
             return False
+        count = len(self._end.waiting)
         if not self._can_be_approved:
-            self._view.tell(_nobody_to_ask(len(self._end.waiting)))
+            calls = "a call waits" if count == 1 else f"{count} calls wait"
+            self._view.tell(
+                f"{calls} for a person's approval, and nobody can be asked here: run it in a terminal, or let calls "
+                "pass that need nobody (--mode ask_writes, or approvals in app.json)"
+            )
         elif not self._client.is_own:
-            self._view.tell(_waits_elsewhere(len(self._end.waiting)))
+            calls = "This call waits" if count == 1 else f"These {count} calls wait"
+            where = "at the server: in its approval view, or at its terminal"
+            self._view.tell(f"  {calls} for approval {where}. Ctrl-C gives up.")
         return self._can_be_approved
 
     async def _next(self) -> dict[str, Any] | None:
@@ -173,16 +180,3 @@ class ChatTurn:
             showing.cancel()  # no event tells that a turn was stopped that does not go on
         await pressed.get()
         showing.cancel()
-
-
-def _nobody_to_ask(count: int) -> str:
-    calls = "a call waits" if count == 1 else f"{count} calls wait"
-    return (
-        f"{calls} for a person's approval, and nobody can be asked here: run it in a terminal, or let calls pass "
-        "that need nobody (--mode ask_writes, or approvals in app.json)"
-    )
-
-
-def _waits_elsewhere(count: int) -> str:
-    calls = "This call waits" if count == 1 else f"These {count} calls wait"
-    return f"  {calls} for approval at the server: in its approval view, or at its terminal. Ctrl-C gives up."

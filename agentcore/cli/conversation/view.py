@@ -86,8 +86,8 @@ class TerminalView:
                 self._error(event["error"])
             case "session.finished":
                 self._end_line()
-            case "approval.decided":
-                self._decision(bool(event["approved"]), str(event["by"]))
+            case "approval.decided" if event["by"] != TERMINAL:  # who just typed the answer knows it
+                self.tell(f"  {'approved' if event['approved'] else 'rejected'} by {event['by']}")
 
     def wait(self, what: str) -> None:
         """See `ChatView.wait`."""
@@ -131,10 +131,6 @@ class TerminalView:
             click.echo(f"{mark if number == 0 else '   '} {shortened(line, _WIDTH)}", err=True)
         if left:
             note(f"    … {left}; /result shows all of it" if sys.stdin.isatty() else f"    … {left}")
-
-    def _decision(self, is_approved: bool, by: str) -> None:
-        if by != TERMINAL:  # who just typed the answer knows it
-            self.tell(f"  {'approved' if is_approved else 'rejected'} by {by}")
 
     def _error(self, error: Mapping[str, Any]) -> None:
         self._end_line()

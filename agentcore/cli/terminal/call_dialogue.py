@@ -39,13 +39,14 @@ class CallDialogue:
         host: Where the call waits.
         request: The call.
     Attributes:
+        host: The same.
         asked: The call as it was asked for.
         shown: The call as it was shown last: what a yes means.
         proof: What has to be typed with a decision.
     """
 
     def __init__(self, host: Host, request: ApprovalRequest) -> None:
-        self._host = host
+        self.host = host
         self.asked = self.shown = request
         self.proof = Proof()
         self._draft: str | None = None
@@ -54,7 +55,7 @@ class CallDialogue:
         """Show all that a decision rests on."""
         say(f"\n{approval_text(self.shown, sys.stderr)}")
 
-    async def answer(self, line: str) -> Verdict | None:
+    async def verdict(self, line: str) -> Verdict | None:
         """Take a line that was typed: the person's word on the call, or None when something else was done or said.
 
         Too many wrong numbers are a no: the question has expired.
@@ -115,7 +116,7 @@ class CallDialogue:
         if not isinstance(arguments, dict):
             say("Arguments are a JSON object. Edit it again to go on.")
             return
-        self.shown = await self._host.call_review.edit(self.asked.call_id, arguments)
+        self.shown = await self.host.call_review.edit(self.asked.call_id, arguments)
         self._draft = None
         self.show()
 
@@ -131,6 +132,6 @@ class CallDialogue:
             session_id=shown.session_id,
             caller=shown.principal.kind,
         )
-        host = self._host
+        host = self.host
         found = await explain(host.call_review, host.policy, question, shown.agent_id, shown.mode)
         say("\n".join(explanation_lines(found.model_dump(by_alias=True), sys.stderr)))

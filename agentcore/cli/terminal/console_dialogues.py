@@ -71,21 +71,7 @@ def open_dialogue(host: Host, thing: Waiting) -> Dialogue:
             return _Client(host, thing)
 
 
-class _Call:
-    def __init__(self, host: Host, request: ApprovalRequest) -> None:
-        self._host, self._dialogue = host, CallDialogue(host, request)
-
-    @property
-    def asked(self) -> ApprovalRequest:
-        return self._dialogue.asked
-
-    @property
-    def proof(self) -> Proof:
-        return self._dialogue.proof
-
-    def show(self) -> None:
-        self._dialogue.show()
-
+class _Call(CallDialogue):
     def question(self) -> str:
         return f"Run it? Type {self.proof.typed('y')}, n, or ? for what else there is."
 
@@ -93,10 +79,10 @@ class _Call:
         return call_help(self.proof)
 
     async def answer(self, line: str) -> str | None:
-        verdict = await self._dialogue.answer(line)
+        verdict = await self.verdict(line)
         if verdict is None:
             return None
-        await self._host.approvals.decide(self.asked.call_id, verdict)
+        await self.host.approvals.decide(self.asked.call_id, verdict)
         return "Approved." if verdict.approved else "Rejected."
 
 

@@ -51,11 +51,8 @@ def explained(error: Exception) -> CliError | None:
     if isinstance(error, ToolError):
         return CliError(f"{error.type}: {error.message}", code=ExitCode.CALL_FAILED)
     if isinstance(error, AgentcoreError):
-        return CliError(str(error), code=_code_of(error))
+        from agentcore.store.state import StateLockedError
+
+        is_locked = isinstance(error, StateLockedError)
+        return CliError(str(error), code=ExitCode.UNREACHABLE if is_locked else ExitCode.USAGE)
     return None
-
-
-def _code_of(error: Exception) -> ExitCode:
-    from agentcore.store.state import StateLockedError
-
-    return ExitCode.UNREACHABLE if isinstance(error, StateLockedError) else ExitCode.USAGE

@@ -3,10 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Self
 
 from agentcore.cli.terminal.call_dialogue import CallDialogue
-from agentcore.cli.terminal.terminal import TERMINAL, ask_line, has_person
+from agentcore.cli.terminal.terminal import TERMINAL, ask_line
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.host import Host
 
@@ -25,11 +24,6 @@ class TerminalApprover:
         self._turn = asyncio.Lock()
         self.before: Callable[[ApprovalRequest], Awaitable[None]] | None = None
 
-    @classmethod
-    def if_there_is_a_terminal(cls, host: Host) -> Self | None:
-        """An approver where somebody can be asked; without one, calls end with `approval_required`."""
-        return cls(host) if has_person() else None
-
     async def __call__(self, request: ApprovalRequest) -> Verdict:
         """Ask about one call; an empty line, and no answer before it expires, is a no."""
         if self.before is not None:
@@ -38,7 +32,7 @@ class TerminalApprover:
             dialogue = CallDialogue(self._host, request)
             dialogue.show()
             while line := await self._line(dialogue):
-                verdict = await dialogue.answer(line)
+                verdict = await dialogue.verdict(line)
                 if verdict is not None:
                     return verdict
         return Verdict(False, TERMINAL)

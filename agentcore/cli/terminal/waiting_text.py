@@ -1,6 +1,5 @@
 """Changes of what is allowed, and clients that want to be paired, as a person has to see them before deciding."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from agentcore.cli.terminal.approval_text import diff_line
@@ -22,19 +21,17 @@ def change_text(change: PolicyChange, stream: Any = None) -> str:
         change: The change that waits.
         stream: Where it will be shown, for the colours.
     """
-    return "\n".join(_change_lines(change, stream))
-
-
-def _change_lines(change: PolicyChange, stream: Any) -> Iterator[str]:
-    proposal, principal = change.proposal, change.principal
-    yield "A change of what is allowed, or of what runs, needs your confirmation. Apply it only if you asked for it."
-    yield f"  changes    {all_visible(proposal.kind)} {all_visible(proposal.subject)}"
-    yield f"  asked by   {all_visible(principal.name)}"
-    for path in proposal.paths:
-        yield f"  part       {all_visible(path)}"
+    proposal = change.proposal
+    lines = [
+        "A change of what is allowed, or of what runs, needs your confirmation. Apply it only if you asked for it.",
+        f"  changes    {all_visible(proposal.kind)} {all_visible(proposal.subject)}",
+        f"  asked by   {all_visible(change.principal.name)}",
+        *(f"  part       {all_visible(path)}" for path in proposal.paths),
+    ]
     for file, text in proposal.diff:
-        yield f"  {all_visible(file)}"
-        yield from (diff_line(line, stream) for line in text.rstrip("\n").split("\n"))
+        lines.append(f"  {all_visible(file)}")
+        lines += (diff_line(line, stream) for line in text.rstrip("\n").split("\n"))
+    return "\n".join(lines)
 
 
 def pairing_text(pairing: Pairing) -> str:

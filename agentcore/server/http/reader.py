@@ -64,7 +64,8 @@ class BodyReader:
             return data
         try:
             async with asyncio.timeout(self._limits.body):
-                _encourage(request)
+                if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.transport is not None:
+                    request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")  # it waits to be asked (RFC 9110, 10.1.1)
                 return await self._collect(content, limit_bytes)
         except TimeoutError as exc:
             self._hits.add("body_timeout")
@@ -187,12 +188,6 @@ def _require_json(request: web.BaseRequest) -> None:
         f"the body must be application/json in UTF-8, and its Content-Type is {said[:100]!r}",
         headers={"Accept-Post": JSON},
     )
-
-
-def _encourage(request: web.BaseRequest) -> None:
-    """Ask for the body where the client waits to be asked (RFC 9110, 10.1.1)."""
-    if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.transport is not None:
-        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
 def _invalid_json(fault: JsonTextError) -> Refusal:

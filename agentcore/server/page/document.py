@@ -52,7 +52,7 @@ def policy(host: Host, addresses: Addresses, approval: Addresses | None, text: s
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'"],
         "media-src": ["'self'", "blob:"],
-        "connect-src": ["'self'", *addresses.socket_sources],
+        "connect-src": ["'self'", *sorted(origin.replace("http", "ws", 1) for origin in addresses.origins)],
         "manifest-src": ["'self'"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
