@@ -3,6 +3,7 @@
 from agentcore.chat.chat import Chat
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.limits import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
+from agentcore.chat.policy import explain_call, try_new_rule
 from agentcore.chat.session.live import Sink
 from agentcore.chat.settings import ChatSettings, ModelConfig
 from agentcore.chat.setup import ChatView, ModelSetup

@@ -57,7 +57,9 @@ class Dispatcher:
         self.connections: ConnectionFactory | None = None
         self._routes = ServerRoutes(routes)
         self._serves_modules = serves_modules
-        self.parts = replace(parts, connections=self._count_connections)
+        self.parts = replace(
+            parts, connections=lambda: 0 if self.connections is None else self.connections.open_connections
+        )
 
     async def answer(self, request: web.BaseRequest) -> Reply:
         """The answer to a request, whatever happens."""
@@ -86,9 +88,6 @@ class Dispatcher:
         self.parts.host.own_origins.declare("page", addresses.origins)
         gate = Gate(addresses, self.parts.gate.credentials, self.parts.hits)
         self.parts = replace(self.parts, addresses=addresses, gate=gate)
-
-    def _count_connections(self) -> int:
-        return 0 if self.connections is None else self.connections.open_connections
 
     async def _answer(self, request: web.BaseRequest) -> Reply:
         path, _, raw_query = request.raw_path.partition("?")

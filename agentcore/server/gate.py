@@ -167,9 +167,5 @@ def session_value(headers: CIMultiDictProxy[str]) -> str | None:
 
 def _cookies_named(name: str, header: str) -> list[str]:
     """Values of one cookie; another server of this machine may have set a second one of that name."""
-    values = []
-    for part in header.split(";"):
-        key, _, value = part.partition("=")
-        if key.strip() == name:
-            values.append(value.strip())
-    return values[:_COOKIES_LOOKED_AT]
+    pairs = (part.partition("=") for part in header.split(";"))
+    return [value.strip() for key, _, value in pairs if key.strip() == name][:_COOKIES_LOOKED_AT]

@@ -172,7 +172,9 @@ def _named(module: Module | type[Module]) -> Module:
     made = module() if isinstance(module, type) else module
     if made.name is None:
         # the instance's, for the class may be registered under several names
-        vars(made)["name"] = _entry_point_name(type(made)) or _snake_case(type(made).__name__)
+        cls = type(made)
+        in_snake_case = _CAPITAL.sub("_", cls.__name__.removesuffix("Module") or cls.__name__).lower()
+        vars(made)["name"] = _entry_point_name(cls) or in_snake_case
     return made
 
 
@@ -183,7 +185,3 @@ def _entry_point_name(cls: type[Module]) -> str | None:
         if point.attr == cls.__qualname__ and cls.__module__.split(".")[0] == point.module.split(".")[0]
     )
     return next(iter(names), None)
-
-
-def _snake_case(name: str) -> str:
-    return _CAPITAL.sub("_", name.removesuffix("Module") or name).lower()

@@ -90,12 +90,11 @@ def not_offered(name: str, offered: Collection[str]) -> ToolError:
 
 def _words(query: str) -> list[str]:
     """The words of a query; of a language without spaces, each two characters that stand together."""
-    found = _WORD.findall(query.lower())
-    return [word for run in found for word in ([run] if run.isascii() or len(run) == 1 else _pairs(run))]
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[start : start + 2] for start in range(len(run) - 1)]
+    found: list[str] = []
+    for run in _WORD.findall(query.lower()):
+        is_whole = run.isascii() or len(run) == 1
+        found += [run] if is_whole else (run[start : start + 2] for start in range(len(run) - 1))
+    return found
 
 
 def _score(tool: OfferedTool, words: Sequence[str]) -> int:

@@ -5,11 +5,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.chat import ChatSettings
-from agentcore.chat.session import agent_and_mode
+from agentcore import chat
 from agentcore.errors import ToolError
 from agentcore.host.host import Host
-from agentcore.host.review import Question, Trial, explain, try_rule
+from agentcore.host.review import Question, Trial
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -20,13 +19,7 @@ async def explain_call(host: Host, question: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ToolError: `invalid_body`, `agent_not_found`; or why the call could not run.
     """
-    asked = _read(Question, question)
-    settings = _settings(host)
-    if asked.agent_id is not None:
-        settings.agent(asked.agent_id)
-    agent_id, mode = await agent_and_mode(host.store.chats, settings, asked.session_id, asked.agent_id)
-    explanation = await explain(host.call_review, host.policy, asked, agent_id, asked.mode or mode)
-    return explanation.model_dump(by_alias=True)
+    return await chat.explain_call(host, _settings(host), _read(Question, question))
 
 
 async def try_new_rule(host: Host, trial: dict[str, Any]) -> dict[str, Any]:
@@ -35,19 +28,11 @@ async def try_new_rule(host: Host, trial: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ToolError: `invalid_body`.
     """
-    settings, chats = _settings(host), host.store.chats
-    result = await try_rule(
-        host.call_review,
-        host.policy,
-        host.store.record,
-        _read(Trial, trial),
-        lambda session: agent_and_mode(chats, settings, session),
-    )
-    return result.model_dump(by_alias=True)
+    return await chat.try_new_rule(host, _settings(host), _read(Trial, trial))
 
 
-def _settings(host: Host) -> ChatSettings:
-    return ChatSettings.read(host.config.models, host.config.agents, os.environ)
+def _settings(host: Host) -> chat.ChatSettings:
+    return chat.ChatSettings.read(host.config.models, host.config.agents, os.environ)
 
 
 def _read(model: type[Model], values: dict[str, Any]) -> Model:

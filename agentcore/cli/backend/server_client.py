@@ -54,11 +54,13 @@ class ServerClient:
         address: Its base URL.
         token: The API token.
         connect: Makes connections; None: they go to `address`.
+    Attributes:
+        address: The base URL, without a final slash.
     """
 
     def __init__(self, address: str, token: str, connect: Connect | None = None) -> None:
-        self._address, self._token = address.rstrip("/"), token
-        self._place = urlsplit(self._address)
+        self.address, self._token = address.rstrip("/"), token
+        self._place = urlsplit(self.address)
         self._connect: Connect = connect or self._dial
         self._look: Callable[[], None] = lambda: None
 
@@ -86,11 +88,6 @@ class ServerClient:
         client = cls(address, token.get_secret_value())
         client._look = lambda: _refuse_held(folder, info)
         return client
-
-    @property
-    def address(self) -> str:
-        """The base URL of the server."""
-        return self._address
 
     def get(self, path: str) -> Any:
         """The JSON value at a path.
@@ -156,7 +153,7 @@ class ServerClient:
     def _check_stream(self, response: http.client.HTTPResponse) -> None:
         if response.headers.get_content_type() != "text/event-stream":
             self._checked(response, self._read(response))
-            raise CliError(f"{self._address} is no agentcore server: it sent no events", code=ExitCode.UNREACHABLE)
+            raise CliError(f"{self.address} is no agentcore server: it sent no events", code=ExitCode.UNREACHABLE)
 
     def _dial(self, timeout_s: float) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self._place.scheme == "https" else http.client.HTTPConnection
@@ -189,7 +186,7 @@ class ServerClient:
         except (OSError, http.client.HTTPException) as exc:
             raise self._unreachable(exc) from exc
         if len(content) > ANSWER_BYTES:
-            raise CliError(f"the answer of {self._address} is larger than {ANSWER_BYTES} bytes")
+            raise CliError(f"the answer of {self.address} is larger than {ANSWER_BYTES} bytes")
         return content
 
     def _checked(self, response: http.client.HTTPResponse, content: bytes) -> bytes:
@@ -199,7 +196,7 @@ class ServerClient:
         message = error.get("message") or f"the server answered {response.status}"
         if response.status == http.client.UNAUTHORIZED and error.get("type") in (None, "unauthorized"):
             raise CliError(
-                f"the server at {self._address} refuses the token",
+                f"the server at {self.address} refuses the token",
                 hint=f"it was started with another {TOKEN_VARIABLE}; set the same here",
                 code=ExitCode.UNREACHABLE,
             )
@@ -209,7 +206,7 @@ class ServerClient:
         try:
             return json.loads(content)
         except ValueError as exc:
-            raise CliError(f"{self._address} did not answer with JSON", code=ExitCode.UNREACHABLE) from exc
+            raise CliError(f"{self.address} did not answer with JSON", code=ExitCode.UNREACHABLE) from exc
 
     def _events(self, response: http.client.HTTPResponse) -> Iterator[StreamEvent]:
         name, data = "message", []
@@ -235,7 +232,7 @@ class ServerClient:
     def _unreachable(self, error: Exception) -> CliError:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else type(error).__name__
         return CliError(
-            f"the server at {self._address} cannot be reached: {reason or type(error).__name__}",
+            f"the server at {self.address} cannot be reached: {reason or type(error).__name__}",
             hint="see whether its process still runs: agentcore doctor",
             code=ExitCode.UNREACHABLE,
         )

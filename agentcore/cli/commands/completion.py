@@ -65,18 +65,20 @@ def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> Non
     """Keep names of tools and arguments beside the state of an app.json: completing must not start a host."""
     from agentcore.store.state import locate_state_dir, write_private_file
 
-    text = json.dumps({tool["name"]: _remembered(tool) for tool in tools}).encode("ascii")
+    known = {
+        tool["name"]: {
+            "help": str(tool.get("description", "")).split("\n", 1)[0][:100],
+            "arguments": list(tool.get("input_schema", {}).get("properties", {})),
+        }
+        for tool in tools
+    }
+    text = json.dumps(known).encode("ascii")
     path = locate_state_dir(config_path) / _CACHE_NAME
     try:
         if not path.exists() or path.read_bytes() != text:
             write_private_file(path, text)
     except OSError:
         pass  # completion is a convenience: a full disk must not fail the command that ran
-
-
-def _remembered(tool: Mapping[str, Any]) -> dict[str, Any]:
-    first_line = str(tool.get("description", "")).split("\n", 1)[0]
-    return {"help": first_line[:100], "arguments": list(tool.get("input_schema", {}).get("properties", {}))}
 
 
 def _known_tools(ctx: click.Context) -> dict[str, Any]:

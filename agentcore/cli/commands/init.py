@@ -39,9 +39,6 @@ def init(folder: Path) -> None:
         ) from exc
     except OSError as exc:
         raise CliError(f"cannot write {path}: {exc.strerror}") from exc
-    click.echo(f"Wrote {path} with {_listed(names)}.")
+    listed = f"the installed modules: {', '.join(names)}" if names else "no modules, because none is installed"
+    click.echo(f"Wrote {path} with {listed}.")
     click.echo("Start the server with: agentcore serve --open")
-
-
-def _listed(names: list[str]) -> str:
-    return f"the installed modules: {', '.join(names)}" if names else "no modules, because none is installed"

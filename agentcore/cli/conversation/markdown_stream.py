@@ -103,13 +103,11 @@ class MarkdownStream:
                 shown.append(self._plain(marker[0]))
                 at = marker.end()
             else:
-                shown.append(self._emphasised(span))
+                code, strong = span.groups()
+                shown.append(click.style(code, fg="cyan") if code is not None else click.style(strong, bold=True))
                 at = span.end()
         shown.append(self._plain(line[at:]))
         return "".join(shown), ""
-
-    def _emphasised(self, span: re.Match[str]) -> str:
-        return click.style(span[1], fg="cyan") if span[1] is not None else click.style(span[2], bold=True)
 
     def _plain(self, text: str) -> str:
         return click.style(text, bold=True) if text and self._is_heading else text

@@ -13,7 +13,7 @@ from agentcore.rules import ApprovalMode
 
 
 class ChatSession:
-    """Writes to a session and shows what comes of it. `begin` or `go_on_with` comes first, `close` last.
+    """Writes to a session and shows what comes of it. `open` comes first, `close` last.
 
     Args:
         client: The way to the server.
@@ -52,17 +52,9 @@ class ChatSession:
         if options.session_id:
             await self.go_on_with(options.session_id)
         else:
-            await self.begin(options.agent)
+            await self.go_on_with(await self._client.create(options.agent))
         wanted = {"model": options.model, "agentId": options.agent, "mode": options.mode}
         await self.change({name: value for name, value in wanted.items() if value})
-
-    async def begin(self, agent: str) -> None:
-        """Begin a new session.
-
-        Raises:
-            CliError: There is no such agent.
-        """
-        await self.go_on_with(await self._client.create(agent))
 
     async def begin_alike(self) -> None:
         """Begin a new session with the agent and the model of this one.
@@ -71,7 +63,7 @@ class ChatSession:
             CliError: The server cannot be reached, or refuses.
         """
         model = self._session["model"]
-        await self.begin(self._session["agentId"])
+        await self.go_on_with(await self._client.create(self._session["agentId"]))
         await self.change({"model": model} if model else {})
 
     async def go_on_with(self, session_id: str) -> None:

@@ -127,18 +127,14 @@ class _Client:
         if typed is None:
             return None
         word, rest = typed
-        scopes = _scopes(rest) if word in _YES else []
+        words = set(rest.lower().replace(",", " ").split()) if word in _YES else set()
+        # none, where one of the words is none
+        scopes = [scope for scope in _SCOPES if scope in words] if words <= set(_SCOPES) else []
         if word in _YES and not scopes:
             say(f"Say what it may: one or more of {', '.join(_SCOPES)}.")
             return None
         self._host.pairings.decide(self.asked.pairing_id, scopes, TERMINAL)
         return f"Paired: it may {', '.join(scopes)}." if scopes else "Refused."
-
-
-def _scopes(text: str) -> list[KeyScope]:
-    """The scopes that were typed; none, where one of the words is none."""
-    words = set(text.lower().replace(",", " ").split())
-    return [scope for scope in _SCOPES if scope in words] if words <= set(_SCOPES) else []
 
 
 def _plain_word(proof: Proof, line: str, *, takes_rest: bool = False) -> tuple[str, str] | None:

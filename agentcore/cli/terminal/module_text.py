@@ -56,7 +56,8 @@ def module_row(module: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
 def print_outcome(module: Mapping[str, Any]) -> None:
     """Print what became of a module that was changed, with what is wrong although it runs."""
     problems = module["problems"]
-    print_text(f"{module['name']} {_verb(module)}." + (f" {module['reason']}" if module["reason"] else ""))
+    verb = "waits for a person" if state_of(module) == "waits" else f"is {module['state']}"
+    print_text(f"{module['name']} {verb}." + (f" {module['reason']}" if module["reason"] else ""))
     if module["pageAdditions"]:
         print_text(f"It adds to the page: {'; '.join(module['pageAdditions'])}")
     if problems:
@@ -101,10 +102,6 @@ def others_of(module: Mapping[str, Any]) -> Iterator[str]:
         said = f"{other['source']} {other['version']}".rstrip()
         state = "was refused" if other["isRefused"] else "waits for a person"
         yield f"{said} ({other['file']}) has the name too, and {state}: {other['command']}"
-
-
-def _verb(module: Mapping[str, Any]) -> str:
-    return "waits for a person" if state_of(module) == "waits" else f"is {module['state']}"
 
 
 def _version_before(module: Mapping[str, Any]) -> str:

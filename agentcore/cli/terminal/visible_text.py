@@ -73,11 +73,8 @@ def _is_hidden(character: str) -> bool:
     category = unicodedata.category(character)
     if category == "Zs":
         return character not in _PLAIN_SPACES
-    return category in _HIDDEN_CATEGORIES or character in _BLANK or _is_variation_selector(character)
-
-
-def _is_variation_selector(character: str) -> bool:
-    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+    is_variation_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+    return category in _HIDDEN_CATEGORIES or character in _BLANK or is_variation_selector
 
 
 def _named(character: str) -> str:

@@ -170,7 +170,9 @@ class EventStreams:
         while not reader.connection.writing_paused:
             missed = self._bus.since(reader.behind_since)
             if missed is None:
-                reader.stream.write(self._reset())
+                last_id = self._bus.last_id
+                told = {"id": last_id, "type": "events.reset", "time": time.time_ns() // 1_000_000}
+                reader.stream.write(frame("events.reset", json.dumps(told).encode(), last_id))
                 reader.behind_since = None
                 return
             if self._write_missed(reader, missed):
@@ -190,11 +192,6 @@ class EventStreams:
             reader.behind_since = None
         reader.stream.write(b"".join(parts))
         return reader.behind_since is None
-
-    def _reset(self) -> bytes:
-        last_id = self._bus.last_id
-        told = {"id": last_id, "type": "events.reset", "time": time.time_ns() // 1_000_000}
-        return frame("events.reset", json.dumps(told).encode(), last_id)
 
     def _drop(self, reader: _Reader) -> None:
         key = (reader.filter, reader.stream.is_chunked)

@@ -61,7 +61,10 @@ def parse_json(data: bytes) -> Any:
     if text.count("[") + text.count("{") > JSON_DEPTH:
         _refuse_depth(value)
     if "\\u" in text:
-        _refuse_surrogates(text, value)
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as exc:
+            raise _placed(text, "a \\u escape is half of a surrogate pair") from exc
     return value
 
 
@@ -93,13 +96,6 @@ def _refuse_depth(value: Any) -> None:
         if depth > JSON_DEPTH:
             raise _too_deep()
         level = [child for part in level for child in (part.values() if type(part) is dict else part)]
-
-
-def _refuse_surrogates(text: str, value: Any) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError as exc:
-        raise _placed(text, "a \\u escape is half of a surrogate pair") from exc
 
 
 def _placed(text: str, message: str) -> JsonTextError:

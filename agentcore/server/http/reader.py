@@ -37,7 +37,15 @@ class BodyReader:
                 return await asyncio.to_thread(parse_json, data)
             return parse_json(data)
         except JsonTextError as exc:
-            raise _invalid_json(exc) from exc
+            where = f" (line {exc.line}, column {exc.column})" if exc.line is not None else ""
+            raise Refusal(
+                HTTPStatus.BAD_REQUEST,
+                "invalid_json",
+                f"the body is not JSON: {exc.message}{where}",
+                line=exc.line,
+                column=exc.column,
+                offset=exc.offset,
+            ) from exc
 
     async def read_bytes(self, request: web.BaseRequest, limit_bytes: int = BODY_BYTES) -> bytes:
         """The bytes of a request's body.
@@ -187,16 +195,4 @@ def _require_json(request: web.BaseRequest) -> None:
         "unsupported_media_type",
         f"the body must be application/json in UTF-8, and its Content-Type is {said[:100]!r}",
         headers={"Accept-Post": JSON},
-    )
-
-
-def _invalid_json(fault: JsonTextError) -> Refusal:
-    where = f" (line {fault.line}, column {fault.column})" if fault.line is not None else ""
-    return Refusal(
-        HTTPStatus.BAD_REQUEST,
-        "invalid_json",
-        f"the body is not JSON: {fault.message}{where}",
-        line=fault.line,
-        column=fault.column,
-        offset=fault.offset,
     )

@@ -76,14 +76,10 @@ class Refusal(AgentcoreError):  # noqa: N818 - it is an answer more than a failu
     def answer(self) -> Answer:
         """The answer that says so."""
         error = {"type": self.type, "message": self.message, "context": self.context, "retryable": self.retryable}
-        return Answer(error_body(error), self.status, JSON, self.headers, closes=self.closes)
+        return Answer(to_json({"ok": False, "error": error}), self.status, JSON, self.headers, closes=self.closes)
 
 
 def answer_error(error: ToolError, headers: Mapping[str, str] | None = None) -> Answer:
     """The answer to a request that ended with an error which is no result of a call."""
-    return Answer(error_body(error.to_json()), _STATUS.get(error.type, HTTPStatus.BAD_REQUEST), JSON, headers)
-
-
-def error_body(error: Mapping[str, object]) -> bytes:
-    """`{"ok": false, "error": …}` as JSON text."""
-    return to_json({"ok": False, "error": error})
+    body = to_json({"ok": False, "error": error.to_json()})
+    return Answer(body, _STATUS.get(error.type, HTTPStatus.BAD_REQUEST), JSON, headers)

@@ -30,6 +30,7 @@ _OF_THE_CONNECTION = frozenset(
 )
 _FIXED = frozenset(name.lower() for name in SECURITY_HEADERS) - _REPLACEABLE
 _WITHOUT_BODY = frozenset((HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED))
+_STATUSES = frozenset(HTTPStatus)
 _LARGE_BYTES = 64 * 1024
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _HTTP_1_1 = (1, 1)
@@ -55,7 +56,8 @@ def _head_bytes(status: int, content_type: str, extra: tuple[tuple[str, str], ..
             headers[name] = value
     if content_type:
         headers["Content-Type"] = content_type
-    lines = [f"HTTP/1.1 {status} {_phrase(status)}", *(f"{name}: {value}" for name, value in headers.items())]
+    phrase = HTTPStatus(status).phrase if status in _STATUSES else "Status"
+    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
     if any(map(_CONTROLS.search, lines)):
         raise ValueError("a header holds a control character")
     return ("\r\n".join(lines) + "\r\n").encode("utf-8", "backslashreplace")
@@ -152,13 +154,6 @@ def _date() -> bytes:
     if now != _date_second:
         _date_second, _date_bytes = now, formatdate(now, usegmt=True).encode("ascii")
     return _date_bytes
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "Status"
 
 
 _JSON_OK = head_bytes(HTTPStatus.OK, JSON)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -79,7 +80,7 @@ async def _request(exchange: Exchange, route: ModuleRoute, path_values: dict[str
         method=exchange.request.method,
         path=exchange.path,
         path_values=path_values,
-        query=_query(exchange, route),
+        query=validate_query(route.query, exchange.raw_query) if route.query else parse_query(exchange.raw_query),
         headers={
             name.lower(): value for name, value in exchange.request.headers.items() if name.lower() not in _CREDENTIALS
         },
@@ -87,12 +88,6 @@ async def _request(exchange: Exchange, route: ModuleRoute, path_values: dict[str
         principal=principal,
         page_session=principal.id if principal.kind == "page" else None,
     )
-
-
-def _query(exchange: Exchange, route: ModuleRoute) -> Any:
-    if route.query is not None:
-        return validate_query(route.query, exchange.raw_query)
-    return parse_query(exchange.raw_query)
 
 
 async def _body(exchange: Exchange, route: ModuleRoute) -> Any:
@@ -126,7 +121,6 @@ async def _run(
     route.enders.add(end)
     if limit_s is None:
         exchange.parts.streams.add(end)
-    if limit_s is None:
         exchange.connection.on_lost = lambda: contained.cut_at(
             loop.time() + _LEAVE_SECONDS, ConnectionResetError("the client has gone")
         )
@@ -193,17 +187,7 @@ async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) ->
 async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web.WebSocketResponse:
     control = exchange.parts.live_control
     socket = await ModuleSocket.open(exchange, lambda message: control.refusal(exchange.principal, route, message))
-    talk = Request(
-        request.method,
-        request.path,
-        request.path_values,
-        request.query,
-        request.headers,
-        None,
-        request.principal,
-        request.page_session,
-        socket,
-    )
+    talk = replace(request, body=None, socket=socket)
 
     async def handle() -> None:
         await route.handler(talk)

@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.chat.session import agent_and_mode
+from agentcore import chat
 from agentcore.encoding import to_json
-from agentcore.host.review import Explanation, Question, Trial, TrialResult, explain, try_rule
+from agentcore.host.review import Explanation, Question, Trial, TrialResult
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
@@ -20,27 +20,12 @@ class Grants(BaseModel, defer_build=True):
 
 async def explain_call(exchange: Exchange) -> Answer:
     """Send what the policy would say of a call."""
-    question: Question = exchange.body
-    chats, settings = exchange.host.store.chats, exchange.parts.chat.setup.settings
-    if question.agent_id is not None:
-        settings.agent(question.agent_id)
-    agent_id, mode = await agent_and_mode(chats, settings, question.session_id, question.agent_id)
-    host = exchange.host
-    explanation = await explain(host.call_review, host.policy, question, agent_id, question.mode or mode)
-    return Answer(to_json(explanation.model_dump(by_alias=True)))
+    return Answer(to_json(await chat.explain_call(exchange.host, exchange.parts.chat.setup.settings, exchange.body)))
 
 
 async def try_new_rule(exchange: Exchange) -> Answer:
     """Send which recorded calls a rule would change."""
-    host, settings = exchange.host, exchange.parts.chat.setup.settings
-    result = await try_rule(
-        host.call_review,
-        host.policy,
-        host.store.record,
-        exchange.body,
-        lambda session: agent_and_mode(host.store.chats, settings, session),
-    )
-    return Answer(to_json(result.model_dump(by_alias=True)))
+    return Answer(to_json(await chat.try_new_rule(exchange.host, exchange.parts.chat.setup.settings, exchange.body)))
 
 
 async def list_grants(exchange: Exchange) -> Answer:

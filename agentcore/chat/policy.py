@@ -1,0 +1,35 @@
+"""What the policy says of calls, by the agents and modes of their sessions."""
+
+from typing import Any
+
+from agentcore.chat.session.mode import agent_and_mode
+from agentcore.chat.settings import ChatSettings
+from agentcore.host import Host
+from agentcore.host.review import Question, Trial, explain, try_rule
+
+
+async def explain_call(host: Host, settings: ChatSettings, question: Question) -> dict[str, Any]:
+    """What would become of a call, as JSON values (`Explanation`).
+
+    Raises:
+        ToolError: `agent_not_found`; or why the call could not run.
+    """
+    if question.agent_id is not None:
+        settings.agent(question.agent_id)
+    chats = host.store.chats
+    agent_id, mode = await agent_and_mode(chats, settings, question.session_id, question.agent_id)
+    explanation = await explain(host.call_review, host.policy, question, agent_id, question.mode or mode)
+    return explanation.model_dump(by_alias=True)
+
+
+async def try_new_rule(host: Host, settings: ChatSettings, trial: Trial) -> dict[str, Any]:
+    """Which recorded calls a rule would change, as JSON values (`TrialResult`)."""
+    store = host.store
+    result = await try_rule(
+        host.call_review,
+        host.policy,
+        store.record,
+        trial,
+        lambda session: agent_and_mode(store.chats, settings, session),
+    )
+    return result.model_dump(by_alias=True)
