@@ -56,11 +56,3 @@ async def test_broken_database_is_kept_with_its_artifacts_and_the_new_record_tel
         assert (notice.row.outcome, notice.row.arguments) == ("database_broken", f'{{"kept_as": "{broken.name}"}}')
         assert (broken.parent / f"{broken.stem}-artifacts" / link.artifact_id).read_bytes() == b"kept"
         assert (await store.record.verify()).is_intact
-
-
-async def test_names_are_found_in_the_package() -> None:
-    import agentcore.store
-
-    assert {getattr(agentcore.store, name).__name__ for name in agentcore.store.__all__} == set(agentcore.store.__all__)
-    with pytest.raises(AttributeError, match="nothing"):
-        agentcore.store.nothing  # noqa: B018

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 from agentcore.cli.terminal.exits import CliError, ExitCode
-from agentcore.store.state import TOKEN_VARIABLE, ServerInfo, read_loop_report, read_token
+from agentcore.store.state import TOKEN_VARIABLE, LoopReport, ServerInfo, read_loop_report, read_token
 from agentcore.valid_text import valid_text, with_valid_text
 
 ANSWER_SECONDS = 60.0
@@ -22,6 +23,9 @@ STREAM_SILENCE_SECONDS = 60.0
 
 ANSWER_BYTES = 64 * 1024 * 1024
 """Bound of one answer."""
+
+_GUARD_SECONDS = 2.0
+"""How old the word of the guard about a server that is held can be, and more."""
 
 
 class StreamEvent(NamedTuple):
@@ -275,13 +279,24 @@ def _refuse_held(folder: Path, info: ServerInfo) -> None:
     Raises:
         CliError: Code of a module holds it.
     """
-    report = read_loop_report(folder)
-    if report is not None and report.pid == info.pid and not report.ended:
+    report, end = _held(folder, info), time.monotonic() + _GUARD_SECONDS
+    while (seen := report) is not None and time.monotonic() < end:
+        # it is as old as the guard's last look: while the server is held it grows, and else it is taken away
+        time.sleep(0.05)
+        report = _held(folder, info)
+        if report is not None and report.held_s != seen.held_s:
+            break
+    if report is not None:
         raise CliError(
             f"the server, process {info.pid}, does not answer: {report}",
             hint=f"it is ended after {report.limit_s:g} s (limits.loop_blocked_max), or sooner with: kill {info.pid}",
             code=ExitCode.UNREACHABLE,
         )
+
+
+def _held(folder: Path, info: ServerInfo) -> LoopReport | None:
+    report = read_loop_report(folder)
+    return None if report is None or report.pid != info.pid or report.ended else report
 
 
 def _error_of(content: bytes) -> dict[str, Any]:

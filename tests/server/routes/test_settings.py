@@ -444,9 +444,10 @@ async def test_diff_hides_a_secret_that_is_set(tmp_path):
 
 
 def _record_of(module: Module) -> Any:
+    from agentcore.host.modules.manifest import Manifest
     from agentcore.host.modules.record import ModuleRecord
 
-    return ModuleRecord("weather", plugin=module, config_key="weather", settings_model=module.Settings)
+    return ModuleRecord("weather", plugin=module, manifest=Manifest(config_key="weather", settings=module.Settings))
 
 
 async def test_models_and_programs_without_the_right_are_refused(server):
