@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agentcore.chat.limits import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
+from agentcore.chat.bounds import CLIENT_PATTERNS, CLIENT_SCHEMAS_BYTES
 from agentcore.errors import ToolError
 from agentcore.host.modules import Validate, check_cost, compile_schema, invalid_arguments
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.api import Principal
-from agentcore.chat.limits import TITLE_CHARS
+from agentcore.approval_rules import ApprovalMode
+from agentcore.chat.bounds import TITLE_CHARS
 from agentcore.chat.session import transcript
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import (
@@ -25,7 +26,6 @@ from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
 from agentcore.host.event_types import ENVELOPE
 from agentcore.host.policy import owner_of
-from agentcore.rules import ApprovalMode
 from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
-from agentcore.chat.limits import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
-from agentcore.chat.model.provider import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
+from agentcore.approval_rules import ApprovalMode
+from agentcore.chat.bounds import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
+from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.errors import ToolError
-from agentcore.rules import ApprovalMode
 
 
 class _Settings(BaseModel, defer_build=True):

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr
 
+from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.model.local_servers import PLACES, LocalServer, look
-from agentcore.chat.model.provider import PROVIDERS, ProviderName
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
 from agentcore.chat.model.provider_models import ask_for_models
+from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
-from agentcore.rules import ApprovalMode
 
 MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
 

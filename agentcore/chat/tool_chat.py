@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 
 from agentcore.api import ChatSession
-from agentcore.chat.limits import ASK_SECONDS
+from agentcore.chat.bounds import ASK_SECONDS
 from agentcore.chat.session.live import LiveSession
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.tool_session import ToolSession

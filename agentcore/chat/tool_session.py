@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentcore.chat.limits import TODOS, TODOS_BYTES
+from agentcore.chat.bounds import TODOS, TODOS_BYTES
 from agentcore.chat.session import transcript
 from agentcore.chat.session.live import LiveSession
 from agentcore.chat.texts import Locale, text

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
+from agentcore.chat.bounds import CLIENT_TOOLS
 from agentcore.chat.client_tools import check_schemas
-from agentcore.chat.limits import CLIENT_TOOLS
 from agentcore.errors import ToolError
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 from pydantic import PrivateAttr, ValidationError
 
+from agentcore.config.app_json import AppDocument, beside
 from agentcore.config.environment import Variable, merge_variables, read_variables
 from agentcore.config.errors import ConfigError
 from agentcore.config.file import ConfigFile, set_value
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Layers, Origin, Origins
-from agentcore.config.model import AppDocument, beside
 from agentcore.config.problems import problems_of
 
 DEFAULT_FILE = Path("app.json")

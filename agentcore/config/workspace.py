@@ -6,9 +6,9 @@ from itertools import combinations
 from pathlib import Path
 
 from agentcore.config.app_config import AppConfig
+from agentcore.config.app_json import WorkspaceConfig, beside
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
-from agentcore.config.model import WorkspaceConfig, beside
 from agentcore.config.settings_of_modules import settings_folder
 
 _ROOTS: JsonPath = ("workspace", "roots")

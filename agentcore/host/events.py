@@ -8,9 +8,9 @@ from typing import Any
 
 import structlog
 
+from agentcore.bounds import EVENTS_KEPT
 from agentcore.encoding import to_json
 from agentcore.host.containment.foreign_error import log_failure
-from agentcore.limits import EVENTS_KEPT
 
 log = structlog.get_logger(__name__)
 

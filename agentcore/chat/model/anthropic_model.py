@@ -4,7 +4,7 @@ from anthropic import AsyncAnthropic
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 
-from agentcore.chat.model.provider import ANTHROPIC
+from agentcore.chat.model.providers import ANTHROPIC
 from agentcore.chat.settings import ModelChoice
 
 

@@ -22,9 +22,9 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
-from agentcore.chat.model.offer import OfferedTool
-from agentcore.chat.model.provider import PROVIDERS
+from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import tell_failure
+from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError

@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any, NoReturn
 
-from agentcore.chat.limits import ARGUMENTS_CHARS, ARGUMENTS_DEPTH
+from agentcore.chat.bounds import ARGUMENTS_CHARS, ARGUMENTS_DEPTH
 from agentcore.errors import ToolError
 from agentcore.valid_text import with_valid_text
 

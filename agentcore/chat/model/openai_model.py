@@ -4,7 +4,7 @@ from openai import AsyncOpenAI
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from agentcore.chat.model.provider import OPENAI
+from agentcore.chat.model.providers import OPENAI
 from agentcore.chat.settings import ModelChoice
 
 

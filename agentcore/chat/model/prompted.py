@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from agentcore.chat.limits import CALLS_IN_A_TURN
+from agentcore.chat.bounds import CALLS_IN_A_TURN
 from agentcore.chat.model.model_json import decode, decode_at
 
 _OPENING = re.compile(r'\{\s{0,64}"tool_call"')

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
-from agentcore.chat.model.provider import PROVIDERS, ProviderName
+from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 from agentcore.store.state import read_private_file, write_private_file
 

@@ -6,7 +6,7 @@ from http import HTTPStatus
 import aiohttp
 from pydantic import SecretStr
 
-from agentcore.chat.model.provider import PROVIDERS, ProviderName
+from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text
 

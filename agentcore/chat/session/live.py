@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.session.questions import Questions
-from agentcore.rules import ApprovalMode
 
 Sink = Callable[[str, Mapping[str, Any]], None]
 """Takes an event's id on the bus, and its payload on the wire of the chat. Never waits, never fails."""

@@ -1,7 +1,7 @@
 """The agent and the approval mode of a session, as the policy needs them."""
 
+from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.settings import ChatSettings
-from agentcore.rules import ApprovalMode
 from agentcore.store.chat import ChatStore
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from agentcore.rules import ApprovalMode
+from agentcore.approval_rules import ApprovalMode
 
 CallState = Literal["new", "waiting", "running", "done", "rejected", "failed", "interrupted", "cancelled"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
 from agentcore.chat.model.engine import Engine
-from agentcore.chat.model.offer import OfferedTool
+from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.prompted import Holder, parse_written
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from agentcore.chat.limits import PAGE_BYTES
-from agentcore.chat.model.offer import OfferedTool
+from agentcore.chat.bounds import PAGE_BYTES
+from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.texts import Locale, text
 from agentcore.chat.turn.tool_output import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api import Principal
-from agentcore.chat.limits import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
+from agentcore.chat.bounds import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
 from agentcore.chat.model.engine import Engine
 from agentcore.chat.model.model_json import read_arguments
-from agentcore.chat.model.offer import OfferedTool, offer, valid_name
+from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
 from agentcore.chat.session import transcript
 from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream

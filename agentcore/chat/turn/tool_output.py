@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from agentcore.api import ArtifactLink, Image, Text
-from agentcore.chat.limits import EDITED_BYTES, MODEL_BYTES
+from agentcore.chat.bounds import EDITED_BYTES, MODEL_BYTES
 from agentcore.chat.texts import Locale, text
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from agentcore.chat.limits import FOUND_TOOLS, FOUND_TOOLS_KEPT, OFFERED_TOOLS
-from agentcore.chat.model.offer import OfferedTool
+from agentcore.chat.bounds import FOUND_TOOLS, FOUND_TOOLS_KEPT, OFFERED_TOOLS
+from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.texts import Locale, text
 from agentcore.errors import ToolError
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
+from agentcore.chat.bounds import CALLS_IN_A_TURN, TITLE_CHARS
 from agentcore.chat.client_tools import ClientArguments
-from agentcore.chat.limits import CALLS_IN_A_TURN, TITLE_CHARS
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
-from agentcore.chat.model.offer import OfferedTool, offer, valid_name
+from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.texts import text

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import click
 
+from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.arguments import parse_arguments, schema_of
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.prompt_line import PromptLine
@@ -16,7 +17,6 @@ from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table
 from agentcore.cli.terminal.terminal import confirmed
 from agentcore.host.policy import is_looser
-from agentcore.rules import ApprovalMode
 
 _HELP = """\
   /help                  show this

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.conversation.client import ChatClient, SessionOptions
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.conversation.own_call import OwnCall
 from agentcore.cli.conversation.turn import ChatTurn, TurnEnd
 from agentcore.cli.conversation.view import ChatView, TerminalView
 from agentcore.cli.terminal.exits import CliError
-from agentcore.rules import ApprovalMode
 
 
 class ChatSession:

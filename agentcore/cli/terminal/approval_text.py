@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from agentcore.approval_rules import touched
 from agentcore.cli.terminal.output import painted
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.policy import GrantOffer
-from agentcore.rules import touched
 
 _INDENT = "    "
 

@@ -1,9 +1,9 @@
 """Who may approve a call over the network."""
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
+from agentcore.approval_rules.call_facts import effects_of
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import authorise, reach
-from agentcore.rules.call_facts import effects_of
 
 _NEEDS_SANDBOX = frozenset(("execute", "dangerous"))
 

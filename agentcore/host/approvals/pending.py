@@ -5,9 +5,9 @@ import time
 from collections.abc import MutableMapping
 
 from agentcore.api import ToolDefinition
+from agentcore.bounds import EDITS_KEPT
 from agentcore.errors import ToolError
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
-from agentcore.limits import EDITS_KEPT
 from agentcore.store.approvals.store import ApprovalStore
 
 

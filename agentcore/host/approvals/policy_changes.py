@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from agentcore.api import Principal
+from agentcore.bounds import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
-from agentcore.limits import APPROVAL_SECONDS, POLICY_CHANGES_WAITING
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import notice
 

@@ -6,6 +6,7 @@ from functools import partial
 import structlog
 
 from agentcore.api import ToolDefinition
+from agentcore.bounds import APPROVAL_SECONDS, APPROVALS_WAITING
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval, now_ms
 from agentcore.host.approvals.request import ApprovalRequest, Approver, Verdict
@@ -14,7 +15,6 @@ from agentcore.host.events import EventBus
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.grants import grant_row
 from agentcore.host.policy.offers import host_offers
-from agentcore.limits import APPROVAL_SECONDS, APPROVALS_WAITING
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
 from agentcore.store.record import CallRow
 from agentcore.store.state.errors import RecordWriteError

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.host.policy.grants import GrantOffer
-from agentcore.rules.call_facts import CallFacts
-from agentcore.rules.decisions import ApprovalMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from agentcore.api import CallPreview, Principal, Resource, ToolResult
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval
 from agentcore.host.containment.containment import Contained
-from agentcore.host.modules.record import RegisteredTool
+from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision
-from agentcore.rules.decisions import ApprovalMode
 from agentcore.store.record import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection
 
 from agentcore.api import Principal
-from agentcore.config.model import LimitsConfig
+from agentcore.config.app_json import LimitsConfig
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.queue import ApprovalQueue

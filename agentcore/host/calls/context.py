@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from agentcore.api import ArtifactLink, ChatSession, Principal, Resource, ToolResult
+from agentcore.bounds import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
@@ -19,7 +20,6 @@ from agentcore.host.containment.ownership import OWNER
 from agentcore.host.containment.plain_values import plain_text
 from agentcore.host.events import EventBus
 from agentcore.host.resources.registry import ResourceRegistry
-from agentcore.limits import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 

@@ -5,6 +5,7 @@ import os
 import time
 from typing import Any
 
+from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.pending import PendingApproval
@@ -16,7 +17,6 @@ from agentcore.host.policy.approval_policy import OWN_CALL, ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.policy.offers import offers_for
 from agentcore.net.url_pattern import host_of
-from agentcore.rules.call_facts import CallFacts
 
 
 class Permission:

@@ -4,15 +4,15 @@ import hashlib
 from typing import Any
 
 from agentcore.api import CallPreview, Resource, ResourceUse
+from agentcore.bounds import ARGUMENTS_RECORDED_CHARS
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, PreparedCall
 from agentcore.host.calls.context import CallContext, CallServices
 from agentcore.host.calls.errors import unreachable
 from agentcore.host.calls.preview import preview_call
-from agentcore.host.modules.record import RegisteredTool
+from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.tool_registry import ToolRegistry
-from agentcore.limits import ARGUMENTS_RECORDED_CHARS
 from agentcore.secrets import masked_json
 
 

@@ -7,13 +7,13 @@ from typing import Any, cast
 import structlog
 
 from agentcore.api.definition import EFFECTS, CallPreview, Effect
+from agentcore.bounds import PREVIEW_SECONDS
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, PreparedCall
 from agentcore.host.calls.context import CallContext
 from agentcore.host.calls.errors import read_error
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure, type_name
-from agentcore.limits import PREVIEW_SECONDS
 
 log = structlog.get_logger(__name__)
 

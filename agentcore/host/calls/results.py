@@ -9,10 +9,10 @@ from pydantic import BaseModel
 
 from agentcore.api import Artifacts
 from agentcore.api.result import ArtifactLink, ContentBlock, Image, Text, ToolResult
+from agentcore.bounds import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import text_of, type_name
 from agentcore.host.containment.plain_values import plain_text
-from agentcore.limits import IMAGE_BYTES, RESULT_BYTES, RESULT_HEAD_CHARS
 from agentcore.valid_text import with_valid_text
 
 _BLOCKS = (Text, Image, ArtifactLink)

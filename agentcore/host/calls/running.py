@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agentcore.api import ToolResult
-from agentcore.config.model import LimitsConfig
+from agentcore.config.app_json import LimitsConfig
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.request import ApprovalRequest

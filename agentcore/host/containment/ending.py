@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import structlog
 
-from agentcore.limits import CANCEL_GRACE_SECONDS, EXIT_SECONDS
+from agentcore.bounds import CANCEL_GRACE_SECONDS, EXIT_SECONDS
 from agentcore.supervision.descendants import below, kill_all_below
 
 log = structlog.get_logger(__name__)

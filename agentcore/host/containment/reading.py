@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.plain_values import NotPlainError, plain
-from agentcore.limits import TEXT_READ_CHARS
 
 _SHOWN_CHARS = 80
 _SHOWN_BITS = 256

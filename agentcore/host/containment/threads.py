@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from agentcore.limits import WORKER_THREADS
+from agentcore.bounds import WORKER_THREADS
 
 P = ParamSpec("P")
 T = TypeVar("T")

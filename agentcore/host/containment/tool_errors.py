@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
+from agentcore.bounds import ERROR_CHARS
 from agentcore.errors import ToolError
 from agentcore.host.containment.foreign_error import attributes_of, text_of, type_name
 from agentcore.host.containment.plain_values import plain_text, shown
-from agentcore.limits import ERROR_CHARS
 
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from agentcore.config.model import MODULE_NAME
+from agentcore.config.app_json import MODULE_NAME
 from agentcore.errors import AgentcoreError
 from agentcore.host.discovery.code import TakenCode
 from agentcore.host.discovery.installed import InstalledModule, installed_entries, rescan, take_distribution

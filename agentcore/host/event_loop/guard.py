@@ -29,7 +29,7 @@ from agentcore.supervision.memory import shared_memory
 from agentcore.supervision.server_threads import SHOW_STACK
 
 if TYPE_CHECKING:
-    from agentcore.host.modules.record import ModuleRecord
+    from agentcore.host.modules.module_record import ModuleRecord
 
 log = structlog.get_logger(__name__)
 

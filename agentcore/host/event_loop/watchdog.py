@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from agentcore.bounds import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
 from agentcore.host.containment.ownership import owner_of_task
 from agentcore.host.containment.threads import WorkerThread
 from agentcore.host.event_loop.clock import LoopClock
 from agentcore.host.event_loop.guard import LoopGuard
-from agentcore.limits import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
 from agentcore.supervision.holder import Frame, Holder, holder_of
 
 if TYPE_CHECKING:
-    from agentcore.host.modules.record import ModuleRecord
+    from agentcore.host.modules.module_record import ModuleRecord
 
 log = structlog.get_logger(__name__)
 

@@ -15,6 +15,7 @@ import pydantic_core
 
 from agentcore.api.definition import EFFECTS, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.module import RESERVED
+from agentcore.bounds import DEFINITION_BYTES, TOOL_SECONDS_MAX
 from agentcore.host.containment.reading import (
     WrongValueError,
     read_flag,
@@ -25,7 +26,6 @@ from agentcore.host.containment.reading import (
     read_texts,
 )
 from agentcore.host.modules.tool_registry import RESERVED_NAMES
-from agentcore.limits import DEFINITION_BYTES, TOOL_SECONDS_MAX
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")

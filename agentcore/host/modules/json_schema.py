@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agentcore.limits import SCHEMA_DEPTH, SCHEMA_NODES, SCHEMA_PATTERN_BYTES, VALIDATION_ERRORS
+from agentcore.bounds import SCHEMA_DEPTH, SCHEMA_NODES, SCHEMA_PATTERN_BYTES, VALIDATION_ERRORS
 
 Validate = Callable[[Any], list[dict[str, str]]]
 """Gives what is wrong with a value, as `{path, message}`; nothing: all is right."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.host.containment.containment import is_abandoned
 from agentcore.host.containment.ownership import (
     children_of,
@@ -22,7 +23,6 @@ from agentcore.host.containment.ownership import (
     owner_of_thread,
 )
 from agentcore.host.containment.threads import WorkerThread
-from agentcore.limits import CANCEL_GRACE_SECONDS
 from agentcore.store.state import StateDir
 from agentcore.supervision.descendants import below, birth_of, send_to
 

@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from agentcore.api import Module
+from agentcore.bounds import HOOK_SECONDS, LEFTOVERS_NAMED
 from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
 from agentcore.config.settings_of_modules import module_settings, validate_settings
@@ -20,12 +21,11 @@ from agentcore.host.discovery.installed import InstalledModule
 from agentcore.host.discovery.requirements import check_requirements
 from agentcore.host.modules import loader
 from agentcore.host.modules.leftovers import Surroundings, clear_up
-from agentcore.host.modules.record import ModuleRecord, ModuleState
+from agentcore.host.modules.module_record import ModuleRecord, ModuleState
 from agentcore.host.modules.runtime import HostServices, ModuleRuntime
 from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.modules.traceback import end_of_traceback, failure_text
-from agentcore.limits import HOOK_SECONDS, LEFTOVERS_NAMED
 
 log = structlog.get_logger(__name__)
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.api.module import Module, tool_faults
+from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
 from agentcore.host.discovery.finding import Found
 from agentcore.host.modules.components import read_component
 from agentcore.host.modules.definitions import read_definition
 from agentcore.host.modules.manifest import read_manifest
-from agentcore.host.modules.record import LoadedCode, ModuleRecord, RegisteredTool
+from agentcore.host.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
 from agentcore.host.modules.tool_registry import prepare
-from agentcore.limits import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
 
 
 async def load(found: Found) -> LoadedCode:

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.api import Module
-from agentcore.config.model import MODULE_NAME
+from agentcore.bounds import INIT_SECONDS_MAX
+from agentcore.config.app_json import MODULE_NAME
 from agentcore.host.containment.reading import (
     WrongValueError,
     read_flag,
@@ -19,7 +20,6 @@ from agentcore.host.containment.reading import (
     read_title,
 )
 from agentcore.host.modules.hooks import implementations
-from agentcore.limits import INIT_SECONDS_MAX
 
 _NAME = re.compile(MODULE_NAME)
 _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")

@@ -17,7 +17,7 @@ from agentcore.host.discovery.finding import (
 )
 from agentcore.host.discovery.installed import rescan
 from agentcore.host.modules.lifecycle import Lifecycle
-from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.reloading import Reload
 from agentcore.host.modules.source_choice import SourceChoice
 from agentcore.host.modules.tool_registry import ToolRegistry

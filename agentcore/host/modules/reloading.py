@@ -14,7 +14,7 @@ from agentcore.errors import AgentcoreError
 from agentcore.host.discovery.code import TakenCode
 from agentcore.host.discovery.finding import ModuleNotChosen, take_out
 from agentcore.host.modules.lifecycle import Lifecycle
-from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.traceback import end_of_traceback, failure_text
 
 log = structlog.get_logger(__name__)

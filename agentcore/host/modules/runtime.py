@@ -10,16 +10,16 @@ import pydantic_core
 from pydantic import BaseModel
 
 from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.config.app_config import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.host.event_types import OWN_TOPICS
 from agentcore.host.events import Event, EventBus
-from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.modules.routes import RouteTable
 from agentcore.host.resources.module_resources import ModuleResources
 from agentcore.host.resources.registry import ResourceRegistry
-from agentcore.limits import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
 from agentcore.store.record import Record

@@ -9,7 +9,7 @@ import pydantic_core
 
 from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
-from agentcore.host.modules.record import ModuleRecord, RegisteredTool, ToolFormat
+from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator
 
 RESERVED_NAMES = frozenset(("find_tools",))

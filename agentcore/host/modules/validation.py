@@ -8,10 +8,10 @@ import pydantic_core
 from pydantic import ValidationError
 
 from agentcore.api import ToolDefinition
+from agentcore.bounds import VALIDATION_ERRORS
 from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.containment.tool_errors import plain_error
 from agentcore.host.modules.json_schema import compile_schema, path_of
-from agentcore.limits import VALIDATION_ERRORS
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]
 CheckResult = Callable[[bytes], None]

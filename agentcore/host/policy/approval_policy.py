@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentcore.api import CallPreview, Effect, Principal
-from agentcore.config.model import ApprovalRule, ApprovalsConfig
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.criteria import Criteria, Url
+from agentcore.approval_rules.decisions import DecisionKind
+from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import PERSONS, Decision
 from agentcore.host.policy.grants import Grants
 from agentcore.host.policy.untrusted_sources import UntrustedSources, source_row
 from agentcore.net.url_pattern import origin_of
-from agentcore.rules.call_facts import CallFacts
-from agentcore.rules.criteria import Criteria, Url
-from agentcore.rules.decisions import DecisionKind
 from agentcore.store.approvals.store import ApprovalStore
 
 _READ: frozenset[Effect] = frozenset(("read",))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentcore.api.context import KeyScope, Principal
+from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.errors import ToolError
-from agentcore.rules.decisions import ApprovalMode, DecisionKind
 
 Action = Literal[
     "identify",

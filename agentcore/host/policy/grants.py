@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentcore.api.context import PrincipalKind
-from agentcore.rules.call_facts import CallFacts
-from agentcore.rules.criteria import Criteria, Patterns
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.criteria import Criteria, Patterns
 from agentcore.store.approvals.rows import GrantRow
 
 GrantScope = Literal["session", "always"]

@@ -1,10 +1,10 @@
 """What a person may allow for later along with one call, from narrow to wide; each says in full what it means."""
 
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.criteria import Url, offered
 from agentcore.host.policy.authority import PERSONS, Decision
 from agentcore.host.policy.grants import GrantOffer, GrantScope
 from agentcore.net.url_pattern import origin_of
-from agentcore.rules.call_facts import CallFacts
-from agentcore.rules.criteria import Url, offered
 
 _SCOPES: tuple[GrantScope, ...] = ("session", "always")
 

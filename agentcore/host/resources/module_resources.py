@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.host.containment.plain_values import plain_text
 from agentcore.host.containment.reading import WrongValueError, read_flag, read_mapping, read_text
 from agentcore.host.resources.registry import OnRelease, ResourceRegistry
-from agentcore.limits import TEXT_READ_CHARS
 
 _TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 

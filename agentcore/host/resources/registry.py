@@ -14,13 +14,13 @@ import structlog
 
 from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.bounds import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
 from agentcore.host.event_types import NOT_KEPT
 from agentcore.host.events import EventBus
-from agentcore.limits import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)

@@ -15,11 +15,11 @@ from typing import Any
 import structlog
 
 from agentcore.api import Image, Resource
+from agentcore.bounds import CLOSED_TABS
 from agentcore.errors import ToolError
 from agentcore.host.events import Event, EventBus
 from agentcore.host.resources.last_seen import LastSeen
 from agentcore.host.resources.registry import ResourceRegistry
-from agentcore.limits import CLOSED_TABS
 from agentcore.store.tab_store import IconRow, TabRow, TabStore
 
 log = structlog.get_logger(__name__)

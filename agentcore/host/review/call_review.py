@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.errors import ToolError
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest
@@ -11,7 +12,6 @@ from agentcore.host.calls.permission import Permission, refused
 from agentcore.host.calls.prepare import Preparation
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.offers import offers_for
-from agentcore.rules.call_facts import CallFacts
 
 
 class CallReview:

@@ -6,11 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api import Principal
+from agentcore.approval_rules.criteria import Caller, Touched, touched
+from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.review.call_review import CallReview
-from agentcore.rules.criteria import Caller, Touched, touched
-from agentcore.rules.decisions import ApprovalMode
 
 
 class Wire(BaseModel, defer_build=True):

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agentcore.api import Principal
-from agentcore.config.model import ApprovalRule
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.approval_rules.decisions import ApprovalMode
+from agentcore.config.app_json import ApprovalRule
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import CallRequest
 from agentcore.host.policy.approval_policy import ApprovalPolicy
 from agentcore.host.policy.authority import Decision
 from agentcore.host.review.call_review import CallReview
 from agentcore.host.review.explaining import Wire
-from agentcore.rules.call_facts import CallFacts
-from agentcore.rules.decisions import ApprovalMode
 from agentcore.secrets import MASK
 from agentcore.store.record import CallRow, Record, RecordedRow, RecordFilter
 

@@ -8,16 +8,16 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from agentcore.config.app_config import AppConfig, merge_app
+from agentcore.config.app_json import AppDocument
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
-from agentcore.config.model import AppDocument
 from agentcore.config.problems import problems_of
 from agentcore.config.settings_of_modules import merge_settings, settings_file
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import type_name
-from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.settings.json_schema import app_schema, module_schema
 from agentcore.host.settings.settings_schema import SettingsSchema
 

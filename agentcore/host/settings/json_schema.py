@@ -10,7 +10,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import from_json
 
-from agentcore.config.model import AppDocument
+from agentcore.config.app_json import AppDocument
 from agentcore.encoding import to_json
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import reason_of

@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from agentcore.config.app_json import AppDocument
 from agentcore.config.json_source import JsonPath
-from agentcore.config.model import AppDocument
 from agentcore.host.containment.containment import without_exit
-from agentcore.host.modules.record import ModuleRecord
+from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.settings.document import ELSEWHERE, SettingsDocument
 
 

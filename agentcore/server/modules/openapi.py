@@ -12,9 +12,9 @@ import structlog
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
+from agentcore.bounds import HOOK_SECONDS
 from agentcore.host.containment import log_failure, plain, plain_text, reason_of, run_contained
 from agentcore.host.modules import ModuleRoute
-from agentcore.limits import HOOK_SECONDS
 from agentcore.server.http.response import JSON
 
 log = structlog.get_logger(__name__)

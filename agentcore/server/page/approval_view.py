@@ -3,9 +3,9 @@
 from typing import Any
 
 from agentcore.api import Principal
+from agentcore.approval_rules import Touched, touched
 from agentcore.host import Host
 from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
-from agentcore.rules import Touched, touched
 from agentcore.server.wire import WireModel
 
 

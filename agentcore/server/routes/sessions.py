@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from agentcore.approval_rules import ApprovalMode
 from agentcore.chat import (
     ANSWER_CHARS,
     MESSAGE_CHARS,
@@ -19,7 +20,6 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals import Proposal
 from agentcore.host.policy import check_mode_change, owner_of, reach
-from agentcore.rules import ApprovalMode
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX

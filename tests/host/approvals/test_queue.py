@@ -7,11 +7,11 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, ToolDefinition, ToolError, tool
 from agentcore.api.context import Principal
+from agentcore.bounds import APPROVALS_WAITING
 from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import ApprovalQueue
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
 from agentcore.host.events import EventBus
-from agentcore.limits import APPROVALS_WAITING
 
 
 def _preview(self: Any, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from agentcore.api import Field, Image, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
+from agentcore.bounds import IMAGE_BYTES, RESULT_BYTES
 from agentcore.host import CallRequest
-from agentcore.limits import IMAGE_BYTES, RESULT_BYTES
 
 
 class Sum(BaseModel):

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agentcore.api.context import Principal
+from agentcore.bounds import CALL_NESTING, CALLS_IN_FLIGHT
 from agentcore.host import CallRequest
-from agentcore.limits import CALL_NESTING, CALLS_IN_FLIGHT
 from tests.host.calls.lab import call, error_of
 
 

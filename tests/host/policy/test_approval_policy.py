@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from agentcore.api import CallPreview, ToolDefinition
 from agentcore.api.context import Principal
-from agentcore.config.model import ApprovalRule, ApprovalsConfig
+from agentcore.approval_rules.call_facts import CallFacts
+from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.host.policy.approval_policy import ApprovalPolicy
-from agentcore.rules.call_facts import CallFacts
 from agentcore.store.approvals.store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")

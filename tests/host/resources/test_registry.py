@@ -7,9 +7,9 @@ import pytest
 
 from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError, tool
 from agentcore.api.context import Principal
+from agentcore.bounds import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.host import CallRequest
 from agentcore.host.approvals.queue import Verdict
-from agentcore.limits import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 
 PAGE = ResourceUse("page", create=True)
 

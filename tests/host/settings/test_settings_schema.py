@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from agentcore.config.model import HARMLESS
+from agentcore.config.app_json import HARMLESS
 from agentcore.host.settings.json_schema import module_schema
 from agentcore.host.settings.settings_schema import SettingsSchema
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentcore.api import CallPreview, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
-from agentcore.config.model import ApprovalsConfig
+from agentcore.config.app_json import ApprovalsConfig
 from agentcore.host import CallRequest
 from agentcore.host.approvals.request import Verdict
 from agentcore.host.policy.grants import GrantOffer

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from agentcore.api import Image, Module, ResourceUse, ToolContext, ToolResult, tool
+from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.errors import ToolError
 from agentcore.host import Host, load_config
 from agentcore.host.calls.call import CallRequest
-from agentcore.limits import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import PERSON
 

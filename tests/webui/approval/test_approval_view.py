@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from agentcore.limits import EDITS_KEPT
+from agentcore.bounds import EDITS_KEPT
 from tests.server.approving import Notes, let_wait
 
 pytestmark = pytest.mark.spec("S2")

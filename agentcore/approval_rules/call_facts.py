@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
-from agentcore.rules.decisions import ApprovalMode
+from agentcore.approval_rules.decisions import ApprovalMode
 
 _CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.rules.criteria import KINDS
+from agentcore.approval_rules.criteria import KINDS
 
 pytestmark = pytest.mark.spec("S2", "K3")
 
@@ -77,7 +77,7 @@ KINDS: tuple'''
 
 WITH_FURTHER_KIND = """
 import importlib.util, pathlib, sys, types
-spec = importlib.util.find_spec("agentcore.rules.criteria")
+spec = importlib.util.find_spec("agentcore.approval_rules.criteria")
 source = pathlib.Path(spec.origin).read_text(encoding="utf-8")
 for old, new in ((KIND[0], KIND[1]), ("= (Tool, ", "= (Tool, Tag, "), ("= (Command, Url, ", "= (Tag, Command, Url, ")):
     assert source.count(old) == 1, old

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, create_model, field_validator
 from pydantic.config import JsonDict
 
-from agentcore.files.path_text import PathText
-from agentcore.limits import (
+from agentcore.approval_rules.criteria import KINDS
+from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
+from agentcore.bounds import (
     CALL_SECONDS,
     CALLS_IN_FLIGHT,
     LOOP_BLOCKED_END_SECONDS,
     RESULT_BYTES,
     STOP_GRACE_SECONDS,
 )
-from agentcore.rules.criteria import KINDS
-from agentcore.rules.decisions import ApprovalMode, DecisionKind
+from agentcore.files.path_text import PathText
 
 MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 """What a module may be called."""

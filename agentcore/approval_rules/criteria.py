@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import AfterValidator, Strict, StringConstraints
 
+from agentcore.approval_rules.command_pattern import WRAPPERS, CommandPattern, escaped, plain_words
 from agentcore.files.path_pattern import PathPattern
 from agentcore.files.path_text import PathText
 from agentcore.net.url_pattern import UrlPattern, origin_of
-from agentcore.rules.command_pattern import WRAPPERS, CommandPattern, escaped, plain_words
 
 if TYPE_CHECKING:  # app.json is read without the module API, whose import a command line would wait for
-    from agentcore.rules.call_facts import CallFacts
+    from agentcore.approval_rules.call_facts import CallFacts
 
 Caller = Literal["chat", "mcp", "host", "module", "page", "token", "cli"]
 """The kinds of principals that call tools."""
