@@ -1,12 +1,11 @@
 """The application: from a request to its answer. Routes are found here, and every error becomes an answer here."""
 
 import asyncio
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote
 
 import structlog
@@ -20,6 +19,7 @@ from agentcore.host.policy import authorise, reach
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
+from agentcore.server.http.application import ServerApplication
 from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.connection import ConnectionFactory
 from agentcore.server.http.descriptors import connection_limit
@@ -159,43 +159,27 @@ class Dispatcher:
         )
 
 
-with warnings.catch_warnings():
-    # aiohttp discourages subclasses, because its own additions may collide with theirs. Two methods are replaced here:
-    # how a request is answered (its router costs more than a small tool), and how a connection is made (its limits).
-    # Both are private, and so are names in `connection.py`: why the dependency is bound to one minor version.
-    warnings.simplefilter("ignore", DeprecationWarning)
+Application = ServerApplication[Dispatcher]
+"""The application of one origin."""
 
-    class ServerApplication(web.Application):
-        """The application of one origin: aiohttp's face of its dispatcher, over connections with limits."""
 
-        def __init__(self, dispatcher: Dispatcher, max_connections: int) -> None:
-            super().__init__()
-            self._state["agentcore"] = dispatcher
-            self._max_connections = max_connections
-            self.on_shutdown.append(self._end_streams)
+def _application(dispatcher: Dispatcher, max_connections: int) -> Application:
+    parts = dispatcher.parts
 
-        @property
-        def dispatcher(self) -> Dispatcher:
-            """Answers requests."""
-            return cast("Dispatcher", self._state["agentcore"])
+    def connect() -> ConnectionFactory:
+        dispatcher.connections = ConnectionFactory(
+            dispatcher.answer, limit=max_connections, limits=parts.limits, hits=parts.hits
+        )
+        return dispatcher.connections
 
-        async def _handle(self, request: web.Request) -> Any:
-            return await self.dispatcher.answer(request)
+    async def end_streams(_: web.Application) -> None:
+        parts.events.close()
+        for end in tuple(parts.streams):
+            end()
 
-        def _make_handler(self, **_: Any) -> ConnectionFactory:
-            self._set_loop(None)
-            self.freeze()
-            dispatcher, parts = self.dispatcher, self.dispatcher.parts
-            dispatcher.connections = factory = ConnectionFactory(
-                dispatcher.answer, limit=self._max_connections, limits=parts.limits, hits=parts.hits
-            )
-            return factory
-
-        async def _end_streams(self, _: web.Application) -> None:
-            parts = self.dispatcher.parts
-            parts.events.close()
-            for end in tuple(parts.streams):
-                end()
+    app = ServerApplication(dispatcher, dispatcher.answer, connect)
+    app.on_shutdown.append(end_streams)
+    return app
 
 
 def create_app(
@@ -205,7 +189,7 @@ def create_app(
     approval: Addresses | None = None,
     limits: TimeLimits | None = None,
     max_connections: int | None = None,
-) -> ServerApplication:
+) -> Application:
     """The application that serves a host: page and API. Made inside of the running event loop.
 
     Args:
@@ -235,7 +219,7 @@ def create_app(
         live_connections=LiveConnections(),
     )
     host.own_origins.declare("page", own.origins)
-    app = ServerApplication(Dispatcher(parts, ROUTES), max_connections or connection_limit())
+    app = _application(Dispatcher(parts, ROUTES), max_connections or connection_limit())
 
     async def warm_chat(_: web.Application) -> None:
         parts.chat.warm()
@@ -249,7 +233,7 @@ def create_app(
     return app
 
 
-def create_approval_app(page: ServerApplication, addresses: Addresses) -> ServerApplication:
+def create_approval_app(page: Application, addresses: Addresses) -> Application:
     """The application of the approval view's own origin, which shares the page's host and nothing that opens the page.
 
     Args:
@@ -273,7 +257,7 @@ def create_approval_app(page: ServerApplication, addresses: Addresses) -> Server
         cache={},
     )
     shared.host.own_origins.declare("approval", addresses.origins)
-    return ServerApplication(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
+    return _application(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
 async def _describe(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:

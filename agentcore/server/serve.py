@@ -17,7 +17,7 @@ from aiohttp import web
 from agentcore.host import AppConfig, Host
 from agentcore.host.containment import exit_now
 from agentcore.server.addresses import LOOPBACK, Addresses
-from agentcore.server.app import ServerApplication, create_app, create_approval_app
+from agentcore.server.app import Application, create_app, create_approval_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
 from agentcore.server.http.listening import ListenError, listen, own_name
 from agentcore.store.state import StateDir, write_private_file
@@ -128,7 +128,7 @@ async def _keep_approval_port(host: Host, port: int) -> None:
     await asyncio.to_thread(host.state.keep_approval_port, port)
 
 
-async def _begin(app: ServerApplication, listener: socket.socket) -> web.AppRunner:
+async def _begin(app: Application, listener: socket.socket) -> web.AppRunner:
     runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
     await runner.setup()
     await web.SockSite(runner, listener).start()
@@ -148,7 +148,7 @@ def _greet(terminal: TextIO, host: Host, origins: _Origins) -> None:
 
 
 async def _start(
-    app: ServerApplication,
+    app: Application,
     host: Host,
     origins: _Origins,
     on_ready: Callable[[str], None] | None,

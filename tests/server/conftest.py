@@ -16,7 +16,8 @@ from agentcore.api import Module
 from agentcore.api.context import Principal
 from agentcore.host import Host, load_config
 from agentcore.host.context_task import ContextTask
-from agentcore.server.app import ServerApplication, create_app
+from agentcore.server.app import create_app
+from agentcore.server.http.application import ServerApplication
 from agentcore.store.state import StateDir
 from agentcore.testing import EventLog
 from tests.declared_events import undeclared

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 
 from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
-from agentcore.server.app import ServerApplication
+from agentcore.server.http.application import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from agentcore.testing.serving import ServerClient, running_server
 from tests.host.installing import Site
