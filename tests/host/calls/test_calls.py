@@ -1,6 +1,9 @@
 """The one path of a call, seen through `host.call`: cancelling, nesting, telling, the emergency stop."""
 
 import asyncio
+import re
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +128,26 @@ async def test_model_may_not_stop_everything(host):
     with pytest.raises(ToolError) as raised:
         await host.emergency_stop(Principal("chat"))
     assert raised.value.type == "forbidden"
+
+
+@pytest.mark.spec("K2")
+@pytest.mark.source_tree
+async def test_call_takes_the_steps_in_the_order_that_the_architecture_shows(host):
+    """Held by the files that a call enters: those of the table, each for the first time after the one before."""
+    page = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text()
+    table = page.split("| step |")[1].split("\n\n")[0]
+    shown = list(dict.fromkeys(re.findall(r"\| `([\w/]+\.py)`", table)))
+    entered: dict[str, None] = {}
+
+    def note(frame, event, _):
+        if event == "call":
+            entered.setdefault(frame.f_code.co_filename.rpartition("/agentcore/")[2])
+
+    request = CallRequest("add", {"numbers": [1]}, Principal("cli"))
+    sys.setprofile(note)
+    try:
+        await host.call(request)
+    finally:
+        sys.setprofile(None)
+    assert len(shown) == 5
+    assert [path for path in entered if path in shown] == shown
