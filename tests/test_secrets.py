@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import Module, tool
-from agentcore.config.app_config import load_config
+from agentcore.config.loading import load_config
 from agentcore.host.settings.change import SettingChange, plan_changes
 from agentcore.host.settings.display import diff_of, shown
 from agentcore.host.settings.document import SettingsSubject

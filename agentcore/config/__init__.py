@@ -1,10 +1,10 @@
 """app.json: its model, the files and the environment that it is merged from, and how it is edited."""
 
-from agentcore.config.app_config import AppConfig, load_config, set_modules
 from agentcore.config.app_json import ApprovalsConfig
 from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, dotted
 from agentcore.config.layers import DEFAULT, Origin
+from agentcore.config.loading import AppConfig, load_config, set_modules
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.config.workspace import prepare_roots

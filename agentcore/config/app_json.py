@@ -1,4 +1,4 @@
-"""What app.json may say, as typed models. Reading it, and where values come from, is `app_config.py`."""
+"""What app.json may say, as typed models. Reading it, and where values come from, is `loading.py`."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from agentcore.config.app_config import AppConfig
 from agentcore.config.app_json import WorkspaceConfig, beside
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
+from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import settings_folder
 
 _ROOTS: JsonPath = ("workspace", "roots")

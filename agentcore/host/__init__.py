@@ -4,20 +4,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcore.config.app_config import AppConfig, load_config
     from agentcore.config.errors import ConfigError
+    from agentcore.config.loading import AppConfig, load_config
     from agentcore.host.calls.call import CallOutcome, CallRequest
     from agentcore.host.host import Host
 
 __all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Host", "load_config"]
 
 _HOMES = {
-    "AppConfig": "agentcore.config.app_config",
+    "AppConfig": "agentcore.config.loading",
     "CallOutcome": "agentcore.host.calls.call",
     "CallRequest": "agentcore.host.calls.call",
     "ConfigError": "agentcore.config.errors",
     "Host": "agentcore.host.host",
-    "load_config": "agentcore.config.app_config",
+    "load_config": "agentcore.config.loading",
 }
 
 

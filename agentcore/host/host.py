@@ -9,8 +9,8 @@ from typing import Any
 import structlog
 
 from agentcore.api import Module, Principal, ToolDefinition
-from agentcore.config.app_config import AppConfig
 from agentcore.config.app_json import ApprovalsConfig
+from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import control_patterns, prepare_roots
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agentcore.config.app_config import AppConfig, load_config
 from agentcore.config.errors import ConfigError
+from agentcore.config.loading import AppConfig, load_config
 
 
 @pytest.fixture

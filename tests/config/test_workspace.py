@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.config.app_config import load_config
 from agentcore.config.errors import ConfigError
+from agentcore.config.loading import load_config
 from agentcore.config.workspace import control_patterns, prepare_roots
 from agentcore.files.workspace import Workspace
 

@@ -10,8 +10,8 @@ import structlog
 
 from agentcore.api import Module
 from agentcore.bounds import HOOK_SECONDS, LEFTOVERS_NAMED
-from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
+from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import module_settings, validate_settings
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
-from agentcore.config.app_config import AppConfig
+from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.host.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.host.event_types import OWN_TOPICS

@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from agentcore.api import Principal
-from agentcore.config.app_config import AppConfig
+from agentcore.config.loading import AppConfig
 from agentcore.errors import ToolError
 from agentcore.host.approvals.policy_changes import PolicyChanges, Proposal
 from agentcore.host.discovery.finding import Found, ModuleNotChosen, candidates, described, find_module

@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agentcore.config.app_config import AppConfig, merge_app
 from agentcore.config.app_json import AppDocument
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
+from agentcore.config.loading import AppConfig, merge_app
 from agentcore.config.problems import problems_of
 from agentcore.config.settings_of_modules import merge_settings, settings_file
 from agentcore.host.containment.containment import without_exit

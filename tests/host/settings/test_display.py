@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
-from agentcore.config.app_config import AppConfig
 from agentcore.config.errors import ConfigError
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonSource
+from agentcore.config.loading import AppConfig
 from agentcore.host.modules.manifest import Manifest
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.settings.change import SettingChange, plan_changes

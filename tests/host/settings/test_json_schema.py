@@ -12,7 +12,7 @@ from pydantic import ConfigDict
 from structlog.testing import capture_logs
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
-from agentcore.config.app_config import load_config
+from agentcore.config.loading import load_config
 from agentcore.host.settings.json_schema import app_schema, installed_schema
 
 

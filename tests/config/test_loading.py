@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from agentcore.config.app_config import AppConfig, load_config, set_modules
 from agentcore.config.errors import PROBLEMS_SHOWN, ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
+from agentcore.config.loading import AppConfig, load_config, set_modules
 
 
 @pytest.fixture
