@@ -89,6 +89,7 @@ class Turns:
 
     def spawn(self, work: Coroutine[Any, Any, None], session_id: str) -> asyncio.Task[None]:
         """Start work that outlives the request; `close` waits for it."""
+        # in no TaskGroup: one turn that fails must not end the others; `close` cancels this one, and waits
         task = asyncio.get_running_loop().create_task(work, name=f"chat:{session_id}")
         self._tasks[task] = session_id
         task.add_done_callback(self._forget)
