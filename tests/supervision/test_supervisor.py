@@ -130,7 +130,10 @@ async def test_processes_that_fork_while_they_are_killed_end_too(run, mark, tmp_
 
 
 async def test_killing_the_supervisor_of_a_command_kills_the_command_too(run, mark, tmp_path):
-    process = await run(f"setsid -f bash -c 'exec -a {mark} sleep 600'; kill -9 $PPID; sleep 600 # {mark}")
+    detach = f"setsid -f bash -c 'exec -a {mark} sleep 600'"
+    # killed before it has said that the command started, it would rightly be a failure to start
+    process = await run(f"{detach}; until [ -e started ]; do sleep 0.01; done; kill -9 $PPID; sleep 600 # {mark}")
+    (tmp_path / "started").touch()
     async with asyncio.timeout(PATIENCE_S):
         assert await process.wait() == -9
     await until(lambda: living(mark) == [])
