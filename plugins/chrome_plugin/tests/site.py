@@ -27,6 +27,23 @@ PAGES = {
         <button id=off disabled>Off</button>
         <div style="position:relative"><button id=under>Under</button>
         <div style="position:absolute;inset:0;background:#fff">over</div></div>""",
+    "/fields": """<title>Fields</title>
+        <input type=date name=date value=2026-01-02 min=2026-01-01><input type=time name=time>
+        <input type=month name=month><input type=color name=colour><input type=range name=range min=0 max=50 step=10>
+        <input type=number name=number><input name=short maxlength=3 aria-label=Short>
+        <input name=phone oninput="this.value = this.value.replace(/\\D/g, '')">
+        <select name=size><option>Small</option><option>Large</option></select>
+        <textarea name=code aria-label=Code></textarea><div id=rich contenteditable></div>
+        <div id=keys tabindex=0>Keys: </div><my-field><input name=inner></my-field>
+        <script>
+        document.querySelector('[name=code]').onkeydown = function (event) {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          const line = this.value.slice(0, this.selectionStart).split('\\n').pop();
+          document.execCommand('insertText', false, '\\n' + line.match(/^ */)[0]);
+        };
+        keys.onkeydown = event => { keys.textContent += event.key; };
+        </script>""",
     "/dialogs": """<title>Dialogs</title><output id=out></output>
         <button id=alert onclick="alert('hello'); out.textContent='after'">Alert</button>
         <button id=confirm onclick="out.textContent = 'confirm ' + confirm('Sure?')">Confirm</button>

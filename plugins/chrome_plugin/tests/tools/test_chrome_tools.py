@@ -97,6 +97,7 @@ async def test_waiting_ends_when_it_is_so(call, tab, site, failure):
     await call("chrome_wait_for", tabId=tab, selector="#late")
     await call("chrome_wait_for", tabId=tab, condition="document.readyState === 'complete'")
     await call("chrome_wait_for", tabId=tab, url="**/form")
+    await call("chrome_wait_for", tabId=tab, url="/form")
     await call("chrome_wait_for", tabId=tab, loadState="load")
     error = await failure("chrome_wait_for", tabId=tab, selector="#nowhere", timeoutMs=100)
     assert (error.type, error.context["selector"]) == ("wait_timeout", "#nowhere")

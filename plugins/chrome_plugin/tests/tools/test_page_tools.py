@@ -11,12 +11,43 @@ async def test_dialog_waits_for_its_answer_and_holds_nothing_up(act, site):
     assert opened.data["dialog"] == {"type": "prompt", "message": "Name?", "outcome": "open"}
     await act("browser_handle_dialog", accept=True, text="Ada")
     assert "prompt Ada" in (await act("browser_get_dom", selector="#out")).data["dom"]
-    await act("browser_handle_dialog", accept=True)
+    await act("browser_handle_dialog", accept=True, next=True)
     await act("browser_click", selector="#confirm")
     assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
     await act("browser_click", selector="#alert")
-    dismissed = await act("browser_get_dom", selector="#out")
+    dismissed = await act("browser_hover", selector="#alert")
     assert dismissed.data["dialogs"][0]["outcome"] == "dismissed"
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        ("browser_snapshot", {}),
+        ("browser_screenshot", {}),
+        ("browser_get_state", {}),
+        ("browser_get_dom", {}),
+        ("browser_console_messages", {}),
+        ("browser_wait_for", {"selector": "#out"}),
+        ("browser_tabs", {"action": "list"}),
+    ],
+    ids=lambda look: look[0],
+)
+async def test_look_leaves_a_dialog_open(act, site, look):
+    tool, arguments = look
+    await act("browser_navigate", url=site.url("/dialogs"))
+    await act("browser_click", selector="#confirm")
+    shown = await act(tool, **arguments)
+    if tool != "browser_tabs":
+        assert shown.data["dialog"] == {"type": "confirm", "message": "Sure?", "outcome": "open"}
+    await act("browser_handle_dialog", accept=True)
+    assert "confirm true" in (await act("browser_get_dom", selector="#out")).data["dom"]
+
+
+async def test_answer_without_a_dialog_prepares_nothing(act, fails, site):
+    await act("browser_navigate", url=site.url("/dialogs"))
+    error = await fails("browser_handle_dialog", accept=True)
+    assert (error.type, "next" in error.message) == ("no_dialog", True)
+    assert (await act("browser_click", selector="#confirm")).data["dialog"]["outcome"] == "open"
 
 
 async def test_storm_of_dialogs_and_refusal_to_unload_end_within_their_limit(act, site, host, session):

@@ -1,6 +1,7 @@
 """Dialogs of a page (alert, confirm, prompt, beforeunload): they never hold a call up."""
 
 import asyncio
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from playwright.async_api import Dialog
 
 log = structlog.get_logger(__name__)
+
+only_looks: ContextVar[bool] = ContextVar("only_looks", default=False)
+"""Whether the call that runs does nothing to the page; then an open dialog stays as it is."""
 
 _ANSWER_SECONDS = 5.0
 _STORM = 4

@@ -84,7 +84,9 @@ async def reload(tab: Tab, timeout_ms: int) -> NavigationResult:
 
 
 async def state_of(tab: Tab) -> tuple[str, str]:
-    """Title and load state, as far as the page can tell now."""
+    """Title and load state, as far as the page can tell now; behind a dialog it cannot."""
+    if tab.dialogs.open is not None:
+        return tab.title, "loading"
     title, state = await tab.look(lambda: tab.page.evaluate(_LOOK), (tab.title, "loading"))
     return title, _STATES.get(state, state)
 

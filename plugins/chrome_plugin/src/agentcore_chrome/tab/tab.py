@@ -16,7 +16,7 @@ from agentcore_chrome.call_limit import cleaning_s, work_s
 from agentcore_chrome.failures import browser_crashed, is_closed
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
-from agentcore_chrome.tab.dialogs import DialogAnswer, DialogRecord, Dialogs
+from agentcore_chrome.tab.dialogs import DialogAnswer, DialogRecord, Dialogs, only_looks
 from agentcore_chrome.tab.refs import Refs
 from agentcore_chrome.tab.tree_lines import read_lines
 
@@ -368,8 +368,10 @@ class Tab:
     async def _settle_before(self) -> None:
         """Let what the call before left end: a script that is being stopped, and what waits behind a dialog.
 
-        A dialog that nobody answered is dismissed.
+        A dialog that nobody answered is dismissed, unless the call only looks: then it ends here.
         """
+        if self.dialogs.open is not None and only_looks.get():
+            raise DialogOpened(self.dialogs.open)
         if self._stopping is not None and not self._stopping.done():
             await asyncio.wait((self._stopping,), timeout=work_s(_OWN_SECONDS))
         if self.dialogs.answer_open(DialogAnswer(False)) is not None and self._behind:

@@ -1,5 +1,6 @@
 """Waiting for something to be so."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
@@ -41,13 +42,14 @@ async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:
 
 
 async def for_url(tab: Tab, url: str, timeout_ms: int) -> None:
-    """Wait until the page is at an address; `*` and `**` stand for anything.
+    """Wait until the page's address has a part, or is one in which `*` and `**` stand for anything.
 
     Raises:
         ToolError: `wait_timeout`.
     """
+    wanted = url if "*" in url else re.compile(re.escape(url))
     await _wait(
-        tab, lambda: tab.page.wait_for_url(url, timeout=timeout_ms), f"the address {url!r}", timeout_ms, url=url
+        tab, lambda: tab.page.wait_for_url(wanted, timeout=timeout_ms), f"the address {url!r}", timeout_ms, url=url
     )
 
 

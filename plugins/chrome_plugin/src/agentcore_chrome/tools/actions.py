@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agentcore.api import ToolContext, ToolError, Workspace
-from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.evaluation import VALUE_CHARS, evaluate
 from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tab.text_input import write_at_focus, write_into
 from agentcore_chrome.tools.arguments import DEFAULT_MS
 from agentcore_chrome.tools.result import ToolOutput
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 T = TypeVar("T")
+
+_VALUE_CHARS = 1000
 
 Button = Literal["left", "middle", "right"]
 Modifier = Literal["Shift", "Control", "Alt", "Meta"]
@@ -76,15 +79,28 @@ def typing_ms(text: str, delay_ms: int) -> int:
     return DEFAULT_MS + delay_ms * len(text)
 
 
-async def type_text(tab: Tab, selector: str, text: str, delay_ms: int, timeout_ms: int | None) -> None:
-    """Empty a field and type into it; the limit left out, it is `typing_ms`."""
+async def type_text(tab: Tab, selector: str | None, text: str, delay_ms: int, timeout_ms: int | None) -> ToolOutput:
+    """Empty a field and type into it, or type into what has the focus; the limit left out, it is `typing_ms`.
+
+    Raises:
+        ToolError: `value_rejected`, `action_failed`, and those of acting on an element.
+    """
     limit_ms = typing_ms(text, delay_ms) if timeout_ms is None else timeout_ms
+    if selector is None:
+        written = await act_without_element(tab, limit_ms, "type", lambda: write_at_focus(tab.page, text, delay_ms))
+    else:
+        write = partial(write_into, text=text, delay_ms=delay_ms, timeout_ms=limit_ms)
+        written = await on_element(tab, Target(selector), limit_ms, write)
+    into = f"what has the focus, {written.into}" if selector is None else repr(selector)
+    how = f"Inserted {len(text)} characters at once" if written.at_once else f"Typed {len(text)} characters"
+    return ToolOutput(
+        " ".join(filter(None, [f"{how} into {into}.", written.note])),
+        {"typed": len(text), "value": _shown_value(written.value), "note": written.note, "url": tab.page.url},
+    )
 
-    async def type_in(locator: "Locator") -> None:
-        await locator.fill("", timeout=limit_ms)
-        await locator.press_sequentially(text, delay=delay_ms, timeout=work_ms(limit_ms))
 
-    await on_element(tab, Target(selector), limit_ms, type_in)
+def _shown_value(value: str | None) -> str | None:
+    return value if value is None or len(value) <= _VALUE_CHARS else f"{value[:_VALUE_CHARS]}…"
 
 
 async def hover(tab: Tab, selector: str, timeout_ms: int) -> ToolOutput:

@@ -51,7 +51,7 @@ from agentcore_chrome.tools.arguments import (
 from agentcore_chrome.tools.form_tools import FormTools
 from agentcore_chrome.tools.inspection_tools import InspectionTools
 from agentcore_chrome.tools.page_tools import PageTools
-from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.result import ToolOutput, output_of_dialog
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, reads_page
 from agentcore_chrome.tools.spellings import with_spellings
 
@@ -166,8 +166,11 @@ class Browser(PageTools, FormTools, InspectionTools):
     async def browser_type(
         self,
         ctx: ToolContext,
-        selector: PageSelector,
         text: Annotated[str, Field(max_length=100_000, description="What to type.")],
+        selector: Annotated[
+            PageSelector | None,
+            Field(description="The field: CSS selector or reference. Left out, what has the focus, at its caret."),
+        ] = None,
         delay: Annotated[int, Field(ge=0, le=1000, description="Milliseconds between the keys.")] = 0,
         submit: Annotated[bool, Field(description="Press Enter afterwards.")] = False,
         snapshot: ShowChanges = False,
@@ -176,15 +179,16 @@ class Browser(PageTools, FormTools, InspectionTools):
             LimitMs | None, Field(description="Limit in milliseconds; left out, 30,000 and what the delays take.")
         ] = None,
     ) -> ToolResult:
-        """Empty a field, then type text into it key by key."""
+        """Empty a field and type text into it; without selector, type where the caret is (after a click on an editor).
+
+        Several lines, and code in editors, are inserted at once, as a person pastes: nothing indents them again.
+        """
 
         async def type_in(tab: Tab) -> ToolOutput:
-            await type_text(tab, selector, text, delay, timeoutMs)
+            output = await type_text(tab, selector, text, delay, timeoutMs)
             if submit:
                 await press(tab, "Enter", (), DEFAULT_MS)
-            return ToolOutput(
-                f"Typed {len(text)} characters into {selector!r}.", {"typed": len(text), "url": tab.page.url}
-            )
+            return output
 
         return await self.on_page(ctx, type_in, snapshot=snapshot)
 
@@ -358,7 +362,11 @@ class Browser(PageTools, FormTools, InspectionTools):
             return ToolResult("No browser runs in this session.", {"running": False})
         title, state = await state_of(tab)
         fields = {"running": True, "url": tab.page.url, "title": title, "loadState": state, "state": tab.state}
-        return await self.result(ctx, tab, ToolOutput(f"{tab.page.url} – {title} ({state})", fields))
+        text = f"{tab.page.url} – {title} ({state})"
+        if tab.dialogs.open is not None:
+            held = output_of_dialog(tab.dialogs.open)
+            text, fields = f"{text}\n{held.text}", fields | held.fields
+        return await self.result(ctx, tab, ToolOutput(text, fields))
 
 
 async def _arrived(going: Awaitable[NavigationResult]) -> ToolOutput:

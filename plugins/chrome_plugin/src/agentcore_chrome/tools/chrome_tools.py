@@ -28,6 +28,7 @@ from agentcore_chrome.tab.navigation import WaitUntil, go_to, state_of
 from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab, TabOptions
+from agentcore_chrome.tab.text_input import Written, append_text, fill_with
 from agentcore_chrome.tools.actions import evaluate_script
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
@@ -255,7 +256,7 @@ class Chrome(EngineModule):
             ctx,
             selector,
             timeoutMs,
-            lambda locator: locator.press_sequentially(text, timeout=timeoutMs),
+            lambda locator: append_text(locator, text, timeoutMs),
             f"Typed {len(text)} characters.",
         )
 
@@ -273,7 +274,7 @@ class Chrome(EngineModule):
     ) -> ToolResult:
         """Empty a field and fill it with text at once."""
         return await self._on_element(
-            ctx, selector, timeoutMs, lambda locator: locator.fill(text, timeout=timeoutMs), f"Filled {selector!r}."
+            ctx, selector, timeoutMs, lambda locator: fill_with(locator, text, timeoutMs), f"Filled {selector!r}."
         )
 
     @tool(effects=("execute",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB)
@@ -298,7 +299,10 @@ class Chrome(EngineModule):
         condition: Annotated[
             str | None, Field(max_length=100_000, description="JavaScript expression that shall be true.")
         ] = None,
-        url: Annotated[str | None, Field(max_length=16_384, description="Address, with * and ** for anything.")] = None,
+        url: Annotated[
+            str | None,
+            Field(max_length=16_384, description="A part of the address; or all of it, with * and ** for anything."),
+        ] = None,
         loadState: waiting.LoadState | None = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
@@ -369,8 +373,9 @@ class Chrome(EngineModule):
         tab = self._tab(ctx)
 
         async def act() -> ToolOutput:
-            await on_element(tab, Target(selector), timeout_ms, work)
-            return ToolOutput(text, {"url": tab.page.url})
+            done = await on_element(tab, Target(selector), timeout_ms, work)
+            note = done.note if isinstance(done, Written) else ""
+            return ToolOutput(f"{text} {note}".rstrip(), {"url": tab.page.url})
 
         return await self.run(ctx, tab, act())
 

@@ -26,6 +26,7 @@ from agentcore_chrome.call_limit import CallLimit, cleaning_s
 from agentcore_chrome.live.input import WatchMessage
 from agentcore_chrome.live.preview import serve_preview
 from agentcore_chrome.settings import EngineSettings
+from agentcore_chrome.tab.dialogs import only_looks
 from agentcore_chrome.tab.favicons import Favicons
 from agentcore_chrome.tab.navigation import with_scheme
 from agentcore_chrome.tab.tab import DialogOpened, Tab
@@ -95,7 +96,8 @@ class EngineModule(Module[EngineSettings]):
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
-        """Run a tool within the limit that its caller gave."""
+        """Run a tool within the limit that its caller gave; one that only reads leaves dialogs open."""
+        only_looks.set(self._methods().found[tool_name].definition.annotations.read_only is True)
         work = super().execute_tool_call(ctx, tool_name, args)
         limit_ms = self.limit_ms(tool_name, args)
         return await (work if limit_ms is None else CallLimit(limit_ms).run(work))
@@ -115,7 +117,7 @@ class EngineModule(Module[EngineSettings]):
         try:
             output = await work
         except DialogOpened as opened:
-            output = output_of_dialog(opened)
+            output = output_of_dialog(opened.dialog)
         return await self.result(ctx, tab, output, **ids)
 
     async def result(self, ctx: ToolContext, tab: Tab, output: ToolOutput, **ids: Any) -> ToolResult:

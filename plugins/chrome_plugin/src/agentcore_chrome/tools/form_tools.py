@@ -8,9 +8,10 @@ from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, Workspace, tool
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.failures import is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, locate, on_element
+from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tab.text_input import fill_with
 from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
 from agentcore_chrome.tools.result import ToolOutput
@@ -19,6 +20,10 @@ from agentcore_chrome.tools.uploads import read_uploads
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
+
+
+_OPTIONS_MS = 3000
+_LABELS = "e => [...e.options].slice(0, 100).map(one => one.label)"
 
 
 class FormField(BaseModel):
@@ -58,7 +63,7 @@ class FormTools(SessionPages):
 
         async def choose(tab: Tab) -> ToolOutput:
             chosen = await on_element(
-                tab, Target(selector), timeoutMs, lambda locator: locator.select_option(values, timeout=timeoutMs)
+                tab, Target(selector), timeoutMs, lambda locator: choose_options(locator, values, timeoutMs)
             )
             return ToolOutput(f"Chose {', '.join(map(repr, chosen)) or 'nothing'}.", {"values": chosen})
 
@@ -76,12 +81,18 @@ class FormTools(SessionPages):
         """Fill several fields of a form: texts, check boxes, choices."""
 
         async def fill(tab: Tab) -> ToolOutput:
-            for field in fields:
+            notes: list[str] = []
+            for done, field in enumerate(fields):
                 if not field.element:
                     raise ToolError("invalid_arguments", f"a field with value {field.value!r} names no selector")
                 work = partial(_fill, value=field.value, timeout_ms=work_ms(timeoutMs))
-                await on_element(tab, Target(field.element), timeoutMs, work)
-            return ToolOutput(f"Filled {len(fields)} fields.", {"filled": len(fields)})
+                try:
+                    note = await on_element(tab, Target(field.element), timeoutMs, work)
+                except ToolError as exc:
+                    raise _with_progress(exc, field.element, done, len(fields)) from exc
+                notes += [f"{field.element!r}: {note}"] if note else []
+            text = "\n".join([f"Filled {len(fields)} fields.", *notes])
+            return ToolOutput(text, {"filled": len(fields), "notes": notes})
 
         return await self.on_page(ctx, fill, snapshot=snapshot)
 
@@ -149,25 +160,41 @@ def _real_paths(workspace: Workspace, paths: list[str]) -> tuple[str, ...]:
     return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
 
 
-async def _fill(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> None:
+def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> ToolError:
+    """The error, with how far the form was filled before it."""
+    message = f"{element!r}: {error.message}; {done} of {wanted} fields were filled before it"
+    context: dict[str, Any] = {**error.context, "selector": element, "filled": done}
+    return ToolError(error.type, message, retryable=error.retryable, **context)
+
+
+async def _fill(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> str:
+    """Fill one field by what it is; gives what there is to say of it."""
     if isinstance(value, bool):
         await locator.set_checked(value, timeout=timeout_ms)
-    elif isinstance(value, list):
-        await locator.select_option(value, timeout=timeout_ms)
+        return ""
+    await locator.wait_for(state="attached", timeout=timeout_ms)
+    kind = (await read_field(locator)).kind
+    if kind == "choice" or isinstance(value, list):
+        await choose_options(locator, value, timeout_ms)
+    elif kind == "check" and value in {"true", "false"}:
+        await locator.set_checked(value == "true", timeout=timeout_ms)
     else:
-        await _fill_text(locator, value, timeout_ms)
+        return (await fill_with(locator, value, timeout_ms)).note
+    return ""
 
 
-async def _fill_text(locator: "Locator", value: str, timeout_ms: int) -> None:
-    """Fill a field; one that takes no text says so itself, and is set by what it is."""
+async def choose_options(locator: "Locator", wanted: str | list[str], timeout_ms: int) -> list[str]:
+    """Choose options of a select field by value or label; gives the values that are chosen then.
+
+    Raises:
+        ToolError: `value_rejected`: it has no such option.
+    """
+    limit_ms = min(timeout_ms, _OPTIONS_MS)  # they may be on their way
     try:
-        await locator.fill(value, timeout=timeout_ms)
+        return await locator.select_option(wanted, timeout=limit_ms)
     except Exception as exc:
-        if not is_driver_error(exc) or is_driver_timeout(exc):
+        if "did not find some options" not in str(exc):
             raise
-        if await locator.evaluate("e => e.tagName", timeout=timeout_ms) == "SELECT":
-            await locator.select_option(value, timeout=timeout_ms)
-        elif value in {"true", "false"}:
-            await locator.set_checked(value == "true", timeout=timeout_ms)
-        else:
-            raise
+        labels: list[str] = await locator.evaluate(_LABELS)
+        message = f"there is no option {wanted!r}; there are: {', '.join(map(repr, labels)) or 'none'}"
+        raise ToolError("value_rejected", message, value=wanted, options=labels) from exc

@@ -21,14 +21,23 @@ class PageTools(SessionPages):
         ctx: ToolContext,
         accept: Annotated[bool, Field(description="OK, or Cancel.")],
         text: Annotated[str | None, Field(max_length=10_000, description="Text for a prompt.")] = None,
+        next: Annotated[  # noqa: A002
+            bool, Field(description="None is open: answer the next one so, as soon as it opens.")
+        ] = False,
         resourceId: PageId = None,
     ) -> ToolResult:
-        """Answer the dialog that is open; or, when none is, say how the next one is to be answered."""
+        """Answer the dialog that is open; or, with next, say how one that opens later is to be answered."""
         tab = self.open_page(ctx)
         if tab is None:
             raise ToolError("no_dialog", "no page is open, so there is no dialog; browser_navigate opens one")
         answer = DialogAnswer(accept, text)
         answered = tab.dialogs.answer_open(answer)
+        if answered is None and not next:
+            raise ToolError(
+                "no_dialog",
+                "no dialog is open; with next: true the next one that opens is answered so",
+                url=tab.page.url,
+            )
         if answered is None:
             tab.dialogs.prepare(answer)
             output = ToolOutput("No dialog is open; the next one will be answered like that.", {"prepared": True})

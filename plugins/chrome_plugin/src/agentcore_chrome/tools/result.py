@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
 from agentcore_chrome.call_limit import cleaning_s
-from agentcore_chrome.tab.tab import DialogOpened, Tab
+from agentcore_chrome.tab.dialogs import DialogRecord
+from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Download
@@ -42,13 +43,13 @@ async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[
     )
 
 
-def output_of_dialog(opened: DialogOpened) -> ToolOutput:
+def output_of_dialog(dialog: DialogRecord) -> ToolOutput:
     """What to say of a call that a dialog holds up."""
     text = (
-        f"A dialog opened and holds the page up: {opened.dialog.kind} {opened.dialog.message!r}. Answer it with "
-        "browser_handle_dialog; any other call dismisses it."
+        f"A dialog is open and holds the page up: {dialog.kind} {dialog.message!r}. Answer it with "
+        "browser_handle_dialog; looking leaves it open, the next action dismisses it."
     )
-    return ToolOutput(text, {"dialog": opened.dialog.to_json()})
+    return ToolOutput(text, {"dialog": dialog.to_json()})
 
 
 def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:

@@ -1,0 +1,244 @@
+"""Putting text into a page: key by key, or at once as a person pastes; and what came of it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentcore.api import ToolError
+from agentcore_chrome.call_limit import work_ms
+from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.fields import FieldState, focused, probe_value, read_field
+
+if TYPE_CHECKING:
+    from playwright.async_api import ElementHandle, Locator, Page
+
+_SHOWN_CHARS = 200
+_COMPARED_LINES = 2000
+_CLICKED_MS = 5000
+
+_INNER = "input:not([type=hidden]), textarea, [contenteditable]:not([contenteditable=false])"
+_PASTE = """(e, text) => {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  return !e.dispatchEvent(
+    new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true, composed: true}));
+}"""
+_TO_END = """e => {
+  if (e.isContentEditable) {
+    getSelection().selectAllChildren(e);
+    getSelection().collapseToEnd();
+  } else try { e.setSelectionRange(e.value.length, e.value.length); } catch { /* a type of input without a caret */ }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was done, and what the field holds after it.
+
+    Attributes:
+        into: The field for a reader.
+        at_once: Whether it was inserted as a whole.
+        value: What it holds now, where that can be read and is no secret.
+        note: What a caller has to know beyond; empty: it holds what was wanted.
+    """
+
+    into: str
+    at_once: bool
+    value: str | None
+    note: str
+
+
+async def write_into(locator: "Locator", text: str, delay_ms: int, timeout_ms: int) -> Written:
+    """Empty a field and put text into it.
+
+    Raises:
+        ToolError: `value_rejected`, `element_not_actionable`: it takes no text.
+    """
+    locator, state = await _editable(locator, timeout_ms)
+    if state.kind == "fixed":
+        await _set(locator, state, text, timeout_ms)
+        return _written(state, await read_field(locator), text, at_once=True)
+    await _empty(locator, state, timeout_ms)
+    at_once = _is_pasted(state, text, delay_ms)
+    if at_once:
+        await _paste(locator.page, await focused(locator.page), state, text)
+    elif state.kind == "code":
+        await locator.page.keyboard.type(text, delay=delay_ms)
+    else:
+        await locator.press_sequentially(text, delay=delay_ms, timeout=work_ms(timeout_ms))
+    return _written(state, await read_field(locator, settles=at_once), text, at_once=at_once)
+
+
+async def fill_with(locator: "Locator", text: str, timeout_ms: int) -> Written:
+    """Give a field its content at once, without keys.
+
+    Raises:
+        ToolError: `value_rejected`, `element_not_actionable`: it takes no text.
+    """
+    locator, state = await _editable(locator, timeout_ms)
+    if state.kind == "fixed":
+        await _set(locator, state, text, timeout_ms)
+    elif state.kind == "code" or (state.kind == "rich" and "\n" in text):
+        await _empty(locator, state, timeout_ms)
+        await _paste(locator.page, await focused(locator.page), state, text)
+    else:
+        await locator.fill(text, timeout=timeout_ms)
+    after = await read_field(locator, settles=state.kind in {"code", "rich"})
+    return _written(state, after, text, at_once=True)
+
+
+async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
+    """Put text where the caret is, in whatever has the focus; what is there stays."""
+    element = await focused(page)
+    state = await read_field(element)
+    if state.is_page:
+        await page.keyboard.type(text, delay=delay_ms)
+        note = "No field has the focus: the keys went to the page itself. Look at it to see what they did."
+        return Written("the page", at_once=False, value=None, note=note)
+    at_once = _is_pasted(state, text, delay_ms)
+    if at_once:
+        await _paste(page, element, state, text)
+    else:
+        await page.keyboard.type(text, delay=delay_ms)
+    try:
+        after = await read_field(element, settles=at_once)
+    except Exception as exc:
+        if not is_driver_error(exc) or is_driver_timeout(exc):
+            raise
+        return Written(state.described, at_once, None, "The field has gone from the page since.")
+    return _written(state, after, text, at_once=at_once, before=state.text or "")
+
+
+async def append_text(locator: "Locator", text: str, timeout_ms: int) -> None:
+    """Type into a field after what it holds."""
+    await locator.focus(timeout=timeout_ms)
+    await locator.evaluate(_TO_END, timeout=timeout_ms)
+    await locator.press_sequentially(text, timeout=timeout_ms)
+
+
+async def _editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
+    """The field that is meant: the element, the one inside of it, or the one that a click on it leads to."""
+    await locator.wait_for(state="attached", timeout=timeout_ms)
+    state = await read_field(locator)
+    if state.is_editable:
+        return locator, state
+    if state.kind in _OTHER_TOOLS:
+        raise _not_editable(state, _OTHER_TOOLS[state.kind])
+    inner = locator.locator(_INNER)
+    if await inner.count() == 1 or (await inner.count() and "-" in state.input_type):  # an element of a library's own
+        state = await read_field(inner.first)
+        if state.is_editable:
+            return inner.first, state
+    raise _not_editable(state, "it takes no text; click it, and type without a selector if it takes keys")
+
+
+_OTHER_TOOLS = {
+    "choice": "it is a choice; use browser_select_option",
+    "check": "it is a check box; click it, or give true or false in browser_fill_form",
+    "file": "it takes files; use browser_file_upload",
+}
+
+
+def _not_editable(state: FieldState, reason: str) -> ToolError:
+    return ToolError("element_not_actionable", f"the element is a {state.described}: {reason}", reason=reason)
+
+
+async def _set(locator: "Locator", state: FieldState, text: str, timeout_ms: int) -> None:
+    probe = await probe_value(locator, state.input_type, text, timeout_ms)
+    try:
+        if probe.is_taken:
+            await locator.fill(probe.value, timeout=timeout_ms)
+            return
+    except Exception as exc:
+        if "Malformed value" not in str(exc):
+            raise
+        raise _rejected(state, text, probe.accepts, f": {headline(exc)}") from exc
+    raise _rejected(state, text, probe.accepts, "")
+
+
+def _rejected(state: FieldState, text: str, accepts: str, why: str) -> ToolError:
+    return ToolError(
+        "value_rejected",
+        f"the {state.described} ({state.input_type}) does not take {text!r}{why}. It takes {accepts}; "
+        f"it holds {state.text!r} still",
+        value=text,
+        accepts=accepts,
+    )
+
+
+async def _empty(locator: "Locator", state: FieldState, timeout_ms: int) -> None:
+    if state.kind != "code":
+        await locator.fill("", timeout=timeout_ms)
+        return
+    # what an editor keeps is more than its field, or the lines that it draws
+    await locator.focus(timeout=timeout_ms)
+    if (await read_field(await focused(locator.page))).kind != "code":
+        await locator.click(timeout=min(timeout_ms, _CLICKED_MS))
+    await locator.page.keyboard.press("ControlOrMeta+a")
+    await locator.page.keyboard.press("Delete")
+
+
+def _is_pasted(state: FieldState, text: str, delay_ms: int) -> bool:
+    """Whether a person would paste it: code, or lines whose indentation Enter would double."""
+    if delay_ms:
+        return False
+    takes_lines = state.kind == "rich" or state.input_type == "textarea"
+    return state.kind == "code" or (takes_lines and "\n" in text.rstrip("\n"))
+
+
+async def _paste(page: "Page", element: "ElementHandle", state: FieldState, text: str) -> None:
+    """Insert text as one input; editors that take a paste themselves get one."""
+    if not text:
+        return
+    is_taken = state.kind in {"code", "rich"} and await element.evaluate(_PASTE, text)
+    if not is_taken:
+        await page.keyboard.insert_text(text)
+
+
+def _written(state: FieldState, after: FieldState, text: str, *, at_once: bool, before: str | None = None) -> Written:
+    value = after.text if after.kind in {"text", "fixed"} and after.text is not None else None
+    notes = [_difference(after, text, before), after.complaint and f"The browser says of it: {after.complaint}"]
+    return Written(state.described, at_once, value, " ".join(filter(None, notes)))
+
+
+def _difference(after: FieldState, text: str, before: str | None) -> str:
+    """What is not as it was wanted; empty: nothing."""
+    if after.text is None:
+        return ""
+    wanted, found = text.replace("\r\n", "\n"), after.text
+    if found == wanted or (before is not None and wanted in found):
+        return ""
+    if after.kind in {"code", "rich"}:
+        return _difference_of_lines(wanted.split("\n"), found.split("\n"), is_all=before is None)
+    if not found:
+        return "It is empty again: the page took the text for itself; look at the page to see what became of it."
+    return f"It holds {_short(found)!r} now."
+
+
+def _difference_of_lines(wanted: list[str], found: list[str], *, is_all: bool) -> str:
+    """Compare with the lines that are in view; what was put in at a caret may have something before its first line."""
+    lines = [line.replace("\u00a0", " ").rstrip() for line in wanted[:_COMPARED_LINES] if line.strip()]
+    rows = [row.rstrip() for row in found if row.strip()]
+    starts = 0 if is_all else 1
+    strange = [line for line in lines[:starts] if not any(line in row for row in rows)]
+    strange += [line for line in lines[starts:] if not any(_is_shown(line, row) for row in rows)]
+    shown = {row.strip(): row for row in rows}
+    moved = [line for line in strange if line.strip() in shown]
+    if moved:
+        return (
+            f"{len(moved)} of {len(lines)} lines are indented in another way than they were given, the first: "
+            f"{_short(moved[0])!r} is {_short(shown[moved[0].strip()])!r}."
+        )
+    if strange and len(strange) == len(lines):
+        in_view = "\n".join(rows)
+        return f"What came out cannot be read back; what is in view: {_short(in_view)!r}."
+    return f"{len(strange)} of {len(lines)} lines are not in view, and were not compared." if strange else ""
+
+
+def _is_shown(line: str, row: str) -> bool:
+    if line.lstrip(" ").startswith("\t"):  # which is drawn as spaces
+        return row.strip().startswith(line.strip())
+    return row.startswith(line)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

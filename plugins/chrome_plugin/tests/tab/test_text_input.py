@@ -1,0 +1,98 @@
+"""Text on its way into a page: what is typed, inserted at once, refused; and what is said of it."""
+
+import pytest
+import pytest_asyncio
+
+pytestmark = pytest.mark.spec("B2")
+
+CODE = "def f(x):\n    if x:\n        return 1\n    return 2\n"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def fields(act, site):
+    """A page with all sorts of fields is open; gives what one holds."""
+    await act("browser_navigate", url=site.url("/fields"))
+
+    async def held(selector):
+        script = f"(e => e.value ?? e.innerText.replaceAll('\\u00a0', ' '))(document.querySelector({selector!r}))"
+        return (await act("browser_evaluate", script=script)).data["value"]
+
+    return held
+
+
+async def test_text_without_a_selector_goes_where_the_caret_is(act, fields, text):
+    await act("browser_type", selector="[name=short]", text="ab")
+    typed = await act("browser_type", text="c")
+    assert (typed.data["value"], await fields("[name=short]")) == ("abc", "abc")
+    assert 'text "Short"' in text(typed) or 'textbox "Short"' in text(typed)
+    await act("browser_click", selector="#keys")
+    await act("browser_type", text="xy")
+    assert await fields("#keys") == "Keys: xy"
+    await act("browser_evaluate", script="document.activeElement.blur()")
+    assert "No field has the focus" in text(await act("browser_type", text="z"))
+
+
+@pytest.mark.parametrize("selector", ["[name=code]", "#rich"])
+async def test_indented_lines_are_not_indented_twice(act, fields, text, selector):
+    typed = await act("browser_type", selector=selector, text=CODE)
+    assert (await fields(selector)).strip() == CODE.strip()
+    assert typed.data["note"] == "", text(typed)
+    by_keys = await act("browser_type", selector="[name=code]", text=CODE, delay=1)
+    assert "It holds" in by_keys.data["note"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepts"),
+    [
+        ("date", "2.1.2026", "YYYY-MM-DD, at least 2026-01-01"),
+        ("time", "half past nine", "HH:MM"),
+        ("month", "May", "YYYY-MM"),
+        ("colour", "#12", "#rrggbb"),
+        ("range", "33", "a number from 0 to 50 in steps of 10"),
+        ("number", "many", "a number"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["browser_type", "browser_fill_form"])
+async def test_value_that_a_field_does_not_take_is_refused_with_what_it_takes(
+    act, fails, fields, tool, name, value, accepts
+):
+    selector = f"[name={name}]"
+    before = await fields(selector)
+    given = (
+        {"selector": selector, "text": value}
+        if tool == "browser_type"
+        else {"fields": [{"ref": selector, "value": value}]}
+    )
+    error = await fails(tool, **given)
+    assert (error.type, error.context["accepts"]) == ("value_rejected", accepts)
+    assert await fields(selector) == before
+
+
+async def test_field_is_told_to_hold_what_it_holds(act, fails, fields, text):
+    form = {
+        "date": "2025-05-06",
+        "time": "09:30",
+        "month": "2026-05",
+        "colour": "#AABBCC",
+        "range": "30",
+        "number": "7",
+    }
+    wanted = [{"selector": f"[name={name}]", "value": value} for name, value in form.items()]
+    wanted += [{"selector": "[name=phone]", "value": "(555) 12"}, {"selector": "my-field", "value": "in"}]
+    filled = await act("browser_fill_form", fields=wanted)
+    assert [await fields(f"[name={name}]") for name in form] == [*map(str.lower, form.values())]
+    assert "'[name=phone]': It holds '55512' now." in text(filled)
+    assert "'[name=date]': The browser says of it: " in text(filled)  # before its least
+    assert await fields("[name=inner]") == "in"
+    assert (await act("browser_type", selector="[name=short]", text="abcdef")).data["value"] == "abc"
+    error = await fails("browser_fill_form", fields=[wanted[1], {"selector": "[name=size]", "value": "Huge"}])
+    assert (error.type, error.context["filled"]) == ("value_rejected", 1)
+    assert "'Small', 'Large'" in error.message
+
+
+async def test_typing_by_id_goes_on_at_the_end(call, site, tab):
+    await call("chrome_navigate", tabId=tab, url=site.url("/form"))
+    await call("chrome_evaluate", tabId=tab, script="document.querySelector('[name=name]').setSelectionRange(0, 0)")
+    await call("chrome_type", tabId=tab, selector="[name=name]", text="er")
+    value = await call("chrome_evaluate", tabId=tab, script="document.querySelector('[name=name]').value")
+    assert value.data["value"] == "older"
