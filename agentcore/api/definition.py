@@ -84,6 +84,9 @@ class ResourceUse:
     not_found: str = "resource_not_found"
 
 
+DEFAULT_RANK = 5
+"""The rank of a tool that says none."""
+
 Preview = Callable[[ToolContext, dict[str, Any]], CallPreview | Awaitable[CallPreview]]
 """Says what exactly a call with these arguments would do."""
 
@@ -109,6 +112,8 @@ class ToolDefinition:
         arguments: A pydantic model that validates the arguments in place of the schema.
         checks_result: The module itself holds results against what is declared; else the host holds `data` against
             `output_schema`.
+        rank: Where there are too many tools to give a model all of them, those of a low rank go first: 0 is what nearly
+            every conversation needs, 9 what is seldom asked for.
     """
 
     name: str
@@ -123,6 +128,7 @@ class ToolDefinition:
     resource: ResourceUse | None = None
     arguments: type[BaseModel] | None = field(default=None, repr=False)
     checks_result: bool = False
+    rank: int = DEFAULT_RANK
 
     def to_openai(self) -> dict[str, Any]:
         """The definition in the OpenAI tools schema."""
@@ -155,6 +161,7 @@ class ToolDefinition:
             "effects": sorted(self.effects),
             "annotations": self.annotations.to_mcp(),
             "timeout_ms": int(self.timeout_s * 1000),
+            "rank": self.rank,
         }
         if self.output_schema is not None:
             tool["output_schema"] = self.output_schema

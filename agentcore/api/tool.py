@@ -26,6 +26,7 @@ class ToolOptions:
     limit_bytes: Any = None
     preview: Any = None
     resource: Any = None
+    rank: Any = None
     fault: str = ""
 
 
@@ -48,6 +49,7 @@ def tool(
     limit_bytes: int | None = None,
     preview: PreviewMethod | None = None,
     resource: ResourceUse | None = None,
+    rank: int | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -67,6 +69,8 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         limit_bytes: Bound of the result's text; more is stored as an artifact.
         preview: A function `(self, ctx, arguments) -> CallPreview` that says what exactly a call would do.
         resource: The resource that a call acts on.
+        rank: 0 to 9, 5 if left out: where a model cannot be given all tools, low ones go first, and the rest are found
+            by searching.
 
     Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
     and named among the module's problems.

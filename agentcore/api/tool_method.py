@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
 from agentcore.api.context import ToolContext
-from agentcore.api.definition import Preview, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import DEFAULT_RANK, Preview, ToolAnnotations, ToolDefinition
 from agentcore.api.result_type import ResultType, output_hint, usable_hint
 from agentcore.api.tool import ToolOptions, options_of
 
@@ -127,6 +127,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         resource=options.resource,
         arguments=model,
         checks_result=True,
+        rank=DEFAULT_RANK if options.rank is None else options.rank,
     )
     returns = ResultType(hints.get("return", Any), str(name))
     return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method), returns)

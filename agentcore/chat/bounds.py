@@ -51,10 +51,13 @@ ANSWER_CHARS = 100_000
 SUB_AGENT_DEPTH = 3
 """Agents that run agents that run agents."""
 
-OFFERED_TOOLS = 40
-"""Definitions that a model is given; more are found by searching."""
+OFFERED_TOOLS = 48
+"""Definitions of the server's tools that a model is given; more are found by searching."""
 
-FOUND_TOOLS = 20
+MODULE_SHARE = 3
+"""Tools of each module that are among them in any case."""
+
+FOUND_TOOLS = 8
 """Tools that one search gives."""
 
 FOUND_TOOLS_KEPT = 80

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from agentcore.api.definition import DEFAULT_RANK
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
-from agentcore.host.modules import RESERVED_NAMES, ToolRegistry
+from agentcore.host.modules import RESERVED_NAMES, RegisteredTool, ToolRegistry
 from agentcore.store.chat import CallKind
 
 
@@ -18,12 +19,18 @@ class OfferedTool(NamedTuple):
         description: What it does.
         parameters: JSON Schema of its arguments.
         kind: Where it runs.
+        module: Whose it is; empty: the client's, or the chat's own.
+        rank: The lower, the sooner it is given where there are too many.
+        is_named: Whether the agent's patterns speak of it.
     """
 
     name: str
     description: str
     parameters: dict[str, Any]
     kind: CallKind
+    module: str = ""
+    rank: int = DEFAULT_RANK
+    is_named: bool = False
 
 
 _NAME_CHARS = 64
@@ -35,10 +42,8 @@ def valid_name(name: str) -> str:
     return _NO_NAME.sub("_", name)[:_NAME_CHARS] or "unnamed"
 
 
-def offer(
-    registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: AgentConfig
-) -> tuple[list[OfferedTool], dict[str, str]]:
-    """All tools of an agent in a stable order, and the modules of the server's, by the tools' names.
+def offer(registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: AgentConfig) -> list[OfferedTool]:
+    """All tools of an agent in a stable order.
 
     Of two tools with one name, the client's counts, which came with this very request. Tools of a module that
     another one stands in for are left out, unless the agent's patterns name them.
@@ -46,13 +51,13 @@ def offer(
     replaced = registry.stood_in_for()
     client = {tool.name: tool for tool in client_tools if tool.name not in RESERVED_NAMES}
     server = [
-        tool
+        _of_server(tool, is_named=agent.names(name))
         for name, tool in registry.tools.items()
         if name not in client and agent.offers(name) and (tool.module.name not in replaced or agent.names(name))
     ]
-    offered = [
-        OfferedTool(tool.definition.name, tool.definition.description, tool.definition.input_schema, "server")
-        for tool in server
-    ]
-    offered += [OfferedTool(tool.name, tool.description, tool.parameters, "client") for tool in client.values()]
-    return offered, {tool.definition.name: tool.module.name for tool in server}
+    return server + [OfferedTool(tool.name, tool.description, tool.parameters, "client") for tool in client.values()]
+
+
+def _of_server(tool: RegisteredTool, *, is_named: bool) -> OfferedTool:
+    said = tool.definition
+    return OfferedTool(said.name, said.description, said.input_schema, "server", tool.module.name, said.rank, is_named)

@@ -114,10 +114,10 @@ class SubAgent:
         )
 
     def _toolbox(self, task: SubAgentTask) -> Toolbox:
-        tools, modules = offer(self._host.registry, (), task.agent)
+        tools = offer(self._host.registry, (), task.agent)
         if task.tools is not None:
             tools = [tool for tool in tools if any(fnmatchcase(tool.name, pattern) for pattern in task.tools)]
-        return Toolbox(tools, modules, self._found, self._stream.locale)
+        return Toolbox(tools, self._found, self._stream.locale)
 
     async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
         """Make the calls that an answer wants, one after another, and keep the step; False: it wants none."""

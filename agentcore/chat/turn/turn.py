@@ -155,10 +155,10 @@ class Turn:
 
     def _toolbox(self) -> Toolbox:
         """The tools as they are now, with what the model has found."""
-        tools, modules = offer(self._host.registry, self._plan.client_tools, self._plan.agent)
+        tools = offer(self._host.registry, self._plan.client_tools, self._plan.agent)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
-        return Toolbox(tools, modules, self._found, self._stream.locale)
+        return Toolbox(tools, self._found, self._stream.locale)
 
     async def _find_tools(self, call: ChatCallRow) -> None:
         """Carry out the search for tools; what is found stays for the session."""

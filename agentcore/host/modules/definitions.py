@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pydantic_core
 
-from agentcore.api.definition import EFFECTS, Effect, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import DEFAULT_RANK, EFFECTS, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.module import RESERVED
 from agentcore.bounds import DEFINITION_BYTES, TOOL_SECONDS_MAX
 from agentcore.host.containment.reading import (
@@ -32,11 +32,22 @@ _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ERROR_TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _LIMIT_BYTES = 1 << 40
+_RANK_MAX = 9
 
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
 _FORM_KEYS = ("type", "strict", "title", "icons", "cache_control", "_meta", "execution", "module")
-_OWN_KEYS = ("name", "description", "effects", "annotations", "timeout_ms", "timeout_s", "limit_bytes", "resource")
+_OWN_KEYS = (
+    "name",
+    "description",
+    "effects",
+    "annotations",
+    "timeout_ms",
+    "timeout_s",
+    "limit_bytes",
+    "resource",
+    "rank",
+)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
     {
@@ -79,6 +90,7 @@ def read_definition(given: Any) -> ToolDefinition:
         resource=_resource(raw["resource"], of),
         arguments=read_model(raw["arguments"], f"arguments {of}"),
         checks_result=read_flag(raw["checks_result"], f"checks_result {of}"),
+        rank=_rank(raw["rank"], f"rank {of}"),
     )
     for contradiction in _contradictions(definition):
         raise ValueError(f"tool {name!r} contradicts itself: {contradiction}")
@@ -122,6 +134,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "resource": raw.get("resource"),
         "arguments": None,
         "checks_result": False,
+        "rank": DEFAULT_RANK if raw.get("rank") is None else raw["rank"],
     }
 
 
@@ -178,6 +191,12 @@ def _limit(value: Any, where: str) -> int | None:
     if type(value) is bool or not issubclass(type(value), int):
         raise WrongValueError(where, "a number of bytes, or None", value)
     return int(read_number(value, where, low=0, high=_LIMIT_BYTES))
+
+
+def _rank(value: Any, where: str) -> int:
+    if type(value) is not int or not 0 <= value <= _RANK_MAX:
+        raise WrongValueError(where, f"a whole number from 0 to {_RANK_MAX}", value)
+    return value
 
 
 def _preview(value: Any, where: str) -> Any:

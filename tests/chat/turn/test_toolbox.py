@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from agentcore.api import Module, ToolContext, ToolDefinition
+from agentcore.api import Module, ToolContext, ToolDefinition, tool
 
 pytestmark = pytest.mark.spec("K9")
 
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.spec("K9")
 class Many(Module):
     """As many tools as a test wants, each with a word of its own."""
 
-    def __init__(self, name, count, words=()):
-        self.name, self.count, self.words = name, count, words
+    def __init__(self, name, count, words=(), ranks=None):
+        self.name, self.count, self.words, self.ranks = name, count, words, ranks or {}
         self.called = []
 
     def get_tool_definitions(self):
@@ -24,6 +24,7 @@ class Many(Module):
                 f"Does {self.words[number] if number < len(self.words) else 'nothing of note'}.",
                 {"type": "object", "properties": {}},
                 effects=frozenset(("read",)),
+                rank=self.ranks.get(number, 5),
             )
             for number in range(self.count)
         ]
@@ -46,11 +47,15 @@ def offered(request):
     return [tool["function"]["name"] for tool in request.get("tools", ())]
 
 
-async def test_forty_tools_are_all_given_without_a_search(open_talk, provider):
+async def test_forty_eight_tools_are_all_given_without_a_search_whatever_a_client_brings(open_talk, provider):
+    client = [{"name": f"page_{number}", "description": "x", "parameters": {"type": "object"}} for number in range(4)]
     provider.say("Hi.")
-    async with open_talk(Many("many", 40)) as talk:
-        await talk.post()
-    assert offered(provider.requests[0]) == [f"many_{number:02}" for number in range(40)]
+    async with open_talk(Many("many", 48)) as talk:
+        await talk.post(browser_tools=client)
+    assert offered(provider.requests[0]) == [
+        *(f"many_{number:02}" for number in range(48)),
+        *(tool["name"] for tool in client),
+    ]
 
 
 async def test_of_more_each_module_has_its_share_and_the_rest_is_found_and_stays(open_talk, provider):
@@ -67,12 +72,47 @@ async def test_of_more_each_module_has_its_share_and_the_rest_is_found_and_stays
         await talk.post("again")
     first, _, second, _, last = (offered(request) for request in provider.requests)
     assert "find one with find_tools" in provider.requests[1]["messages"][-1]["content"]
-    assert len(first) == 40
+    assert len(first) == 48 + 1
     assert first[-1] == "find_tools"
     assert {f"small_{number:02}" for number in range(5)} <= set(first)
     assert "large_57" not in first
     assert second == last == [*first, "large_57"]
     assert large.called == ["large_57"]
+
+
+class Ranked(Module):
+    """Says by `@tool` which of its tools goes first."""
+
+    name = "ranked"
+
+    @tool(rank=9, read_only=True)
+    def rare(self) -> str:
+        """Is seldom asked for."""
+        return "done"
+
+    @tool(rank=0, read_only=True)
+    def usual(self) -> str:
+        """Is always asked for."""
+        return "done"
+
+
+async def test_what_an_agent_names_goes_first_then_low_ranks_and_each_module_has_its_first_three(open_talk, provider):
+    """Two modules with 60 tools each; ranks stand in `@tool`, in definitions and in dicts. The order stays."""
+    provider.say("Hi.")
+    provider.say("Hi.")
+    large, other = Many("large", 60, ranks={58: 0, 59: 4, 0: 9}), Many("other", 60, ranks={50: 0})
+    agents = {"named": {"tools": ["*", "other_[012]*"]}}
+    async with open_talk(large, Ranked(), other, agents=agents) as talk:
+        await talk.post()
+        await talk.post(agent_id="named", session_id="s2")
+    first, named = (offered(request)[:-1] for request in provider.requests)
+    in_turn = [f"large_{number:02}" for number in range(1, 23)]
+    assert first == [*in_turn, "large_58", "large_59", "rare", "usual", *other_tools(21), "other_50"]
+    assert named == [*in_turn[:13], "large_58", "large_59", "rare", "usual", *other_tools(30), "other_50"]
+
+
+def other_tools(count):
+    return [f"other_{number:02}" for number in range(count)]
 
 
 async def test_search_is_no_call_of_the_host_and_needs_no_person(open_talk, provider):

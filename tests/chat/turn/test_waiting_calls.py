@@ -10,6 +10,7 @@ import pytest
 
 from agentcore.api import Module, ToolContext, tool
 from tests.chat.conftest import Events
+from tests.chat.turn.test_toolbox import Many
 
 pytestmark = pytest.mark.spec("C2")
 
@@ -166,11 +167,10 @@ async def test_each_call_says_whether_it_needs_an_answer(open_talk, provider, ca
 
 
 async def test_search_for_tools_needs_nobody_s_answer(open_talk, provider, calls_of):
-    many = [{"name": f"page_{number}", "parameters": {"type": "object"}} for number in range(50)]
     provider.say("", ("a", "find_tools", '{"query": "note"}'), ("b", "find_tools", "{}"))
     provider.say("Found.")
-    async with open_talk(Team()) as talk:
-        events = await talk.post("x", browser_tools=many)
+    async with open_talk(Team(), Many("many", 50)) as talk:
+        events = await talk.post("x")
     assert [(call["tool_name"], call["waits"]) for call in calls_of(events)] == [("find_tools", False)] * 2
     assert [event["tool_result"]["ok"] for event in events if "tool_result" in event] == [True, False]
 

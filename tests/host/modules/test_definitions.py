@@ -50,6 +50,7 @@ def test_what_a_raw_definition_says_besides_is_honoured():
             "annotations": {"readOnlyHint": True, "openWorldHint": True},
             "effects": ["read", "egress"],
             "timeout_ms": 2_500,
+            "rank": 2,
             "limit_bytes": 1_000,
             "resource": {"type": "browser", "argument": "page", "create": True},
         }
@@ -57,7 +58,7 @@ def test_what_a_raw_definition_says_besides_is_honoured():
     assert definition.output_schema == {"type": "object"}
     assert definition.annotations == ToolAnnotations(read_only=True, open_world=True)
     assert definition.effects == {"read", "egress"}
-    assert (definition.timeout_s, definition.limit_bytes) == (2.5, 1_000)
+    assert (definition.timeout_s, definition.limit_bytes, definition.rank) == (2.5, 1_000, 2)
     assert definition.resource == ResourceUse("browser", "page", create=True)
     assert read_definition(NAMED).input_schema["additionalProperties"] is False
 
@@ -86,6 +87,8 @@ def test_what_a_raw_definition_says_besides_is_honoured():
         ({**NAMED, "timeout_s": 0}, "timeout_s of tool 'look' must be a number above 0"),
         ({**NAMED, "timeout_ms": 1, "timeout_s": 1}, "say the same"),
         ({**NAMED, "limit_bytes": 1.5}, "limit_bytes of tool 'look'"),
+        ({**NAMED, "rank": 10}, "rank of tool 'look' must be a whole number from 0 to 9, not 10"),
+        ({**NAMED, "rank": True}, "rank of tool 'look'"),
         ({**NAMED, "resource": "page"}, "resource of tool 'look'"),
         ({**NAMED, "resource": {"type": "page", "arg": "x"}}, "unknown key 'arg'"),
         (ToolDefinition("look", "Look.", SCHEMA, timeout_s=math.inf), "timeout_s of tool 'look'"),

@@ -54,7 +54,7 @@ class AgentTools(Module[AgentSettings]):
 
     # -- things to do ------------------------------------------------------------------------------------------
 
-    @tool(read_only=True, idempotent=True, open_world=False)
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
     async def todo_write(self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=100)]) -> ToolResult:
         """Write down the whole list of things to do in this session; the person sees it live.
 
@@ -83,7 +83,7 @@ class AgentTools(Module[AgentSettings]):
         changes = arguments["action"] in ("save", "delete")
         return CallPreview(effects=frozenset(("write",)) if changes else frozenset(("read",)))
 
-    @tool(effects=("read", "write"), destructive=True, open_world=False, preview=_preview_memory)
+    @tool(rank=1, effects=("read", "write"), destructive=True, open_world=False, preview=_preview_memory)
     def memory(
         self,
         ctx: ToolContext,
@@ -121,7 +121,7 @@ class AgentTools(Module[AgentSettings]):
 
     # -- the person --------------------------------------------------------------------------------------------
 
-    @tool(read_only=True, open_world=False, timeout_s=_WORK_S)
+    @tool(rank=0, read_only=True, open_world=False, timeout_s=_WORK_S)
     async def ask_user(
         self,
         ctx: ToolContext,
@@ -150,7 +150,7 @@ class AgentTools(Module[AgentSettings]):
         _ = ctx.session  # nobody is asked about work that no chat can do
         return CallPreview(effects=frozenset(("execute",)))
 
-    @tool(effects=("execute",), destructive=True, open_world=True, timeout_s=_WORK_S, preview=_preview_task)
+    @tool(rank=1, effects=("execute",), destructive=True, open_world=True, timeout_s=_WORK_S, preview=_preview_task)
     async def task(
         self,
         ctx: ToolContext,
@@ -175,7 +175,7 @@ class AgentTools(Module[AgentSettings]):
         report = await ctx.run_agent(prompt, tools, model, budget)
         return ToolResult(report, {"report": report}, untrusted=True)
 
-    @tool(read_only=True, open_world=False, timeout_s=_WORK_S)
+    @tool(rank=1, read_only=True, open_world=False, timeout_s=_WORK_S)
     async def compact(
         self,
         ctx: ToolContext,

@@ -48,7 +48,7 @@ class FsTools(Module[FsSettings]):
         """Look for ripgrep."""
         self._ripgrep = find_ripgrep()
 
-    @tool(read_only=True, idempotent=True, open_world=False)
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
     def read_file(
         self,
         ctx: ToolContext,
@@ -72,7 +72,7 @@ class FsTools(Module[FsSettings]):
         change = plan_write(ctx.workspace, arguments["path"], arguments["content"], arguments.get("encoding"))
         return change.preview(ctx.workspace)
 
-    @tool(effects=("write",), destructive=True, idempotent=True, open_world=False, preview=_preview_write)
+    @tool(rank=0, effects=("write",), destructive=True, idempotent=True, open_world=False, preview=_preview_write)
     def write_file(
         self,
         ctx: ToolContext,
@@ -98,7 +98,7 @@ class FsTools(Module[FsSettings]):
         change = plan_edit(ctx.workspace, arguments["path"], edits, arguments.get("diff"), arguments.get("encoding"))
         return change.preview(ctx.workspace)
 
-    @tool(effects=("write",), destructive=True, idempotent=False, open_world=False, preview=_preview_edit)
+    @tool(rank=0, effects=("write",), destructive=True, idempotent=False, open_world=False, preview=_preview_edit)
     def edit(
         self,
         ctx: ToolContext,
@@ -121,7 +121,7 @@ class FsTools(Module[FsSettings]):
         change = plan_edit(ctx.workspace, path, edits, diff, encoding)
         return edit_change(ctx.workspace, change, dry_run=dry_run)
 
-    @tool(read_only=True, idempotent=True, open_world=False)
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
     def glob(
         self,
         ctx: ToolContext,
@@ -152,7 +152,7 @@ class FsTools(Module[FsSettings]):
             is_cancelled=lambda: ctx.is_cancelled,
         )
 
-    @tool(read_only=True, idempotent=True, open_world=False, timeout_s=_LONG_S)
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False, timeout_s=_LONG_S)
     def grep(
         self,
         ctx: ToolContext,
@@ -179,7 +179,7 @@ class FsTools(Module[FsSettings]):
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
         return grep(ctx.workspace, request, context, self._ripgrep, lambda: ctx.is_cancelled)
 
-    @tool(read_only=True, idempotent=True, open_world=False)
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
     def list_dir(
         self,
         ctx: ToolContext,
@@ -189,7 +189,7 @@ class FsTools(Module[FsSettings]):
         """List a folder, sorted by name: folders, files with their size, links with what they point to."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled)
 
-    @tool(read_only=True, idempotent=True, open_world=False)
+    @tool(rank=1, read_only=True, idempotent=True, open_world=False)
     def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult:
         """Tell what a path is: type, size, time of the last change, permissions; of a text its encoding and lines."""
         return describe(ctx.workspace, path, lambda: ctx.is_cancelled)
@@ -200,6 +200,7 @@ class FsTools(Module[FsSettings]):
         return preview_delete(ctx.workspace, target, recursive=bool(arguments.get("recursive")))
 
     @tool(
+        rank=1,
         effects=("write",),
         destructive=True,
         idempotent=False,
@@ -233,6 +234,7 @@ class FsTools(Module[FsSettings]):
         return preview_transfer(ctx.workspace, source, target, is_move=True)
 
     @tool(
+        rank=1,
         effects=("write",),
         destructive=True,
         idempotent=False,
@@ -265,6 +267,7 @@ class FsTools(Module[FsSettings]):
         return preview_transfer(ctx.workspace, source, target, is_move=False)
 
     @tool(
+        rank=1,
         effects=("write",),
         destructive=True,
         idempotent=False,

@@ -104,6 +104,7 @@ class ShellTools(Module[ShellSettings]):
         )
 
     @tool(
+        rank=0,
         effects=("execute",),
         destructive=True,
         idempotent=False,
@@ -156,7 +157,7 @@ class ShellTools(Module[ShellSettings]):
         text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
-    @tool(read_only=True, open_world=True, timeout_s=_LIMIT_S, resource=_TERMINAL)
+    @tool(rank=0, read_only=True, open_world=True, timeout_s=_LIMIT_S, resource=_TERMINAL)
     async def bash_output(
         self,
         ctx: ToolContext,
@@ -184,7 +185,7 @@ class ShellTools(Module[ShellSettings]):
         process = self._table.get_for(ctx, process_id)
         return await look(ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all)
 
-    @tool(effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
+    @tool(rank=0, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
     async def bash_kill(self, ctx: ToolContext, process_id: ProcessId) -> ToolResult:
         """End a background process with everything that it started: SIGTERM, and SIGKILL after two seconds.
 

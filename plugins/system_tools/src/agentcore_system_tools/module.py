@@ -31,6 +31,7 @@ class SystemTools(Module):
         )
 
     @tool(
+        rank=1,
         effects=("egress",),
         destructive=False,
         idempotent=False,
@@ -77,7 +78,7 @@ class SystemTools(Module):
         real, _ = _existing(ctx.workspace, arguments["path"])
         return CallPreview(paths=(_shown(real),))
 
-    @tool(effects=("execute",), destructive=False, idempotent=True, open_world=False, preview=_preview_open)
+    @tool(rank=1, effects=("execute",), destructive=False, idempotent=True, open_world=False, preview=_preview_open)
     def open_in_folder(
         self,
         ctx: ToolContext,

@@ -55,6 +55,7 @@ class WebTools(Module[WebSettings]):
         return CallPreview(urls=(self._policy.check(arguments["url"]),))
 
     @tool(
+        rank=0,
         read_only=True,
         effects=("egress",),
         destructive=False,
@@ -101,6 +102,7 @@ class WebTools(Module[WebSettings]):
         return CallPreview(urls=(self._search_url(),))
 
     @tool(
+        rank=0,
         read_only=True,
         effects=("egress",),
         destructive=False,

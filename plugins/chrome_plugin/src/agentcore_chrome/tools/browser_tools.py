@@ -2,7 +2,8 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from agentcore.api import Field, Image, ToolContext, ToolDefinition, ToolError, ToolResult, tool
@@ -56,6 +57,24 @@ from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, rea
 from agentcore_chrome.tools.spellings import with_spellings
 
 _WAIT_MS = 10_000
+_RANKS: Mapping[str, int] = {
+    "browser_navigate": 0,
+    "browser_snapshot": 0,
+    "browser_click": 0,
+    "browser_type": 0,
+    "browser_press_key": 0,
+    "browser_screenshot": 0,
+    "browser_wait_for": 0,
+    "browser_tabs": 2,
+    "browser_fill_form": 2,
+    "browser_select_option": 2,
+    "browser_file_upload": 3,
+    "browser_handle_dialog": 3,
+    "browser_console_messages": 4,
+    "browser_pdf": 6,
+}
+"""What a model is given first; of the others, the fifteen go before the further ones."""
+_RANK, _FURTHER_RANK = 1, 5
 
 
 class Browser(PageTools, FormTools, InspectionTools):
@@ -69,7 +88,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         definitions = [made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition)]
         if not self.settings.extra_tools:
             definitions = [made for made in definitions if made.name in vars(Browser)]
-        return [with_spellings(definition) for definition in definitions]
+        return [replace(with_spellings(made), rank=_rank(made.name)) for made in definitions]
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """See `EngineModule.limit_ms`; typing with delays takes its time."""
@@ -372,3 +391,7 @@ class Browser(PageTools, FormTools, InspectionTools):
 async def _arrived(going: Awaitable[NavigationResult]) -> ToolOutput:
     arrived = await going
     return ToolOutput(str(arrived), arrived.to_json())
+
+
+def _rank(name: str) -> int:
+    return _RANKS.get(name, _RANK if name in vars(Browser) else _FURTHER_RANK)

@@ -68,7 +68,7 @@ class Chrome(EngineModule):
 
     # -- browsers and tabs -------------------------------------------------------------------------------------
 
-    @tool(effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=LONGEST_S)
+    @tool(rank=2, effects=("egress",), destructive=False, idempotent=False, open_world=True, timeout_s=LONGEST_S)
     async def chrome_launch(
         self,
         ctx: ToolContext,
@@ -91,7 +91,7 @@ class Chrome(EngineModule):
         await process.close()
         return ToolResult(f"Closed browser {browserId} with {tabs} tabs.", {"browserId": browserId, "closedTabs": tabs})
 
-    @tool(read_only=True, idempotent=True, open_world=False)
+    @tool(rank=2, read_only=True, idempotent=True, open_world=False)
     async def chrome_list(self, ctx: ToolContext) -> ToolResult:
         """List all browsers with their tabs, process ids and memory."""
         browsers = [
@@ -107,6 +107,7 @@ class Chrome(EngineModule):
         return await self.preview_url(ctx, arguments)
 
     @tool(
+        rank=2,
         effects=("egress",),
         destructive=False,
         idempotent=False,
@@ -160,12 +161,13 @@ class Chrome(EngineModule):
     async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self._tab(ctx).page.url,))
 
-    _reads_tab = tool(read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, resource=TAB)
+    _reads_tab = tool(rank=2, read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, resource=TAB)
     _acts_on_tab = tool(
-        effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB
+        rank=2, effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB
     )
 
     @tool(
+        rank=2,
         effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
         preview=EngineModule.preview_url, resource=TAB,
     )  # fmt: skip
@@ -261,6 +263,7 @@ class Chrome(EngineModule):
         )
 
     @tool(
+        rank=2,
         effects=("egress",), idempotent=True, open_world=True, timeout_s=LONGEST_S,
         preview=_preview_action, resource=TAB,
     )  # fmt: skip
