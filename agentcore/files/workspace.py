@@ -130,6 +130,15 @@ class Workspace:
         """What a status is of: `file`, `directory`, `symlink` or `other`."""
         return folder.kind_of(status.st_mode)
 
+    @staticmethod
+    def is_writable(status: os.stat_result) -> bool:
+        """Whether permissions let this process write; root is told what they say, not its power to ignore them."""
+        if status.st_uid == os.geteuid():
+            return bool(status.st_mode & stat.S_IWUSR)
+        if status.st_gid in {os.getegid(), *os.getgroups()}:
+            return bool(status.st_mode & stat.S_IWGRP)
+        return bool(status.st_mode & stat.S_IWOTH)
+
     def real_path(self, place: Place) -> str:
         """The absolute path that a place resolves to, links followed as far as they exist; for rules and persons.
 
@@ -201,6 +210,24 @@ class Workspace:
 
     # changing
 
+    def refuse_read_only(self, place: Place, status: os.stat_result | None) -> None:
+        """Make sure that a file may be replaced: a rename takes no notice of its permissions, but somebody set them.
+
+        Args:
+            place: The file.
+            status: Of the file; None: there is none, and nothing is refused.
+        Raises:
+            ToolError: `permission_denied`: it is read-only.
+        """
+        if status is None or not stat.S_ISREG(status.st_mode) or self.is_writable(status):
+            return
+        shown = self.show(place)
+        message = (
+            f"{shown!r} is read-only ({stat.filemode(status.st_mode)}) and is left as it is; write to another path, or "
+            "have its permissions changed first (`chmod u+w`)."
+        )
+        raise ToolError("permission_denied", message, path=shown, mode=f"{stat.S_IMODE(status.st_mode):04o}")
+
     def make_folder(self, place: Place) -> None:
         """Make a folder and those above it; it may exist already."""
         with self.errors(place):
@@ -225,12 +252,13 @@ class Workspace:
             Whether the file is new.
         Raises:
             ToolError: `file_exists`, `file_changed`, `is_a_directory`, `not_a_file`, `disk_full`, `path_not_found`
-                (a folder above is missing), …
+                (a folder above is missing), `permission_denied` (also where the file is read-only), …
         """
         parent, place = self.open_parent(place, follow=True, create=create_parents)
         name = place.name
         with parent, self.errors(place):
             old = _replaceable(parent, name)
+            self.refuse_read_only(place, old)
             check: Callable[[], None] | None = None
             if expected is not None:
                 seen = expected

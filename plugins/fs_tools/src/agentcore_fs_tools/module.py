@@ -69,7 +69,9 @@ class FsTools(Module[FsSettings]):
 
     def _preview_write(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
-        change = plan_write(ctx.workspace, arguments["path"], arguments["content"], arguments.get("encoding"))
+        path, content, encoding = arguments["path"], arguments["content"], arguments.get("encoding")
+        create_dirs = bool(arguments.get("create_dirs"))
+        change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
         return change.preview(ctx.workspace)
 
     @tool(rank=0, effects=("write",), destructive=True, idempotent=True, open_world=False, preview=_preview_write)
@@ -84,10 +86,11 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult:
         """Create a text file, or replace the whole content of one.
 
-        A file that exists keeps its permissions, encoding and line ends. For a change in a part of a file use `edit`.
+        A file that exists keeps its permissions, encoding and line ends; a read-only one is left as it is. For a
+        change in a part of a file use `edit`.
         """
         self._refuse_unless_writable()
-        change = plan_write(ctx.workspace, path, content, encoding)
+        change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
         return write_change(ctx.workspace, change, create_dirs=create_dirs)
 
     def _preview_edit(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:

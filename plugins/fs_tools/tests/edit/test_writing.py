@@ -60,9 +60,32 @@ async def test_binary_file_may_be_replaced_by_text(call, root: Path) -> None:
 
 
 async def test_missing_folders_are_made_only_when_asked(call, failure, root: Path) -> None:
-    assert (await failure("write_file", path="x/y/a.txt", content="a")).type == "path_not_found"
+    error = await failure("write_file", path="x/y/a.txt", content="a")
+    assert error.type == "path_not_found"
+    assert "`create_dirs`" in error.message
+    assert not (root / "x").exists()
     await call("write_file", path="x/y/a.txt", content="a", create_dirs=True)
     assert (root / "x/y/a.txt").read_text() == "a"
+
+
+@pytest.mark.spec("T2")
+async def test_read_only_file_is_not_replaced(call, failure, root: Path) -> None:
+    (root / "a.txt").write_text("kept\n")
+    (root / "b.txt").write_text("new\n")
+    (root / "a.txt").chmod(0o444)
+    for tool, arguments in (
+        ("write_file", {"path": "a.txt", "content": "x"}),
+        ("edit", {"path": "a.txt", "edits": [{"old": "kept", "new": "x"}]}),
+        ("file_move", {"source": "b.txt", "destination": "a.txt", "overwrite": True}),
+        ("file_copy", {"source": "b.txt", "destination": "a.txt", "overwrite": True}),
+    ):
+        error = await failure(tool, **arguments)
+        assert error.type == "permission_denied", tool
+        assert "read-only" in error.message
+        assert "chmod u+w" in error.message
+    assert (root / "a.txt").read_text() == "kept\n"
+    shown = await call("edit", path="a.txt", edits=[{"old": "kept", "new": "x"}], dry_run=True)
+    assert shown.data["changed"] is False
 
 
 async def test_places_that_no_text_can_be_written_to_are_refused(failure, root: Path) -> None:
@@ -141,16 +164,20 @@ async def test_person_is_told_of_protected_files_also_behind_links(start, root: 
 
 async def test_call_that_cannot_run_is_not_asked_about(start, root: Path) -> None:
     (root / "a.txt").write_text("a")
+    (root / "fixed.txt").write_text("a")
+    (root / "fixed.txt").chmod(0o444)
     host = await start()
     host.answer_approvals(approve=True)
     for tool, arguments in [
+        ("write_file", {"path": "fixed.txt", "content": "b"}),
+        ("write_file", {"path": "gone/b.txt", "content": "b"}),
         ("edit", {"path": "a.txt", "edits": [{"old": "zzz", "new": "b"}]}),
         ("file_delete", {"path": "."}),
         ("file_move", {"source": "gone", "destination": "b"}),
     ]:
         outcome = await host.outcome(tool, arguments, principal=Principal("chat", "x"))
         assert outcome.error is not None
-        assert outcome.error.type in ("edit_not_found", "path_is_root", "path_not_found")
+        assert outcome.error.type in ("edit_not_found", "path_is_root", "path_not_found", "permission_denied")
     assert host.asked == []
 
 

@@ -57,7 +57,12 @@ class Change:
         return f"{head}[{show_count(diff.count(chr(10), len(head)), 'more line')} of the diff left out]\n"
 
     def preview(self, workspace: Workspace) -> CallPreview:
-        """What a person sees before it happens."""
+        """What a person sees before it happens.
+
+        Raises:
+            ToolError: `permission_denied`: the file is read-only.
+        """
+        workspace.refuse_read_only(self.place, self.old.status)
         return CallPreview(
             paths=(workspace.real_path(self.place),),
             diff=self.diff(),
@@ -74,15 +79,20 @@ class Change:
         }
 
 
-def plan_write(workspace: Workspace, path: str, content: str, encoding: str | None) -> Change:
+def plan_write(
+    workspace: Workspace, path: str, content: str, encoding: str | None, *, create_dirs: bool = False
+) -> Change:
     """New content for a file; encoding, mark and line ends stay as they are where the file is text.
 
     Raises:
-        ToolError: `unknown_encoding`, `is_a_directory`, `not_a_file`, and others of opening.
+        ToolError: `unknown_encoding`, `is_a_directory`, `not_a_file`, `path_not_found` (a folder above is missing and
+            is not to be made), and others of opening.
     """
     place = workspace.locate(path)
     shown = workspace.show(place)
     old = load_for_overwriting(workspace, place, encoding)
+    if old.status is None and not create_dirs:
+        _refuse_missing_folder(workspace, place, shown)
     if old.line_ends in ("lf", "crlf"):
         content = fit_line_ends(content, old.text, dominant_end(old.text))
     return Change(place, shown, old, content, old.form)
@@ -105,3 +115,13 @@ def plan_edit(
     old = load_text(workspace, place, encoding)
     new, count = apply_hunks(old.text, hunks, shown) if hunks else apply_edits(old.text, edits or [], shown)
     return Change(place, shown, old, new, old.form, count)
+
+
+def _refuse_missing_folder(workspace: Workspace, place: Workspace.Place, shown: str) -> None:
+    try:
+        workspace.open_parent(place, follow=True)[0].close()
+    except ToolError as error:
+        if error.type != "path_not_found":
+            raise
+        message = f"The folder of {shown!r} does not exist; set `create_dirs` to true to have it made."
+        raise ToolError("path_not_found", message, path=shown) from error

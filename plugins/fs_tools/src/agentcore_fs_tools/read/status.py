@@ -1,6 +1,5 @@
 """`file_stat`: what a path is."""
 
-import os
 import stat
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -37,7 +36,7 @@ def describe(workspace: Workspace, path: str, is_cancelled: Callable[[], bool]) 
         "modified": datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
         "permissions": stat.filemode(status.st_mode),
         "mode": f"{stat.S_IMODE(status.st_mode):04o}",
-        "read_only": not _is_writable(status),
+        "read_only": not Workspace.is_writable(status),
     }
     if stat.S_ISLNK(status.st_mode):
         facts |= _about_link(workspace, place)
@@ -50,15 +49,6 @@ def kind_name(mode: int) -> str:
     """The type of file that a mode tells."""
     kind = stat.S_IFMT(mode)
     return _KINDS.get(kind) or _OTHER_KINDS.get(kind, "other")
-
-
-def _is_writable(status: os.stat_result) -> bool:
-    """Whether the permission bits let this process write; root is told the bits, too, not its power to ignore them."""
-    if status.st_uid == os.geteuid():
-        return bool(status.st_mode & stat.S_IWUSR)
-    if status.st_gid in {os.getegid(), *os.getgroups()}:
-        return bool(status.st_mode & stat.S_IWGRP)
-    return bool(status.st_mode & stat.S_IWOTH)
 
 
 def _about_link(workspace: Workspace, place: Workspace.Place) -> dict[str, object]:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from charset_normalizer import from_bytes
-
 from agentcore.api import ToolError
+from agentcore_fs_tools.text.guessing import guess_encoding
 
 LineEnds = Literal["lf", "crlf", "mixed", "none"]
 
@@ -157,7 +156,5 @@ def _little_endian(name: str) -> tuple[str, bytes]:
 
 
 def _guess(sample: bytes) -> TextForm | None:
-    best = from_bytes(sample).best()
-    if best is None:
-        return None
-    return replace(named_form(best.encoding), is_guess=True)
+    encoding = guess_encoding(sample)
+    return None if encoding is None else replace(named_form(encoding), is_guess=True)

@@ -53,7 +53,7 @@ def destination_for(workspace: Workspace, source: Target, path: str, *, overwrit
 
     Raises:
         ToolError: `file_exists`, `same_path`, `destination_inside_source`, `is_a_directory`, `not_a_directory`,
-            `path_is_root`, …
+            `path_is_root`, `permission_denied` (a read-only file is in the way), …
     """
     place = workspace.locate(path)
     try:
@@ -76,6 +76,7 @@ def destination_for(workspace: Workspace, source: Target, path: str, *, overwrit
     if source.is_folder and not target.is_folder:
         message = f"{target.shown!r} is no folder, and the folder {source.shown!r} cannot take its place."
         raise ToolError("not_a_directory", message, path=target.shown)
+    workspace.refuse_read_only(place, status)
     return target
 
 
