@@ -6,6 +6,15 @@ RESULT_BYTES = 2 * 1024 * 1024
 RESULT_HEAD_CHARS = 16 * 1024
 """What stays in the result of a text that became an artifact."""
 
+MODEL_CHARS = 25_000
+"""Text of one result that a model gets, unless its tool or its agent says otherwise; programs get the whole."""
+
+MODEL_CHARS_MIN = 2_000
+"""The least that a tool or an agent may say: a sentence on what is left out has to fit as well."""
+
+MODEL_CHARS_MAX = 1_000_000
+"""The most that a tool or an agent may say."""
+
 IMAGE_BYTES = 8 * 1024 * 1024
 """One image of a result."""
 

@@ -98,6 +98,15 @@ class ToolContext(Protocol):
     def artifacts(self) -> Artifacts: ...
 
     @property
+    def model_chars(self) -> int | None:
+        """How many characters of the result's text the model gets that made this call; None: a program made it.
+
+        A tool that can page gives a part of that size, and says how to get the next one. Of what is longer, the host
+        keeps the whole as an artifact and cuts as the tool's `keep` says.
+        """
+        ...
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether the call was cancelled or ran out of time; a tool in a thread looks at it now and then."""
         ...

@@ -14,6 +14,10 @@ Effect = Literal["read", "write", "egress", "execute", "dangerous"]
 EFFECTS: frozenset[Effect] = frozenset(("read", "write", "egress", "execute", "dangerous"))
 
 
+Keep = Literal["head", "tail", "both"]
+"""The part of a long result that matters most: how a file begins, how a log ends, or both ends of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolAnnotations:
     """Hints for clients in the words of MCP; they grant nothing. None: not said."""
@@ -114,6 +118,11 @@ class ToolDefinition:
             `output_schema`.
         rank: Where there are too many tools to give a model all of them, those of a low rank go first: 0 is what nearly
             every conversation needs, 9 what is seldom asked for.
+        model_chars: Bound of what a model gets of the result's text in characters; the whole is kept as an artifact.
+            None: the host's bound. Programs get the whole.
+        keep: The part that a model gets of a result over that bound.
+        artifact_call: For a tool that gives what is in an artifact: the arguments, as JSON text, with `{id}` for the
+            artifact and `{line}` for the line to begin at. Where a result is cut, a model is told this call.
     """
 
     name: str
@@ -129,6 +138,9 @@ class ToolDefinition:
     arguments: type[BaseModel] | None = field(default=None, repr=False)
     checks_result: bool = False
     rank: int = DEFAULT_RANK
+    model_chars: int | None = None
+    keep: Keep = "both"
+    artifact_call: str | None = None
 
     def to_openai(self) -> dict[str, Any]:
         """The definition in the OpenAI tools schema."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from agentcore.api.definition import Effect, PreviewMethod, ResourceUse
+from agentcore.api.definition import Effect, Keep, PreviewMethod, ResourceUse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,6 +24,9 @@ class ToolOptions:
     open_world: Any = None
     timeout_s: Any = None
     limit_bytes: Any = None
+    model_chars: Any = None
+    keep: Any = "both"
+    artifact_call: Any = None
     preview: Any = None
     resource: Any = None
     rank: Any = None
@@ -47,6 +50,9 @@ def tool(
     open_world: bool | None = None,
     timeout_s: float | None = None,
     limit_bytes: int | None = None,
+    model_chars: int | None = None,
+    keep: Keep = "both",
+    artifact_call: str | None = None,
     preview: PreviewMethod | None = None,
     resource: ResourceUse | None = None,
     rank: int | None = None,
@@ -67,6 +73,10 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         open_world: It meets the outside (a hint for clients).
         timeout_s: Time limit of one call in seconds, 60 if left out.
         limit_bytes: Bound of the result's text; more is stored as an artifact.
+        model_chars: Bound of what a model gets of it, in characters; the host's if left out.
+        keep: Which part a model gets of more than that: `head`, `tail`, or `both` ends.
+        artifact_call: For a tool that gives what is in an artifact: its arguments for that, as JSON text with `{id}`
+            and `{line}` in it.
         preview: A function `(self, ctx, arguments) -> CallPreview` that says what exactly a call would do.
         resource: The resource that a call acts on.
         rank: 0 to 9, 5 if left out: where a model cannot be given all tools, low ones go first, and the rest are found

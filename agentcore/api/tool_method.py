@@ -128,6 +128,9 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         arguments=model,
         checks_result=True,
         rank=DEFAULT_RANK if options.rank is None else options.rank,
+        model_chars=options.model_chars,
+        keep=options.keep,
+        artifact_call=options.artifact_call,
     )
     returns = ResultType(hints.get("return", Any), str(name))
     return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method), returns)

@@ -1,8 +1,5 @@
 """One constant for each bound of the chat."""
 
-MODEL_BYTES = 256 * 1024
-"""Text of one result that a model is told."""
-
 EDITED_BYTES = 16 * 1024
 """Arguments that a person edited, as a model is told of them."""
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import structlog
@@ -12,6 +13,7 @@ from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.chat.conversations import Conversations
 from agentcore.chat.session.live import Sink
 from agentcore.chat.session.stream import Stream
+from agentcore.chat.settings import AgentConfig
 from agentcore.chat.setup import ModelSetup
 from agentcore.chat.texts import text
 from agentcore.chat.tool_chat import ToolChat
@@ -23,6 +25,7 @@ from agentcore.chat.wire import CallAnswer, ChatBody, PageInfo, read_answer, rea
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.approvals import ApprovalRequest, Verdict, check_approver
+from agentcore.host.calls import ArtifactReading, ModelReader
 from agentcore.host.events import Event
 from agentcore.host.policy import Action, authorise, owner_of
 from agentcore.store.chat import ChatCallRow, ChatSessionRow
@@ -110,7 +113,7 @@ class Chat:
             return await self._continue(session.session_id, stream, body)
         call = await self._find_client_call(body)
         if call is not None:
-            await self._take_result(body, call, stream)
+            await self._take_result(body, call, stream, settings.agent(session.agent_id))
             return await self._continue(session.session_id, stream, body)
         settings.choose(body.model or None, agent)
         self._turns.check_idle(session.session_id)
@@ -243,11 +246,13 @@ class Chat:
                 return call
         return None
 
-    async def _take_result(self, body: ChatBody, call: ChatCallRow, stream: Stream) -> None:
+    async def _take_result(self, body: ChatBody, call: ChatCallRow, stream: Stream, agent: AgentConfig) -> None:
         await self._host.policy.note_source(body.session_id, call.tool_name)
         result = read_client_result(body.message)
         said = body.message if result is None else result.result
-        told = client_output(said, self._locale, call.tool_name)
+        save = partial(self._host.store.artifacts.save, session_id=body.session_id, call_id=call.call_id)
+        reading = ArtifactReading(self._host.registry, ModelReader(agent.result_chars, agent.offers))
+        told = await client_output(said, self._locale, call.tool_name, save, reading)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}]}
         moved = await self._chats.move(
             body.session_id,

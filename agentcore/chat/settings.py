@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
 from agentcore.approval_rules import ApprovalMode
+from agentcore.bounds import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
 from agentcore.chat.bounds import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.errors import ToolError
@@ -47,6 +48,14 @@ class AgentConfig(_Settings):
     mode: Annotated[
         ApprovalMode | None,
         Field(description="What becomes of its calls; else approvals.mode."),
+    ] = None
+    result_chars: Annotated[
+        int | None,
+        Field(
+            ge=MODEL_CHARS_MIN,
+            le=MODEL_CHARS_MAX,
+            description=f"What its model gets of one result, in characters; else {MODEL_CHARS:,}, or as the tool says.",
+        ),
     ] = None
     max_steps: Annotated[int, Field(ge=1, le=1000, description="Requests to the model in one turn.")] = STEPS
     max_tokens: Annotated[int, Field(ge=1, description="Tokens of one turn.")] = TURN_TOKENS

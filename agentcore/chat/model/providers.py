@@ -22,6 +22,7 @@ class Provider:
         base_url_variable: The environment variable of another address.
         usual_model: What is asked at its own address when nobody has named a model.
         model_prefix: How the names of its models begin; empty: there is no such rule.
+        marks_failures: Whether a failed result has a mark in its protocol; else its words alone say so.
         adapter: The module with its `make(choice)`. Its library takes a second to import, and is imported at first use.
     """
 
@@ -35,6 +36,7 @@ class Provider:
     base_url_variable: str
     usual_model: str
     model_prefix: str
+    marks_failures: bool
     adapter: str
 
     def is_in(self, environ: Mapping[str, str]) -> bool:
@@ -58,6 +60,7 @@ OPENAI = Provider(
     base_url_variable="OPENAI_BASE_URL",
     usual_model="gpt-5",
     model_prefix="",
+    marks_failures=False,
     adapter="agentcore.chat.model.openai_model",
 )
 """Source: https://platform.openai.com/docs/api-reference/models/list."""
@@ -73,6 +76,7 @@ ANTHROPIC = Provider(
     base_url_variable="ANTHROPIC_BASE_URL",
     usual_model="claude-sonnet-4-5",
     model_prefix="claude-",
+    marks_failures=True,
     adapter="agentcore.chat.model.anthropic_model",
 )
 """Source: https://docs.anthropic.com/en/api/models-list."""

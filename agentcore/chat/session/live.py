@@ -6,6 +6,7 @@ from typing import Any
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.session.questions import Questions
+from agentcore.host.calls import ModelReader
 
 Sink = Callable[[str, Mapping[str, Any]], None]
 """Takes an event's id on the bus, and its payload on the wire of the chat. Never waits, never fails."""
@@ -26,6 +27,7 @@ class LiveSession:
         todos: The session's list of things to do.
         agent_id: The session's agent.
         mode: What becomes of its calls; None: as app.json says.
+        reader: What its model gets of results.
         must_reload: Whether what the model is told was changed by others than the turn.
         agent_tokens: What sub-agents have used, and the turn has not counted yet.
     """
@@ -42,6 +44,7 @@ class LiveSession:
         self.todos: list[dict[str, Any]] = []
         self.agent_id = ""
         self.mode: ApprovalMode | None = None
+        self.reader = ModelReader()
         self.must_reload = False
         self.agent_tokens = 0
         self._text: list[str] = []

@@ -79,15 +79,26 @@ def _contents(told: ToolOutput) -> Any:
 
 
 def for_model(
-    messages: Sequence[ModelMessage], locale: Locale, *, images: bool, is_prompted: bool
+    messages: Sequence[ModelMessage], locale: Locale, *, images: bool, is_prompted: bool, marks_failures: bool
 ) -> list[ModelMessage]:
     """The history as one model can take it: without images, or with calls and results as text, where it must be."""
     adapted = list(messages)
+    if not marks_failures:
+        adapted = [_with_plain_failures(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if not images:
         adapted = [_without_images(each, locale) if isinstance(each, ModelRequest) else each for each in adapted]
     if is_prompted:
         adapted = [_as_text(each, locale) for each in adapted]
     return adapted
+
+
+def _with_plain_failures(message: ModelRequest) -> ModelRequest:
+    """A request whose failed results are the sentences that they are: the adapter would make JSON of each."""
+    parts = [
+        replace(part, outcome="success") if isinstance(part, ToolReturnPart) and part.outcome == "failed" else part
+        for part in message.parts
+    ]
+    return replace(message, parts=parts)
 
 
 def _without_images(message: ModelRequest, locale: Locale) -> ModelRequest:

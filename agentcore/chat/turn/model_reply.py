@@ -8,6 +8,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart,
 from agentcore.chat.model.engine import Engine
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.prompted import Holder, parse_written
+from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.turn import history
@@ -62,7 +63,10 @@ async def ask_model(
     choice, locale = prompt.choice, stream.locale
     is_prompted = choice.tools == "prompted"
     said = instructions(prompt.own, prompt.tools, prompt.page, locale, is_prompted=is_prompted)
-    sent = history.for_model(messages, locale, images=choice.images, is_prompted=is_prompted)
+    marks_failures = PROVIDERS[choice.provider].marks_failures
+    sent = history.for_model(
+        messages, locale, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures
+    )
     holder = Holder()
     can_write = is_prompted and bool(prompt.tools)
 

@@ -12,7 +12,7 @@ from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_ou
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
-from agentcore.host.calls import CallOutcome
+from agentcore.host.calls import ArtifactReading, CallOutcome
 from agentcore.store.chat import ChatCallRow, ChatCallState
 
 
@@ -120,7 +120,8 @@ class ServerCalls:
     async def _end(self, call: ChatCallRow, outcome: CallOutcome, announcement: CallAnnouncement) -> None:
         announcement.close()
         envelope = outcome.encoded().decode()
-        result = outcome_output(outcome, self._stream.locale, source=call.tool_name)
+        reading = ArtifactReading(self._host.registry, self._stream.live.reader)
+        result = outcome_output(outcome, self._stream.locale, source=call.tool_name, reading=reading)
         # stored before it is output, so that who looks because of the event finds it
         await self._store(call, "running", result, await self._kept.shrink(envelope, call))
         self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
@@ -147,4 +148,5 @@ class ServerCalls:
             waits_for_approval=waits,
             agent_id=self._stream.live.agent_id,
             mode=self._stream.live.mode,
+            reader=self._stream.live.reader,
         )

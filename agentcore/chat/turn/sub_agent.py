@@ -27,7 +27,7 @@ from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_ou
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
-from agentcore.host.calls import Call
+from agentcore.host.calls import ArtifactReading, Call, ModelReader
 from agentcore.store.chat import ChatCallRow
 
 
@@ -48,6 +48,11 @@ class SubAgentTask:
     budget: Budget
     agent: AgentConfig
     choice: ModelChoice
+
+    def offers(self, tool: str) -> bool:
+        """Whether it may have a tool."""
+        is_wanted = self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
+        return is_wanted and self.agent.offers(tool)
 
 
 class SubAgent:
@@ -73,6 +78,7 @@ class SubAgent:
         self._offered: dict[str, OfferedTool] = {}
         self._found: list[str] = []
         self._tokens = 0
+        self._reader = self._live.reader
 
     async def run(self, task: SubAgentTask) -> str:
         """Work on a prompt; gives the report.
@@ -91,6 +97,7 @@ class SubAgent:
 
     async def _work(self, task: SubAgentTask) -> str:
         self._messages.append(history.request([], task.prompt))
+        self._reader = ModelReader(task.agent.result_chars, task.offers)
         has_repaired = False
         for _ in range(task.budget.steps):
             toolbox = self._toolbox(task)
@@ -114,9 +121,7 @@ class SubAgent:
         )
 
     def _toolbox(self, task: SubAgentTask) -> Toolbox:
-        tools = offer(self._host.registry, (), task.agent)
-        if task.tools is not None:
-            tools = [tool for tool in tools if any(fnmatchcase(tool.name, pattern) for pattern in task.tools)]
+        tools = [tool for tool in offer(self._host.registry, (), task.agent) if task.offers(tool.name)]
         return Toolbox(tools, self._found, self._stream.locale)
 
     async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
@@ -176,6 +181,7 @@ class SubAgent:
             waits_for_approval=True,
             agent_id=self._live.agent_id,
             mode=self._live.mode,
+            reader=self._reader,
         )
         try:
             outcome = await self._host.call(request, announcement.notify)
@@ -184,7 +190,8 @@ class SubAgent:
         announcement.tell(waits=False)
         envelope = outcome.encoded().decode()
         self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=announcement.is_sent)
-        told = outcome_output(outcome, locale, source=row.tool_name)
+        reading = ArtifactReading(self._host.registry, self._reader)
+        told = outcome_output(outcome, locale, source=row.tool_name, reading=reading)
         return told, await self._kept.shrink(envelope, row)
 
     def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[ToolOutput, str]:

@@ -5,15 +5,19 @@ import re
 from typing import Any
 
 from agentcore.api import ArtifactLink, Image, Text
-from agentcore.chat.bounds import EDITED_BYTES, MODEL_BYTES
+from agentcore.bounds import MODEL_CHARS
+from agentcore.chat.bounds import EDITED_BYTES
 from agentcore.chat.texts import Locale, text
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.calls import CallOutcome
+from agentcore.host.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
 
 _TAG = re.compile(r"<(?=\s*/?\s*untrusted)", re.IGNORECASE)
 _MARK_DIGITS = 32
 _SOURCE_CHARS = 200
+_INLINE_CHARS = 200
+"""Of an error's context; more stands in lines of its own."""
+
 _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 """Pictures that providers take; another one in a session would have each of its later requests refused."""
 
@@ -21,15 +25,16 @@ ToolOutput = dict[str, Any]
 """`{"ok", "blocks": [{"type": "text", "text"} | {"type": "image", "mime", "base64"}]}`; JSON values only."""
 
 
-def outcome_output(outcome: CallOutcome, locale: Locale, *, source: str) -> ToolOutput:
+def outcome_output(outcome: CallOutcome, locale: Locale, *, source: str, reading: ArtifactReading) -> ToolOutput:
     """The end of a server tool's call.
 
     Args:
         outcome: How it ended.
         locale: Language of what is added.
         source: The tool, named where what comes from the open world is marked.
+        reading: Says how artifacts are read that the result brings along.
     """
-    output = _end_output(outcome, locale, source if outcome.is_untrusted else None)
+    output = _end_output(outcome, locale, source if outcome.is_untrusted else None, reading)
     if outcome.edited_arguments is None:
         return output
     arguments = to_json(outcome.edited_arguments).decode()
@@ -37,7 +42,7 @@ def outcome_output(outcome: CallOutcome, locale: Locale, *, source: str) -> Tool
     return {**output, "blocks": [{"type": "text", "text": edited}, *output["blocks"]]}
 
 
-def _end_output(outcome: CallOutcome, locale: Locale, source: str | None) -> ToolOutput:
+def _end_output(outcome: CallOutcome, locale: Locale, source: str | None, reading: ArtifactReading) -> ToolOutput:
     if outcome.error is not None:
         return error_output(outcome.error, locale, source)
     result = outcome.unwrap()
@@ -51,32 +56,60 @@ def _end_output(outcome: CallOutcome, locale: Locale, source: str | None) -> Too
                 images.append(block.to_json())
             case Image():
                 texts.append(text(locale, "no_image", mime=block.mime))
-            case ArtifactLink():
-                texts.append(to_json(block.to_json()).decode())
+            case ArtifactLink() if not any(block.artifact_id in told for told in texts):
+                texts.append(reading.describe(block))
     if not texts and result.data is not None:
         texts.append(outcome.encoded_data.decode())
     return _output("\n".join(texts), locale, source, images=images)
 
 
-def client_output(result: str, locale: Locale, source: str) -> ToolOutput:
-    """The result of a client tool: it speaks of a page, and is never trusted."""
+async def client_output(
+    result: str, locale: Locale, source: str, save: SaveArtifact, reading: ArtifactReading
+) -> ToolOutput:
+    """The result of a client tool: it speaks of a page, and is never trusted. What is over the bound is stored."""
+    limit_chars = reading.reader.result_chars or MODEL_CHARS
+    if len(result) > limit_chars:
+        link = await save(result.encode("utf-8", "replace"), mime="text/plain; charset=utf-8", name=f"{source}.txt")
+        result = cut(result, limit_chars, "both", link, reading)
     return _output(result, locale, source)
 
 
 def error_output(error: ToolError, locale: Locale, source: str | None = None) -> ToolOutput:
-    """A failure, as the error object that a model can act on.
+    """A failure, as one sentence that a model can act on: `Error TYPE: what happened and what to do`.
 
     Args:
         error: The error.
         locale: Language of what is added.
         source: Where its words may come from, if from the open world: all but its type is marked then.
     """
-    said = error.to_json()
+    said = cap_text(_with_context(error), MODEL_CHARS, locale)
     if source is None:
-        return _output(to_json({"ok": False, "error": said}).decode(), locale, None, ok=False)
-    kind = {name: said.pop(name) for name in ("type", "retryable")}
-    marked = mark_untrusted(cap_text(to_json(said).decode(), MODEL_BYTES, locale), locale, source)
-    return _output(f"{to_json({'ok': False, 'error': kind}).decode()}\n{marked}", locale, None, ok=False)
+        return _output(f"Error {error.type}: {said}", locale, None, ok=False)
+    return _output(f"Error {error.type}:\n{mark_untrusted(said, locale, source)}", locale, None, ok=False)
+
+
+def _with_context(error: ToolError) -> str:
+    """The message, and of the context what it does not say already."""
+    entries = [f"{name}: {shown}" for name, value in error.context.items() if (shown := _unsaid(value, error.message))]
+    if not entries:
+        return error.message
+    inline = ", ".join(entries)
+    if len(inline) <= _INLINE_CHARS and "\n" not in inline:
+        return f"{error.message} ({inline})"
+    return "\n".join([error.message, *entries])
+
+
+def _unsaid(value: object, message: str) -> str:
+    """A value of an error's context as text; empty where there is none, or the message says it."""
+    if value is None or value is False or value == "":
+        return ""
+    if isinstance(value, str | int | float):
+        shown = to_json(value).decode() if isinstance(value, bool) else str(value)
+        forms = (shown, f"{value:,}") if isinstance(value, int | float) else (shown, repr(shown)[1:-1])
+        return "" if any(form in message for form in forms) else shown
+    if isinstance(value, list | tuple) and all(isinstance(each, str | int | float) for each in value):
+        return ", ".join(shown for each in value if (shown := _unsaid(each, message)))
+    return to_json(value).decode()
 
 
 def mark_untrusted(content: str, locale: Locale, source: str) -> str:
@@ -113,9 +146,8 @@ def _output(
     ok: bool = True,
     images: list[dict[str, Any]] | None = None,
 ) -> ToolOutput:
-    capped = cap_text(content, MODEL_BYTES, locale)
     if source is not None:
-        capped = mark_untrusted(capped, locale, source)
+        content = mark_untrusted(content, locale, source)
         if images:
-            capped += f"\n{text(locale, 'untrusted_images')}"
-    return {"ok": ok, "blocks": [{"type": "text", "text": capped}, *(images or [])]}
+            content += f"\n{text(locale, 'untrusted_images')}"
+    return {"ok": ok, "blocks": [{"type": "text", "text": content}, *(images or [])]}

@@ -15,6 +15,7 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
+from agentcore.host.calls import ModelReader
 from agentcore.installing import pip_command
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ class Turns:
         settings = self._settings()
         agent = settings.agent(session.agent_id)
         stream.live.agent_id, stream.live.mode = session.agent_id, settings.mode_for(session.mode, session.agent_id)
+        stream.live.reader = ModelReader(agent.result_chars, agent.offers)
         plan = turns.TurnPlan(
             session,
             agent,

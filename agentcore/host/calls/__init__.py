@@ -1,4 +1,5 @@
 """The one path of a call."""
 
-from agentcore.host.calls.call import Call, CallOutcome, CallRequest
+from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader
 from agentcore.host.calls.conversation import no_session
+from agentcore.host.calls.model_part import ArtifactReading, SaveArtifact, cut

@@ -27,6 +27,19 @@ _numbers = itertools.count(1)
 """Together they make ids that no other process, and no other host in this one, makes."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelReader:
+    """The model that reads what a call gives.
+
+    Args:
+        result_chars: What it gets of the text at most, in characters; None: as the tool or the host says.
+        may_call: Whether it may call a tool of this name: what it is told to do next, it has to be able to do.
+    """
+
+    result_chars: int | None = None
+    may_call: Callable[[str], bool] = lambda tool: True
+
+
 @dataclass(slots=True)
 class CallRequest:
     """One wish to call a tool.
@@ -40,6 +53,7 @@ class CallRequest:
         waits_for_approval: Whether the caller stays while a person decides.
         agent_id: The agent whose call it is; empty: none's.
         mode: What becomes of calls that no rule speaks of; None: as app.json says. Never a caller's own word.
+        reader: The model that reads the result, of which it gets a bounded part; None: a program, which gets the whole.
     """
 
     tool: str
@@ -53,6 +67,7 @@ class CallRequest:
     waits_for_approval: bool = False
     agent_id: str = ""
     mode: ApprovalMode | None = None
+    reader: ModelReader | None = None
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
 from agentcore.host.calls.conversation import ConversationSlot, no_session
+from agentcore.host.calls.model_part import model_chars
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.ownership import OWNER
 from agentcore.host.containment.plain_values import plain_text
@@ -100,6 +101,12 @@ class CallContext:
     def artifacts(self) -> CallArtifacts:
         """Where large things go."""
         return CallArtifacts(self._services.store, self._call)
+
+    @property
+    def model_chars(self) -> int | None:
+        """See `agentcore.api.ToolContext.model_chars`."""
+        reader, prepared = self._call.request.reader, self._call.prepared
+        return None if reader is None or prepared is None else model_chars(prepared.tool.definition, reader)
 
     @property
     def is_cancelled(self) -> bool:

@@ -9,13 +9,13 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pydantic_core
 
-from agentcore.api.definition import DEFAULT_RANK, EFFECTS, Effect, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import DEFAULT_RANK, EFFECTS, Effect, Keep, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.module import RESERVED
-from agentcore.bounds import DEFINITION_BYTES, TOOL_SECONDS_MAX
+from agentcore.bounds import DEFINITION_BYTES, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
 from agentcore.host.containment.reading import (
     WrongValueError,
     read_flag,
@@ -37,17 +37,9 @@ _RANK_MAX = 9
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
 _FORM_KEYS = ("type", "strict", "title", "icons", "cache_control", "_meta", "execution", "module")
-_OWN_KEYS = (
-    "name",
-    "description",
-    "effects",
-    "annotations",
-    "timeout_ms",
-    "timeout_s",
-    "limit_bytes",
-    "resource",
-    "rank",
-)
+_RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
+_CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank")
+_OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
     {
@@ -91,6 +83,9 @@ def read_definition(given: Any) -> ToolDefinition:
         arguments=read_model(raw["arguments"], f"arguments {of}"),
         checks_result=read_flag(raw["checks_result"], f"checks_result {of}"),
         rank=_rank(raw["rank"], f"rank {of}"),
+        model_chars=_model_chars(raw["model_chars"], f"model_chars {of}"),
+        keep=_keep(raw["keep"], f"keep {of}"),
+        artifact_call=_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
     )
     for contradiction in _contradictions(definition):
         raise ValueError(f"tool {name!r} contradicts itself: {contradiction}")
@@ -135,6 +130,9 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "arguments": None,
         "checks_result": False,
         "rank": DEFAULT_RANK if raw.get("rank") is None else raw["rank"],
+        "model_chars": raw.get("model_chars"),
+        "keep": raw.get("keep") or "both",
+        "artifact_call": raw.get("artifact_call"),
     }
 
 
@@ -197,6 +195,30 @@ def _rank(value: Any, where: str) -> int:
     if type(value) is not int or not 0 <= value <= _RANK_MAX:
         raise WrongValueError(where, f"a whole number from 0 to {_RANK_MAX}", value)
     return value
+
+
+def _model_chars(value: Any, where: str) -> int | None:
+    if value is None:
+        return None
+    if type(value) is not int or not MODEL_CHARS_MIN <= value <= MODEL_CHARS_MAX:
+        raise WrongValueError(where, f"{MODEL_CHARS_MIN:,} to {MODEL_CHARS_MAX:,} characters, or None", value)
+    return value
+
+
+def _keep(value: Any, where: str) -> Keep:
+    word = read_text(value, where)
+    if word not in get_args(Keep):
+        raise WrongValueError(where, f"one of {', '.join(get_args(Keep))}", word)
+    return cast("Keep", word)
+
+
+def _artifact_call(value: Any, where: str) -> str | None:
+    if value is None:
+        return None
+    call = read_text(value, where)
+    if "{id}" not in call:
+        raise WrongValueError(where, "arguments as JSON text with {id} in it, or None", call)
+    return call
 
 
 def _preview(value: Any, where: str) -> Any:
