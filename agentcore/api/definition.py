@@ -8,10 +8,16 @@ from pydantic import BaseModel
 
 from agentcore.api.context import ToolContext
 
-Effect = Literal["read", "write", "egress", "execute", "dangerous"]
-"""What a call can do to the world; rules, modes and the approval view go by it."""
+Effect = Literal["read", "write", "egress", "execute", "dangerous", "session"]
+"""What a call can do to the world; rules, modes and the approval view go by it.
 
-EFFECTS: frozenset[Effect] = frozenset(("read", "write", "egress", "execute", "dangerous"))
+`session` stands alone: the call touches nothing but the state of its own session, or asks the person. Every mode but
+`deny` lets it pass, and only a rule that names the tool holds it.
+"""
+
+EFFECTS: frozenset[Effect] = frozenset(("read", "write", "egress", "execute", "dangerous", "session"))
+
+SESSION_ONLY: frozenset[Effect] = frozenset(("session",))
 
 
 Keep = Literal["head", "tail", "both"]

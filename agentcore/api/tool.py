@@ -67,7 +67,8 @@ def tool(function: Any = None, /, **given: Any) -> Any:
     Args:
         name: The tool's name; left out, the method's.
         read_only: The tool changes nothing; its effects are `read` unless `effects` says more.
-        effects: What it may do (`read`, `write`, `egress`, `execute`, `dangerous`); none given means `execute`.
+        effects: What it may do (`read`, `write`, `egress`, `execute`, `dangerous`, or `session` alone); none given
+            means `execute`.
         destructive: It may destroy what was there (a hint for clients).
         idempotent: Twice is the same as once (a hint for clients).
         open_world: It meets the outside (a hint for clients).

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
+from agentcore.api.definition import SESSION_ONLY
 from agentcore.approval_rules.decisions import ApprovalMode
 
 _CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))
@@ -34,6 +35,11 @@ class CallFacts:
     def effects(self) -> frozenset[Effect]:
         """What it may do."""
         return effects_of(self.definition, self.preview)
+
+    @property
+    def touches_session_only(self) -> bool:
+        """Whether it touches nothing but its session's own state, or asks the person."""
+        return self.effects == SESSION_ONLY
 
     @property
     def is_protected(self) -> bool:

@@ -345,6 +345,7 @@ class Criteria:
     def __init__(self, patterns: Mapping[str, Any], roots: Sequence[str]) -> None:
         self._criteria = [kind(patterns[kind.key], roots) for kind in KINDS if kind.key in patterns]
         self.looks_at_paths = any(criterion.looks_at_paths for criterion in self._criteria)
+        self._names_tool = bool(patterns.get(Tool.key, Tool.absent).strip("*?"))
 
     @classmethod
     def of_grant(cls, tool: str, patterns: Patterns, roots: Sequence[str]) -> "Criteria":
@@ -355,6 +356,8 @@ class Criteria:
 
     def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
         """Why a call is not meant, as `Criterion.differs`; None: it is."""
+        if facts.touches_session_only and not self._names_tool:
+            return "it names no tool, and the call touches its own session only"
         for criterion in self._criteria:
             if (why := criterion.differs(facts, surely=surely)) is not None:
                 return why

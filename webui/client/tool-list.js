@@ -2,7 +2,7 @@
 import {Store} from '../base/store.js';
 import {client} from './client.js';
 
-/** @typedef {'read' | 'write' | 'egress' | 'execute' | 'dangerous'} Effect */
+/** @typedef {'read' | 'write' | 'egress' | 'execute' | 'dangerous' | 'session'} Effect */
 /**
  * @typedef {object} Tool
  * @property {string} name

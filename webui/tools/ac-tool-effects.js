@@ -5,6 +5,7 @@ import '../ui/ac-icon.js';
 
 /** @type {Record<import('../client/tool-list.js').Effect, {icon: string, kind: string}>} */
 const LOOKS = {
+  session: {icon: 'message-square', kind: 'ok'},
   read: {icon: 'eye', kind: 'ok'},
   write: {icon: 'pencil', kind: 'warn'},
   egress: {icon: 'cloud', kind: 'warn'},

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import structlog
 
-from agentcore.api.definition import EFFECTS, CallPreview, Effect
+from agentcore.api.definition import EFFECTS, SESSION_ONLY, CallPreview, Effect
 from agentcore.bounds import PREVIEW_SECONDS
 from agentcore.errors import ToolError
 from agentcore.host.calls.call import Call, PreparedCall
@@ -63,6 +63,8 @@ def _plain(made: Any) -> CallPreview:
     effects = None if made.effects is None else frozenset(_texts(made.effects, "effects"))
     if effects is not None and not (effects and effects <= EFFECTS):
         raise TypeError(f"effects of a CallPreview must be some of {sorted(EFFECTS)}, not {sorted(effects)}")
+    if effects is not None and effects > SESSION_ONLY:
+        raise TypeError(f"the effect 'session' of a CallPreview stands alone, not in {sorted(effects)}")
     return CallPreview(
         effects=cast("frozenset[Effect] | None", effects),
         paths=_texts(made.paths, "paths"),

@@ -13,7 +13,16 @@ from typing import Any, cast, get_args
 
 import pydantic_core
 
-from agentcore.api.definition import DEFAULT_RANK, EFFECTS, Effect, Keep, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import (
+    DEFAULT_RANK,
+    EFFECTS,
+    SESSION_ONLY,
+    Effect,
+    Keep,
+    ResourceUse,
+    ToolAnnotations,
+    ToolDefinition,
+)
 from agentcore.api.module import RESERVED
 from agentcore.bounds import DEFINITION_BYTES, MODEL_CHARS_MAX, MODEL_CHARS_MIN, TOOL_SECONDS_MAX
 from agentcore.host.containment.reading import (
@@ -64,7 +73,8 @@ def read_definition(given: Any) -> ToolDefinition:
         TypeError: It is none, or a field of it holds something else than expected; the message names tool and field.
         ValueError: Its fields contradict each other, or it is too large.
     """
-    raw = _fields_of(given) if issubclass(type(given), ToolDefinition) else _fields_of_dict(given)
+    is_plain = not issubclass(type(given), ToolDefinition)
+    raw = _fields_of_dict(given) if is_plain else _fields_of(given)
     name = read_text(raw["name"], "the name of a tool", pattern=_NAME)
     if name in RESERVED_NAMES or name in RESERVED:
         raise ValueError(f"tool name {name!r} is reserved for the core, or a hook or attribute of Module; take another")
@@ -87,6 +97,9 @@ def read_definition(given: Any) -> ToolDefinition:
         keep=_keep(raw["keep"], f"keep {of}"),
         artifact_call=_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
     )
+    if is_plain and "session" in definition.effects:
+        # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
+        raise ValueError(f"effects {of}: a plain definition cannot have 'session', which a module's own code can")
     for contradiction in _contradictions(definition):
         raise ValueError(f"tool {name!r} contradicts itself: {contradiction}")
     size = len(pydantic_core.to_json(definition.to_json()))
@@ -255,6 +268,8 @@ def _resource(value: Any, of: str) -> ResourceUse | None:
 
 def _contradictions(definition: ToolDefinition) -> Iterator[str]:
     hints, effects = definition.annotations, definition.effects
+    if effects > SESSION_ONLY:
+        yield f"the effect 'session' stands alone, and effects {sorted(effects)}"
     changing = sorted(effects & {"write", "dangerous"})
     if hints.read_only and changing:
         yield f"read_only, and effects {changing}"

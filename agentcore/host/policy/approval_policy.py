@@ -183,11 +183,14 @@ class ApprovalPolicy:
             yield Decision("ask", "caution", facts.caution)
         yield from self._rules_that_say(facts, self._asking)
         if is_own:
-            if self._may_be_a_script(facts.principal) and not facts.effects <= _READ:
+            is_harmless = facts.effects <= _READ or facts.touches_session_only
+            if self._may_be_a_script(facts.principal) and not is_harmless:
                 yield Decision(
                     "ask", "page_scripts", "a module runs scripts of a model in the page, which may call too"
                 )
             yield OWN_CALL
+        if facts.touches_session_only:
+            yield Decision("allow", "session", "it touches nothing but its own session")
         yield from self._rules_that_say(facts, self._allowing)
         if facts.mode == "allow":
             yield Decision("allow", "mode:allow", "the mode lets calls run")

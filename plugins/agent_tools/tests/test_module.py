@@ -36,8 +36,9 @@ async def test_id_that_stands_twice_is_refused(start: Start, provider: Any) -> N
     assert result["error"]["type"] == "invalid_arguments"
 
 
-async def test_person_answers_a_question(start: Start, provider: Any) -> None:
-    talk = await start()
+@pytest.mark.spec("K2")
+async def test_question_is_asked_of_the_person_without_an_approval_and_answered(start: Start, provider: Any) -> None:
+    talk = await start({"mode": "ask", "rules": [{"decision": "ask"}]})
     provider.answers += [("ask_user", {"question": "Which?", "options": ["red", "blue"]}), "Red it is."]
     saying = asyncio.create_task(talk.say("paint"))
     question = (await talk.until("session.question"))["question"]
@@ -47,6 +48,18 @@ async def test_person_answers_a_question(start: Start, provider: Any) -> None:
         assert answer.status == 202
     (result,) = await saying
     assert result["data"] == {"answer": "red", "isOption": True}
+
+
+@pytest.mark.spec("K2")
+@pytest.mark.parametrize("approvals", [{"mode": "deny"}, {"rules": [{"decision": "deny", "tool": "todo_write"}]}])
+async def test_list_is_refused_where_nothing_may_run_and_by_a_rule_for_it(
+    start: Start, provider: Any, approvals: dict[str, Any]
+) -> None:
+    talk = await start(approvals)
+    provider.answers += [("todo_write", {"todos": LIST}), "Well."]
+    (result,) = await talk.say("plan")
+    assert result["error"]["type"] == "approval_denied"
+    assert provider.requests[-1]["messages"][-1]["content"].startswith("Error approval_denied: the policy refuses")
 
 
 async def test_question_that_nobody_answers_ends(start: Start, provider: Any) -> None:

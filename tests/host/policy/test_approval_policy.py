@@ -53,6 +53,27 @@ def test_mode_decides_on_calls_of_a_model(mode, effects, kind):
     assert policy().decide(facts(*effects, mode=mode)).kind == kind
 
 
+@pytest.mark.spec("K2")
+@pytest.mark.parametrize(
+    ("mode", "rule", "kind"),
+    [
+        ("ask", None, "allow"),
+        ("ask_writes", None, "allow"),
+        ("deny", None, "deny"),
+        ("ask", {"decision": "deny"}, "allow"),
+        ("ask", {"decision": "ask", "tool": "*"}, "allow"),
+        ("ask", {"decision": "ask", "callers": ["chat"]}, "allow"),
+        ("allow", {"decision": "ask", "tool": "t"}, "ask"),
+        ("allow", {"decision": "deny", "tool": "t*"}, "deny"),
+    ],
+)
+def test_call_that_touches_its_session_only_is_held_by_a_rule_that_names_it(mode, rule, kind):
+    rules = [] if rule is None else [rule]
+    assert policy(*rules).decide(facts("session", mode=mode)).kind == kind
+    by_preview = facts("egress", preview=CallPreview(effects=frozenset(("session",))), mode=mode)
+    assert policy(*rules).decide(by_preview).kind == kind
+
+
 @pytest.mark.parametrize("principal", [MODEL, PERSON])
 def test_call_with_a_caution_is_asked_about_with_it_whatever_the_mode_and_the_rules(principal):
     cautious = CallPreview(caution="it would run bare")

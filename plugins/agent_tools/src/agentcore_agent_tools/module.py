@@ -54,7 +54,7 @@ class AgentTools(Module[AgentSettings]):
 
     # -- things to do ------------------------------------------------------------------------------------------
 
-    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
+    @tool(rank=0, read_only=True, effects=("session",), idempotent=True, open_world=False)
     async def todo_write(self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=100)]) -> ToolResult:
         """Write down the whole list of things to do in this session; the person sees it live.
 
@@ -121,7 +121,7 @@ class AgentTools(Module[AgentSettings]):
 
     # -- the person --------------------------------------------------------------------------------------------
 
-    @tool(rank=0, read_only=True, open_world=False, timeout_s=_WORK_S)
+    @tool(rank=0, read_only=True, effects=("session",), open_world=False, timeout_s=_WORK_S)
     async def ask_user(
         self,
         ctx: ToolContext,
@@ -175,7 +175,7 @@ class AgentTools(Module[AgentSettings]):
         report = await ctx.run_agent(prompt, tools, model, budget)
         return ToolResult(report, {"report": report}, untrusted=True)
 
-    @tool(rank=1, read_only=True, open_world=False, timeout_s=_WORK_S)
+    @tool(rank=1, read_only=True, effects=("session",), open_world=False, timeout_s=_WORK_S)
     async def compact(
         self,
         ctx: ToolContext,

@@ -157,7 +157,7 @@ class ShellTools(Module[ShellSettings]):
         text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
-    @tool(rank=0, read_only=True, open_world=True, timeout_s=_LIMIT_S, resource=_TERMINAL)
+    @tool(rank=0, read_only=True, effects=("session",), open_world=True, timeout_s=_LIMIT_S, resource=_TERMINAL)
     async def bash_output(
         self,
         ctx: ToolContext,

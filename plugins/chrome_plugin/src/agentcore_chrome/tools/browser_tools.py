@@ -373,7 +373,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         """Load the page again."""
         return await self.on_page(ctx, lambda tab: _arrived(reload(tab, timeoutMs)))
 
-    @tool(read_only=True, idempotent=True, open_world=False, resource=PAGE_IF_ANY)
+    @tool(read_only=True, effects=("session",), idempotent=True, open_world=False, resource=PAGE_IF_ANY)
     async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult:
         """Tell whether the page runs, its address, title and load state. It starts nothing."""
         tab = self.open_page(ctx)

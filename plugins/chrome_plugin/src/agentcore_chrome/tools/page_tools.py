@@ -48,7 +48,7 @@ class PageTools(SessionPages):
 
     async def _preview_tabs(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         if arguments.get("action") == "list":
-            return CallPreview(effects=frozenset(("read",)))
+            return CallPreview(effects=frozenset(("session",)))
         return await self.preview_url(ctx, arguments)
 
     @tool(effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_tabs, resource=PAGE_AT_ONCE)
