@@ -44,6 +44,19 @@ PAGES = {
         };
         keys.onkeydown = event => { keys.textContent += event.key; };
         </script>""",
+    "/grid": """<title>Grid</title><h1>Grid</h1>
+        <div id=log style="height:100px;overflow:auto"><p style="height:900px">Log<p id=end>Last entry</div>
+        <div id=grid style="height:300px;overflow:auto">
+        <div id=rows style="position:relative;height:600000px"></div></div>
+        <script>
+        const draw = () => {
+          const from = Math.floor(grid.scrollTop / 30);
+          rows.innerHTML = Array.from({length: 12}, (_, i) => `<div role=row aria-rowindex=${from + i}
+            style="position:absolute;top:${(from + i) * 30}px">Name of ${from + i}</div>`).join('');
+        };
+        grid.onscroll = () => requestAnimationFrame(draw);
+        draw();
+        </script>""",
     "/dialogs": """<title>Dialogs</title><output id=out></output>
         <button id=alert onclick="alert('hello'); out.textContent='after'">Alert</button>
         <button id=confirm onclick="out.textContent = 'confirm ' + confirm('Sure?')">Confirm</button>

@@ -9,6 +9,7 @@ from agentcore.api import ToolContext, ToolError, Workspace
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.evaluation import VALUE_CHARS, evaluate
+from agentcore_chrome.tab.scrolling import Scroll, scroll
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.text_input import write_at_focus, write_into
 from agentcore_chrome.tools.arguments import DEFAULT_MS
@@ -23,14 +24,6 @@ _VALUE_CHARS = 1000
 
 Button = Literal["left", "middle", "right"]
 Modifier = Literal["Shift", "Control", "Alt", "Meta"]
-Direction = Literal["up", "down", "to_top", "to_bottom"]
-
-_SCROLL = """([direction, amount]) => {
-  const root = document.scrollingElement || document.documentElement;
-  const top = {up: root.scrollTop - amount, down: root.scrollTop + amount, to_top: 0, to_bottom: root.scrollHeight};
-  root.scrollTo({top: top[direction], behavior: 'instant'});
-  return [Math.round(root.scrollTop), root.scrollHeight, root.clientHeight];
-}"""
 
 
 async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int, button: Button) -> None:
@@ -44,17 +37,25 @@ async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int,
     )
 
 
-async def scroll(tab: Tab, direction: Direction, amount: int, timeout_ms: int) -> ToolOutput:
-    """Scroll the page.
+async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
+    """Scroll, and say what that led to.
 
     Raises:
-        ToolError: `action_failed`.
+        ToolError: `element_not_found`, `stale_ref`, `action_failed`.
     """
-    top, height, window = await act_without_element(
-        tab, timeout_ms, "scroll", lambda: tab.page.evaluate(_SCROLL, [direction, amount])
-    )
-    fields = {"scrollTop": top, "scrollHeight": height, "clientHeight": window}
-    return ToolOutput(f"The page shows {top} to {top + window} of {height} pixels.", fields)
+    state = await act_without_element(tab, timeout_ms, "scroll", lambda: scroll(tab, wanted, timeout_ms))
+    top, height, window = state["scrollTop"], state["scrollHeight"], state["clientHeight"]
+    area = "The page" if state["area"] == "page" else f"The area {state['area']}"
+    said = [f"{area} shows {top:,} to {min(top + window, height):,} of {height:,} pixels"]
+    if state["first"]:
+        said.append(f"from {state['first']!r} to {state['last']!r}")
+    if state.get("moved") is False:
+        said.append("nothing moved: it is at its end, or does not scroll")
+    if state.get("grew", 0) > 0:
+        said.append(f"it grew by {state['grew']:,} pixels, so there is more now")
+    if state.get("found"):
+        said.append(f"{wanted.text if wanted.to is None else wanted.to!r} is in view")
+    return ToolOutput("; ".join(said) + ".", state)
 
 
 async def press(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: int) -> ToolOutput:

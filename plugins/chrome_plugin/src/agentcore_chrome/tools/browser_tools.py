@@ -21,10 +21,10 @@ from agentcore_chrome.tab.navigation import (
 )
 from agentcore_chrome.tab.reading import read_tree
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
+from agentcore_chrome.tab.scrolling import Direction, Scroll
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.actions import (
     Button,
-    Direction,
     Modifier,
     click_at,
     evaluate_script,
@@ -33,7 +33,7 @@ from agentcore_chrome.tools.actions import (
     keep,
     press,
     save_file,
-    scroll,
+    scroll_to,
     type_text,
     typing_ms,
 )
@@ -211,18 +211,31 @@ class Browser(PageTools, FormTools, InspectionTools):
 
         return await self.on_page(ctx, type_in, snapshot=snapshot)
 
-    @tool(
-        effects=("egress",), open_world=True, preview=SessionPages.preview_action, resource=PAGE,
-    )  # fmt: skip
+    @acts_on_page
     async def browser_scroll(
         self,
         ctx: ToolContext,
         direction: Direction = "down",
-        amount: Annotated[int, Field(ge=1, le=100_000, description="Pixels, for up and down.")] = 500,
+        amount: Annotated[int, Field(ge=1, le=100_000_000, description="Pixels.")] = 500,
+        selector: Annotated[
+            PageSelector | None, Field(description="The area to scroll, or an element in it; left out, the page.")
+        ] = None,
+        to: Annotated[
+            PageSelector | None,
+            Field(description="Go on until this element is in view, also in grids that make rows as one scrolls."),
+        ] = None,
+        text: Annotated[str | None, Field(max_length=1000, description="Go on until this text is in view.")] = None,
         resourceId: PageId = None,
+        timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
-        """Scroll the page up or down, or to its top or bottom."""
-        return await self.on_page(ctx, lambda tab: scroll(tab, direction, amount, DEFAULT_MS))
+        """Scroll the page or an area of it: by pixels, to an end, to an element or a text; says what is in view then.
+
+        In a grid, `to: '[aria-rowindex="4321"]'` goes straight there.
+        """
+        if to is not None and text is not None:
+            raise ToolError("invalid_arguments", "give to or text, not both")
+        wanted = Scroll(direction, amount, selector, to, text)
+        return await self.on_page(ctx, lambda tab: scroll_to(tab, wanted, timeoutMs))
 
     @acts_on_page
     async def browser_hover(

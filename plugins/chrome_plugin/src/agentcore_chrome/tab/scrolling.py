@@ -1,0 +1,143 @@
+"""Scrolling a page or an area of it: by pixels, to an end, to an element or a text.
+
+A virtual grid has only the rows in view in its page. What is looked for there is gone to by the numbers that rows carry
+(`aria-rowindex` and the like), else by going through the area until it appears.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from agentcore.api import ToolError
+from agentcore_chrome.call_limit import work_ms
+from agentcore_chrome.failures import element_not_found, is_bad_selector, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.elements import Target, locate
+
+if TYPE_CHECKING:
+    from playwright.async_api import JSHandle
+
+    from agentcore_chrome.tab.tab import Tab
+
+Direction = Literal["up", "down", "left", "right", "to_top", "to_bottom"]
+
+_RESERVED_MS = 1500
+"""Of a search's limit, what is kept for saying how far it got."""
+
+_THERE_MS = 5000
+"""How long an area is waited for."""
+
+_INTO_VIEW = "e => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})"
+_STATE = "area => area.drawn().then(area.state)"
+_AREA = Path(__file__).with_name("scrolling.js").read_text("utf-8").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Scroll:
+    """Where to.
+
+    Attributes:
+        direction: By `amount` pixels, or to an end; counts where neither `to` nor `text` is given.
+        area: An element of the area, as a selector or reference; None: the page, or its largest area if it has no more.
+        to: The element to bring into view.
+        text: The text to bring into view.
+    """
+
+    direction: Direction = "down"
+    amount: int = 500
+    area: str | None = None
+    to: str | None = None
+    text: str | None = None
+
+    @property
+    def is_sideways(self) -> bool:
+        """Whether it goes to a side."""
+        return self.direction in {"left", "right"}
+
+
+async def scroll(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, Any]:
+    """Scroll, and give where that led: `{area, scrollTop, scrollHeight, clientHeight, first, last}`, lines seen.
+
+    Raises:
+        ToolError: `element_not_found`: it is not there, or is so far only; `stale_ref`.
+    """
+    if wanted.to is not None and (await _bring(tab, wanted.to, timeout_ms)):
+        return await _shown(tab, wanted.to, timeout_ms)
+    made = await _area(tab, wanted, timeout_ms)
+    if wanted.to is None and wanted.text is None:
+        moved: dict[str, Any] = await made.evaluate(
+            "(area, [direction, amount]) => area.move(direction, amount)", [wanted.direction, wanted.amount]
+        )
+        return moved if moved["moved"] else await _wheel(tab, wanted, made, moved)
+    budget_ms = max(work_ms(timeout_ms) - _RESERVED_MS, 0)
+    found: dict[str, Any] = await made.evaluate(
+        "(area, [text, to, budget]) => area.search(text, to, budget)", [wanted.text, wanted.to, budget_ms]
+    )
+    if not found["found"]:
+        raise _not_reached(wanted, found)
+    return found
+
+
+async def _area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSHandle":
+    """What scrolls, in the page or frame that it is in."""
+    if wanted.area is None:
+        return await tab.page.evaluate_handle(f"isSideways => ({_AREA})(null, isSideways)", wanted.is_sideways)
+    locator, limit_ms = await locate(tab, Target(wanted.area)), min(timeout_ms, _THERE_MS)
+    try:
+        return await locator.evaluate_handle(_AREA, wanted.is_sideways, timeout=limit_ms)
+    except Exception as exc:
+        if not is_driver_timeout(exc):
+            raise
+        raise element_not_found(wanted.area, limit_ms, tabId=tab.tab_id, url=tab.page.url) from exc
+
+
+async def _wheel(tab: "Tab", wanted: Scroll, area: "JSHandle", state: dict[str, Any]) -> dict[str, Any]:
+    """Turn the mouse's wheel over what scrolls by itself, such as editors and maps; or find that it is at its end."""
+    right, down = _WHEEL.get(wanted.direction, (0, 0))
+    box = None if wanted.area is None else await (await locate(tab, Target(wanted.area))).bounding_box()
+    if box is None or not (right or down):
+        return state
+    await tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await tab.page.mouse.wheel(right * wanted.amount, down * wanted.amount)
+    after: dict[str, Any] = await area.evaluate(_STATE)
+    return {**after, "moved": any(after[key] != state[key] for key in ("scrollTop", "scrollLeft", "first", "last"))}
+
+
+_WHEEL = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+
+
+async def _shown(tab: "Tab", selector: str, timeout_ms: int) -> dict[str, Any]:
+    """Where the area of an element that is in view stands."""
+    area = await (await locate(tab, Target(selector))).evaluate_handle(_AREA, timeout=timeout_ms)
+    return {**await area.evaluate(_STATE), "found": True}
+
+
+async def _bring(tab: "Tab", selector: str, timeout_ms: int) -> bool:
+    """Bring an element into view that is in the page already; else see that it can be looked for."""
+    locator = await locate(tab, Target(selector))
+    if await locator.count():
+        await locator.evaluate(_INTO_VIEW, timeout=timeout_ms)
+        return True
+    try:
+        await tab.page.evaluate("selector => document.querySelector(selector)", selector)
+    except Exception as exc:
+        if not is_driver_error(exc) or not is_bad_selector(exc):
+            raise
+        message = f"no element matches {selector!r} now; to look for it while scrolling, give a CSS selector or text"
+        raise ToolError("element_not_found", message, selector=selector) from exc
+    return False
+
+
+def _not_reached(wanted: Scroll, state: dict[str, Any]) -> ToolError:
+    what = repr(wanted.text if wanted.to is None else wanted.to)
+    if state["isOver"]:
+        message = f"{what} is nowhere in the area {state['area']}, which was gone through from end to end"
+    else:
+        message = (
+            f"{what} was not met up to {state['scrollTop']} of {state['scrollHeight']} pixels; call again to go on"
+        )
+    return ToolError(
+        "element_not_found",
+        f"{message}. In view: {state['first']!r} to {state['last']!r}",
+        retryable=not state["isOver"],
+        **{key: state[key] for key in ("area", "scrollTop", "scrollHeight", "clientHeight")},
+    )
