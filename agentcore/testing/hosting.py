@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from agentcore.api import Module, Principal, ToolResult
 from agentcore.config import AppConfig, load_config, prepare_roots
 from agentcore.host.approvals import ApprovalRequest, Verdict
-from agentcore.host.calls import CallOutcome, CallRequest
+from agentcore.host.calls import CallOutcome, CallRequest, ModelReader
 from agentcore.host.host import Host
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
@@ -116,6 +116,15 @@ class RunningHost:
             ToolError: What ended the call instead.
         """
         return (await self.outcome(tool, arguments)).unwrap()
+
+    async def told(self, tool: str, /, **arguments: Any) -> ToolResult:
+        """Call a tool, and get of its result what a model would: no more text than its bound.
+
+        Raises:
+            ToolError: What ended the call instead.
+        """
+        request = CallRequest(tool, arguments, PERSON, reader=ModelReader())
+        return (await self.host.call(request)).unwrap()
 
     async def outcome(
         self,

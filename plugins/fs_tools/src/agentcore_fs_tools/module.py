@@ -57,14 +57,14 @@ class FsTools(Module[FsSettings]):
         offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line to read, counted from 1.")] = 1,
         limit: Annotated[int, Field(ge=1, le=1_000_000, description="How many lines to read.")] = LINES_DEFAULT,
         encoding: Encoding = None,
-        raw: Annotated[bool, Field(description="Give the lines as they are, without numbers, never cut.")] = False,
+        raw: Annotated[bool, Field(description="Give the lines as they are, without numbers, and uncut.")] = False,
     ) -> ToolResult:
         """Read a text file, with line numbers, or look at an image (PNG, JPEG, GIF, WebP).
 
-        Says size, number of lines and encoding. Long files come in parts: go on with `offset`. The number and the tab
-        in front of each line are not part of the file.
+        Says size, number of lines and encoding. Long files come in parts, each with the call that gives the next one.
+        The number and the tab in front of each line are not part of the file.
         """
-        request = ReadRequest(path, offset, limit, encoding, raw)
+        request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
         return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
 
     def _preview_write(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
@@ -153,6 +153,7 @@ class FsTools(Module[FsSettings]):
             no_ignore=no_ignore,
             program=self._ripgrep,
             is_cancelled=lambda: ctx.is_cancelled,
+            limit_chars=ctx.model_chars,
         )
 
     @tool(rank=0, read_only=True, idempotent=True, open_world=False, timeout_s=_LONG_S)
@@ -176,11 +177,18 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult:
         """Search the content of files for a regular expression, and show the lines that match.
 
-        Binary files, files that .gitignore names, and what is in `.git`, are left out. Write `\\(` for a bracket
-        that is meant itself.
+        Of very many matches some of each file are shown, and all are counted. Binary files, files that .gitignore
+        names, and what is in `.git`, are left out. Write `\\(` for a bracket that is meant itself.
         """
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
-        return grep(ctx.workspace, request, context, self._ripgrep, lambda: ctx.is_cancelled)
+        return grep(
+            ctx.workspace,
+            request,
+            context,
+            self._ripgrep,
+            lambda: ctx.is_cancelled,
+            limit_chars=ctx.model_chars,
+        )
 
     @tool(rank=0, read_only=True, idempotent=True, open_world=False)
     def list_dir(
@@ -190,7 +198,7 @@ class FsTools(Module[FsSettings]):
         depth: Annotated[int, Field(ge=1, le=20, description="How many levels of folders to list.")] = 1,
     ) -> ToolResult:
         """List a folder, sorted by name: folders, files with their size, links with what they point to."""
-        return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled)
+        return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
     def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult:

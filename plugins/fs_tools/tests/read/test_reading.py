@@ -1,3 +1,4 @@
+import json
 import os
 import socket
 import stat
@@ -36,7 +37,7 @@ async def test_offset_and_limit_choose_lines_and_say_how_to_go_on(call, text, ro
     lines = text(result).split("\n")
     assert lines[0].startswith("a.txt: lines 1,500-2,699 of 5,000")
     assert (lines[1], lines[1_200]) == ("  1500\tline 1500", "  2699\tline 2699")
-    assert lines[-1] == "[More lines follow; continue with offset=2700.]"
+    assert lines[-1] == '[More lines follow; read on with read_file {"path": "a.txt", "offset": 2700}]'
     assert result.truncated
     rest = await call("read_file", path="a.txt", offset=4_999)
     assert not rest.truncated
@@ -86,7 +87,7 @@ async def test_single_line_beyond_the_bound_is_cut_inside(call, text, root: Path
     (root / "a.txt").write_text("x" * (TEXT_LIMIT_BYTES + 5))
     result = await call("read_file", path="a.txt", raw=True)
     assert len(result.blocks()[1].text) == TEXT_LIMIT_BYTES
-    assert "is longer than 1.9 MB and is cut here" in text(result)
+    assert "Line 1 has 2,000,005 characters, of which 2,000,000 are here; grep shows" in text(result)
 
 
 @pytest.mark.parametrize(
@@ -220,3 +221,43 @@ async def test_paths_that_lead_nowhere_or_out_are_errors(failure, root: Path) ->
 async def test_name_that_is_not_utf8_is_read_by_its_spelling(call, text, root: Path) -> None:
     (root / os.fsdecode(b"caf\xe9.txt")).write_text("hello\n")
     assert text(await call("read_file", path="caf\\xE9.txt")).startswith("caf\\xE9.txt: lines 1-1 of 1")
+
+
+@pytest.mark.spec("T1", "S7")
+async def test_model_gets_whole_lines_within_its_bound_and_the_call_that_gives_the_next_ones(
+    start, text, root: Path
+) -> None:
+    lines = [f"line {number} of a file that is longer than a model is given at once" for number in range(1, 3_001)]
+    (root / "a b.txt").write_text("\n".join(lines))
+    host = await start()
+    shown, parts = [], 0
+    arguments: dict = {"path": "a b.txt", "limit": 1_000_000}
+    while arguments:
+        result = await host.told("read_file", **arguments)
+        heading, *body = text(result).split("\n")
+        assert len(text(result)) <= 25_000
+        first, last = len(shown) + 1, result.data["last_line"]
+        assert heading.startswith(f"a b.txt: lines {first:,}-{last:,} of 3,000, ")
+        rest = body.pop() if result.truncated else ""
+        shown += [line.partition("\t")[2] for line in body]
+        arguments = json.loads(rest.partition("read_file ")[2].removesuffix("]")) if rest else {}
+        parts += 1
+    assert shown == lines
+    assert parts == 9
+
+
+async def test_programs_get_as_much_as_before(call, root: Path) -> None:
+    (root / "a.txt").write_text("line\n" * 50_000)
+    assert (await call("read_file", path="a.txt", limit=100_000)).data["last_line"] == 50_000
+
+
+async def test_line_that_is_longer_than_a_model_is_given_is_cut_and_said(start, text, root: Path) -> None:
+    (root / "a.json").write_text("x" * 100_000 + "\nsecond\n")
+    result = await (await start()).told("read_file", path="a.json", raw=True)
+    heading, line, rest = text(result).split("\n")
+    assert heading.startswith("a.json: lines 1-1 of 2")
+    assert 20_000 < len(line) < 25_000
+    assert rest.startswith(f"[Line 1 has 100,000 characters, of which {len(line):,} are here; grep shows")
+    assert rest.endswith('read on with read_file {"path": "a.json", "offset": 2, "raw": true}]')
+    numbered = text(await (await start()).told("read_file", path="a.json"))
+    assert "x… (98,000 more characters)\n     2\tsecond" in numbered

@@ -123,3 +123,17 @@ def test_cancelled_search_ends(tree: Path) -> None:
     with Workspace([tree]) as workspace, pytest.raises(ToolError) as caught:
         glob(workspace, "**", ".", order="modified", no_ignore=False, program=find_ripgrep(), is_cancelled=lambda: True)
     assert caught.value.type == "cancelled"
+
+
+@pytest.mark.spec("S7")
+async def test_model_gets_as_many_paths_as_fit_and_how_many_are_left_out(start, text, root: Path) -> None:
+    for number in range(1_100):
+        (root / f"file-with-a-longer-name-{number:05}.txt").touch()
+    host = await start()
+    for tool, arguments in (("glob", {"pattern": "*"}), ("list_dir", {})):
+        result = await host.told(tool, **arguments)
+        heading, *lines, rest = text(result).split("\n")
+        assert heading.startswith("1,100 ")
+        assert 20_000 < len(text(result)) <= 25_000
+        assert rest.startswith(f"[{1_100 - len(lines):,} ")
+        assert result.truncated

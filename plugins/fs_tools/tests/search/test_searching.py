@@ -189,7 +189,11 @@ async def test_number_of_matches_is_capped_with_a_notice(call, text, root: Path)
     result = await call("grep", pattern="needle")
     assert len(result.data["matches"]) == MATCH_LIMIT
     assert result.truncated
-    assert text(result).endswith("Search a folder, or with a glob.]")
+    assert text(result).startswith("1,005 matching lines in 1 file\n\na.txt (1,000 of 1,005)\n1:needle\n")
+    assert text(result).endswith(
+        "Here are 1,000 matching lines from 1 of these files. Search for something more special.]"
+    )
+    assert (result.data["total_matches"], result.data["is_total_exact"]) == (MATCH_LIMIT + 5, True)
 
 
 async def test_number_of_files_is_capped_with_a_notice(call, root: Path) -> None:
@@ -197,6 +201,67 @@ async def test_number_of_files_is_capped_with_a_notice(call, root: Path) -> None
         (root / f"{number}.txt").write_text("needle\n")
     result = await call("grep", pattern="needle", files_only=True)
     assert (len(result.data["files"]), result.truncated) == (MATCH_LIMIT, True)
+    assert (result.data["total_files"], result.data["is_total_exact"]) == (MATCH_LIMIT + 5, True)
+
+
+@pytest.mark.spec("T3", "S7")
+async def test_of_too_many_matches_some_of_each_file_are_given_and_all_are_counted(start, text, root: Path) -> None:
+    (root / "a.txt").write_text("a needle of many\n" * 5_000)
+    (root / "z").mkdir()
+    for number in range(40):
+        (root / f"z/{number:02}.txt").write_text("x\n\n" + "needle\n" * (number % 4 + 1))
+    (root / ".gitignore").write_text("39.txt\n")
+    host = await start()
+    whole = await host.call("grep", pattern="needle")
+    assert len(whole.data["files"]) == 40
+    assert len(whole.data["matches"]) == MATCH_LIMIT
+    assert (whole.data["total_matches"], whole.data["total_files"]) == (5_096, 40)
+    told = text(await host.told("grep", pattern="needle", context=1))
+    assert len(told) <= 25_000
+    assert told.startswith("5,096 matching lines in 40 files\n\na.txt (")
+    for number in range(39):
+        lines = "".join(f"\n{line}:needle" for line in range(3, 4 + number % 4))
+        assert f"\nz/{number:02}.txt\n2-{lines}\n" in told
+    assert "Most are in a.txt (5,000), z (96)." in told
+
+
+async def test_of_too_many_files_some_all_over_the_tree_are_shown(start, text, root: Path) -> None:
+    for folder in ("a", "b", "c"):
+        (root / folder).mkdir()
+        for number in range(700):
+            (root / folder / f"file-with-a-longer-name-{number:04}.txt").write_text("needle\n" * 2)
+    host = await start()
+    for files_only in (False, True):
+        result = await host.told("grep", pattern="needle", files_only=files_only)
+        told = text(result)
+        assert len(told) <= 25_000
+        assert min(told.count(f"\n{folder}/file") for folder in ("a", "b", "c")) > 100
+        assert result.data["total_files"] == 2_100
+    assert told.startswith("2,100 files with a match\n")
+    assert "Most are in a (700), b (700), c (700). Search a folder" in told
+
+
+def test_name_with_a_line_end_is_counted(root: Path) -> None:
+    (root / "a\nb.txt").write_text("needle\n" * (MATCH_LIMIT + 5))
+    with Workspace([root]) as workspace:
+        result = grep(workspace, SearchRequest("needle"), 0, find_ripgrep(), lambda: False)
+    assert result.data["total_matches"] == MATCH_LIMIT + 5
+    assert len(result.data["files"]) == 1
+
+
+@pytest.mark.more
+def test_counting_that_takes_too_long_is_ended_and_said(root: Path, tmp_path: Path) -> None:
+    """A ripgrep that never ends where it is to count."""
+    (root / "a.txt").write_text("needle\n" * (MATCH_LIMIT + 5))
+    slow = tmp_path / "rg"
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *--count\\ *) exec sleep 600;; esac\nexec {find_ripgrep()} "$@"\n')
+    slow.chmod(0o755)
+    with Workspace([root]) as workspace:
+        result = grep(workspace, SearchRequest("needle"), 0, str(slow), lambda: False)
+    assert len(result.data["matches"]) == MATCH_LIMIT
+    assert not result.data["is_total_exact"]
+    assert str(result.content).startswith("at least 1,001 matching lines in 1 file\n")
+    assert "Counting took too long" in str(result.content)
 
 
 async def test_length_of_the_text_is_capped(call, text, root: Path) -> None:

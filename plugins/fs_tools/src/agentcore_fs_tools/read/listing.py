@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.status import kind_name
-from agentcore_fs_tools.text.presenting import show_count, show_size
+from agentcore_fs_tools.text.presenting import fitting, show_count, show_size
 
 LISTED_ENTRIES = 2_000
 """More entries are counted, not listed."""
@@ -20,9 +20,17 @@ class _Item:
     facts: dict[str, object]
 
 
-def list_dir(workspace: Workspace, path: str, depth: int, is_cancelled: Callable[[], bool]) -> ToolResult:
+def list_dir(
+    workspace: Workspace, path: str, depth: int, is_cancelled: Callable[[], bool], *, limit_chars: int | None = None
+) -> ToolResult:
     """List a folder, sorted by name; with a depth, what is below each folder follows it.
 
+    Args:
+        workspace: Where it is.
+        path: As the caller gave it.
+        depth: How many levels of folders.
+        is_cancelled: Asked now and then.
+        limit_chars: What a model gets of it; None: a program asks.
     Raises:
         ToolError: `not_a_directory`, `path_not_found`, …
     """
@@ -41,10 +49,11 @@ def list_dir(workspace: Workspace, path: str, depth: int, is_cancelled: Callable
     if not count:
         return ToolResult(f"0 entries in {shown}: the folder is empty.", facts)
     more = "at least " if count >= _COUNTED_ENTRIES else ""
-    lines = [f"{more}{show_count(count, 'entry', 'entries')} in {shown}", *(item.line for item in items)]
-    if count > len(items):
-        lines.append(f"[{count - len(items):,} entries are left out; list a folder below, or use glob.]")
-    return ToolResult("\n".join(lines), facts, truncated=count > len(items))
+    named = fitting([item.line for item in items], limit_chars)
+    lines = [f"{more}{show_count(count, 'entry', 'entries')} in {shown}", *named]
+    if count > len(named):
+        lines.append(f"[{more}{count - len(named):,} entries are left out; list a folder below, or use glob.]")
+    return ToolResult("\n".join(lines), facts, truncated=count > len(named))
 
 
 def _walk(

@@ -1,5 +1,6 @@
 """`read_file`: lines of a text file, or a picture."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +21,12 @@ WHOLE_LIMIT_BYTES = 8 << 20
 
 _STEPS_LIMIT = 20_000  # beyond it one split of all lines is quicker than a search for each
 
+_NUMBER_CHARS = 8  # of a line, with the tab and the line end
+_CUT_CHARS = 40  # of the mark on a line that is cut
+
 _CHUNK_LINES = 1_000  # so many numbers of lines are made at once, and kept for the next file
+
+_AROUND_CHARS = 400  # what stands above and below the lines, without the path
 
 SCAN_LIMIT_BYTES = 256 << 20
 """How far into a huge file lines are counted."""
@@ -36,6 +42,7 @@ class ReadRequest:
         limit: Number of lines.
         encoding: Codec; None: told from the content.
         raw: Whether lines come without numbers and uncut.
+        limit_chars: What a model gets of it all; None: a program asks, which gets as much as the bounds allow.
     """
 
     path: str
@@ -43,6 +50,7 @@ class ReadRequest:
     limit: int = LINES_DEFAULT
     encoding: str | None = None
     raw: bool = False
+    limit_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +184,7 @@ def _result(window: _Window, request: ReadRequest, form: TextForm, shown: str, s
     if not text and request.offset > 1:
         message = f"{shown!r} has only {show_count(total or 0, 'line')}; `offset` is {request.offset}."
         raise ToolError("offset_out_of_range", message, path=shown, total_lines=total)
-    text = _within_bound(text)
+    text = _for_model(_within_bound(text), request, shown)
     is_complete = window.is_all and len(text) == len(window.text)
     count = total if is_complete and total is not None else text.count("\n") + (not text.endswith("\n") and text != "")
     last_line = request.offset + count - 1
@@ -195,7 +203,7 @@ def _result(window: _Window, request: ReadRequest, form: TextForm, shown: str, s
         blocks.append(Text(text if request.raw else _numbered(text, request.offset)))
     is_cut = not is_complete and (total is None or last_line < total or len(text) < len(window.text))
     if is_cut:
-        blocks.append(Text(_continuation(text, window.text, last_line)))
+        blocks.append(Text(_continuation(text, window, request, shown, last_line)))
     return ToolResult(blocks, facts, truncated=is_cut)
 
 
@@ -218,6 +226,21 @@ def _within_bound(text: str) -> str:
     head = encoded[:TEXT_LIMIT_BYTES].decode("utf-8", "ignore")
     end = head.rfind("\n") + 1
     return head[:end] if end else head
+
+
+def _for_model(text: str, request: ReadRequest, shown: str) -> str:
+    """The whole lines that a model gets, or the beginning of a line that is too long for that alone."""
+    if request.limit_chars is None:
+        return text
+    limit_chars = max(request.limit_chars - _AROUND_CHARS - 2 * len(shown), 1)
+    room, position = limit_chars, 0
+    while position < len(text):
+        end = text.find("\n", position) + 1 or len(text)
+        room -= end - position if request.raw else _NUMBER_CHARS + min(end - position, LINE_CHARS + _CUT_CHARS)
+        if room < 0:
+            break
+        position = end
+    return text[: position or limit_chars]
 
 
 def _numbered(text: str, first: int) -> str:
@@ -249,7 +272,26 @@ def _chunk_of_numbers(index: int) -> tuple[str, ...]:
     return tuple(f"\n{number:6}\t" for number in range(start, start + _CHUNK_LINES))
 
 
-def _continuation(text: str, whole: str, last_line: int) -> str:
-    if len(text) < len(whole) and not text.endswith("\n"):
-        return f"[Line {last_line} is longer than {show_size(TEXT_LIMIT_BYTES)} and is cut here.]"
-    return f"[More lines follow; continue with offset={last_line + 1}.]"
+def _continuation(text: str, window: _Window, request: ReadRequest, shown: str, last_line: int) -> str:
+    said = []
+    if len(text) < len(window.text) and not text.endswith("\n"):
+        begin = text.rfind("\n") + 1
+        end = window.text.find("\n", begin)
+        size = (len(window.text) if end < 0 else end) - begin
+        more = "" if end >= 0 or window.total_lines is not None else "at least "
+        said.append(
+            f"Line {last_line} has {more}{size:,} characters, of which {len(text) - begin:,} are here; grep shows the "
+            "part of it around a match."
+        )
+    if window.total_lines is None or last_line < window.total_lines:
+        said.append(f"More lines follow; read on with read_file {_next_call(request, shown, last_line + 1)}")
+    return f"[{' '.join(said)}]"
+
+
+def _next_call(request: ReadRequest, shown: str, offset: int) -> str:
+    arguments: dict[str, object] = {"path": shown, "offset": offset}
+    if request.encoding is not None:
+        arguments["encoding"] = request.encoding
+    if request.raw:
+        arguments["raw"] = True
+    return json.dumps(arguments, ensure_ascii=False)

@@ -66,6 +66,21 @@ def read_candidates(blocks: Iterable[bytes]) -> Iterator[FileMatches]:
         raise
 
 
+def read_counts(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Read the output of `rg --count --null`: paths without `./`, and how many matches each file has."""
+    rest = b""
+    for block in blocks:
+        path, *pieces = (rest + block).split(b"\0")  # not by lines: a name may hold a line end, but no NUL
+        for piece in pieces:
+            count, end, following = piece.partition(b"\n")
+            if not end:
+                path += b"\0" + piece
+                break
+            yield path.removeprefix(b"./"), int(count)
+            path = following
+        rest = path
+
+
 def _match(content: Mapping[str, Any]) -> Match:
     parts = content["submatches"]
     text = _bytes(content["lines"]).removesuffix(b"\n")

@@ -9,7 +9,7 @@ from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.search.globs import compile_glob
 from agentcore_fs_tools.search.ignoring import rules_above
 from agentcore_fs_tools.search.ripgrep import OutputCutError, RipgrepError, arguments_against_git, ripgrep, search_error
-from agentcore_fs_tools.text.presenting import show_count
+from agentcore_fs_tools.text.presenting import fitting, show_count
 
 Order = Literal["modified", "path", "none"]
 
@@ -129,9 +129,19 @@ def glob(
     no_ignore: bool,
     program: str | None,
     is_cancelled: Callable[[], bool],
+    limit_chars: int | None = None,
 ) -> ToolResult:
     """Find files whose path, relative to a folder, matches a glob.
 
+    Args:
+        workspace: Where to look.
+        pattern: The glob.
+        path: The folder.
+        order: Of the paths.
+        no_ignore: Whether ignored files count, too.
+        program: Path of `rg`; None: there is none.
+        is_cancelled: Asked now and then.
+        limit_chars: What a model gets of it; None: a program asks.
     Raises:
         ToolError: `invalid_glob`, `not_a_directory`, `path_not_found`, `cancelled`, …
     """
@@ -152,10 +162,11 @@ def glob(
     facts = {"paths": shown, "count": count, "truncated": count > len(shown)}
     if not shown:
         return ToolResult(_nothing(pattern, above), facts)
-    lines = [show_count(count, "file"), *shown]
-    if count > len(shown):
-        lines.append(f"[{count - len(shown):,} more are left out; use a narrower pattern or a folder.]")
-    return ToolResult("\n".join(lines), facts, truncated=count > len(shown))
+    named = fitting(shown, limit_chars)
+    lines = [show_count(count, "file"), *named]
+    if count > len(named):
+        lines.append(f"[{count - len(named):,} more are left out; use a narrower pattern or a folder.]")
+    return ToolResult("\n".join(lines), facts, truncated=count > len(named))
 
 
 def _parted(pattern: str) -> tuple[str, str]:

@@ -1,20 +1,33 @@
 """What `grep` shows of the matches: grouped by file, with numbers, context and cuts."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.search.candidates import MESSAGE_LIMIT_BYTES
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
-from agentcore_fs_tools.search.searching import MATCH_LIMIT, FileHits, Search, SearchOutcome, SearchRequest
+from agentcore_fs_tools.search.searching import FileHits, Search, SearchOutcome, SearchRequest
+from agentcore_fs_tools.search.spreading import by_folder, evenly
 from agentcore_fs_tools.text.presenting import show_count, show_size
 
 LINE_CHARS = 500
 """Of a longer line the part around the match is shown."""
 
 TEXT_LIMIT_CHARS = 200_000
-"""What is shown of all matches together."""
+"""What a program is shown of all matches together."""
 
-_NARROW = "Search a folder, or with a glob."
+_AROUND_CHARS = 1_200  # what stands above and below the matches where these are cut
+_HEADER_CHARS = 30  # of a file's line, without its path
+_NARROW = "Search a folder (`path`), or files of one kind (`glob`)."
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What is shown, and how many matches and files that is."""
+
+    lines: list[str] = field(default_factory=list)
+    matches: int = 0
+    files: int = 0
 
 
 def grep(
@@ -23,36 +36,47 @@ def grep(
     context: int,
     program: str | None,
     is_cancelled: Callable[[], bool],
+    *,
+    limit_chars: int | None = None,
 ) -> ToolResult:
-    """Search, and show what was found.
+    """Search, and show what was found: of too much something of each file.
 
+    Args:
+        workspace: Where to search.
+        request: What for.
+        context: Lines to show around each match.
+        program: Path of `rg`; None: there is none.
+        is_cancelled: Asked now and then.
+        limit_chars: What a model gets of it; None: a program asks.
     Raises:
         ToolError: As `Search.run`.
     """
     outcome = Search(workspace, request, program, is_cancelled).run()
-    lines = sum(len(hits.matches) for hits in outcome.hits)
     if not outcome.hits:
         searched = repr(request.path) if request.glob is None else f"{request.path!r} ({request.glob})"
         message = f"No match for {request.pattern!r} in {searched}."
         if outcome.is_cut:
-            message = f"No match for {request.pattern!r} in the part of {searched} that was searched: {_NARROW}"
+            message = f"No match for {request.pattern!r} in the part of {searched} that was searched. {_NARROW}"
         return ToolResult(message, _facts(outcome, request), truncated=outcome.is_cut)
-    files = show_count(len(outcome.hits), "file")
-    if request.files_only:
-        text = [f"{files} with a match", *(hits.shown for hits in outcome.hits)]
-        is_cut = outcome.is_cut
-    else:
-        text = [f"{show_count(lines, 'matching line')} in {files}"]
-        is_cut = _fill(text, workspace, outcome, context) or outcome.is_cut
+    room = (limit_chars or TEXT_LIMIT_CHARS) - _AROUND_CHARS
+    shown = _names(outcome, room) if request.files_only else _Matches(workspace, context).fill(outcome.hits, room)
+    matches = sum(outcome.counts.values())
+    is_cut = shown.matches < matches or not outcome.is_counted
+    text = [_heading(outcome, request, matches), *shown.lines]
     if is_cut:
-        text.append(f"[There are more; up to {MATCH_LIMIT:,} are given. {_NARROW}]")
+        text.append(_summary(workspace, outcome, request, shown))
     return ToolResult("\n".join(text), _facts(outcome, request), truncated=is_cut)
 
 
 def _facts(outcome: SearchOutcome, request: SearchRequest) -> dict[str, object]:
-    files = [hits.shown for hits in outcome.hits]
-    facts: dict[str, object] = {"files": files, "truncated": outcome.is_cut}
+    facts: dict[str, object] = {
+        "files": [hits.shown for hits in outcome.hits],
+        "truncated": outcome.is_cut,
+        "total_files": len(outcome.counts),
+        "is_total_exact": outcome.is_counted,
+    }
     if not request.files_only:
+        facts["total_matches"] = sum(outcome.counts.values())
         facts["matches"] = [
             {"path": hits.shown, "line": match.number, "column": match.column + 1}
             for hits in outcome.hits
@@ -61,48 +85,121 @@ def _facts(outcome: SearchOutcome, request: SearchRequest) -> dict[str, object]:
     return facts
 
 
-def _fill(text: list[str], workspace: Workspace, outcome: SearchOutcome, context: int) -> bool:
-    """Add the lines of each file; whether the bound ended that early."""
-    room = TEXT_LIMIT_CHARS
-    for hits in outcome.hits:
-        text.append(f"\n{hits.shown}")
-        for line in _shown_lines(workspace, hits, context):
+def _heading(outcome: SearchOutcome, request: SearchRequest, matches: int) -> str:
+    least = "" if outcome.is_counted else "at least "
+    files = show_count(len(outcome.counts), "file")
+    if request.files_only:
+        return f"{least}{files} with a match"
+    return f"{least}{show_count(matches, 'matching line')} in {files}"
+
+
+def _summary(workspace: Workspace, outcome: SearchOutcome, request: SearchRequest, shown: _Shown) -> str:
+    """How much is here, where most of it is, and how to get to the rest."""
+    what = "" if request.files_only else f"{show_count(shown.matches, 'matching line')} from "
+    said = [f"Here are {what}{shown.files:,} of these files."]
+    if not outcome.is_counted:
+        said.append("Counting took too long and was ended, so there are more.")
+    root = Workspace.Place(outcome.hits[0].place.root, ())
+    folders = [f"{workspace.show(root.child(*way))} ({count:,})" for way, count in by_folder(outcome.counts)]
+    if folders:
+        said.append(f"Most are in {', '.join(folders)[: _AROUND_CHARS // 2]}.")
+    said.append(_NARROW if len(outcome.counts) > 1 else "Search for something more special.")
+    if not request.files_only and len(outcome.counts) > 1:
+        said.append("`files_only` gives the files alone.")
+    return f"\n[{' '.join(said)}]"
+
+
+def _names(outcome: SearchOutcome, room: int) -> _Shown:
+    """The paths of the files, or of as many of them at even distances as there is room for."""
+    names = [hits.shown for hits in outcome.hits]
+    size = sum(len(name) + 1 for name in names)
+    if size > room:
+        names = evenly(names, max(len(names) * room // size, 1))
+    return _Shown(names, len(names), len(names))
+
+
+class _Matches:
+    """Fills a text with matches, file by file.
+
+    Args:
+        workspace: Where they are.
+        context: Lines to show around each match.
+    """
+
+    def __init__(self, workspace: Workspace, context: int) -> None:
+        self._workspace, self._context = workspace, context
+
+    def fill(self, hits: list[FileHits], room: int) -> _Shown:
+        """Show some matches of each file, of those with few all; of too many files those at even distances."""
+        least = sum(len(each.shown) + _HEADER_CHARS + len(next(_match_lines(each.matches[0]))) for each in hits)
+        if least > room:
+            hits = evenly(hits, max(len(hits) * room // least, 1))
+        parts: dict[str, list[str]] = {}
+        shown = _Shown(files=len(hits))
+        for index, each in enumerate(sorted(hits, key=lambda each: len(each.matches))):  # they leave room to others
+            lines, matches = self._part(each, room // (len(hits) - index))
+            room -= sum(map(len, lines)) + len(lines)
+            parts[each.shown] = lines
+            shown.matches += matches
+        shown.lines = [line for each in hits for line in parts[each.shown]]
+        return shown
+
+    def _part(self, hits: FileHits, room: int) -> tuple[list[str], int]:
+        """As many lines of one file as fit, its first match always, and how many matches these are."""
+        room -= len(hits.shown) + _HEADER_CHARS
+        lines: list[str] = []
+        matches = kept = 0
+        for line, is_match in self._shown_lines(hits):
             room -= len(line) + 1
             if room < 0:
-                return True
-            text.append(line)
-    return False
+                if matches:
+                    break
+                if not is_match:
+                    continue
+                lines.clear()  # there is no room for what leads up to it
+            lines.append(line)
+            if is_match:
+                matches, kept = matches + 1, len(lines)
+        if matches == hits.count:
+            return [f"\n{hits.shown}", *lines], matches
+        # what stands behind the last match may lead up to one that is not shown
+        return [f"\n{hits.shown} ({matches:,} of {hits.count:,})", *lines[:kept]], matches
+
+    def _shown_lines(self, hits: FileHits) -> Iterator[tuple[str, bool]]:
+        """Each line, and whether a match begins in it."""
+        if not self._context:
+            for match in hits.matches:
+                yield from _flagged(match)
+            return
+        try:
+            file = self._workspace.open_file(hits.place)
+        except ToolError:  # it vanished since; the matches were there
+            yield from (line for match in hits.matches for line in _flagged(match))
+            return
+        with file:
+            yield from _with_context(SearchedText(file), hits.matches, self._context)
 
 
-def _shown_lines(workspace: Workspace, hits: FileHits, context: int) -> Iterator[str]:
-    if not context:
-        for match in hits.matches:
-            yield from _match_lines(match)
-        return
-    try:
-        file = workspace.open_file(hits.place)
-    except ToolError:  # it vanished since; the matches were there
-        yield from (line for match in hits.matches for line in _match_lines(match))
-        return
-    with file:
-        yield from _with_context(SearchedText(file), hits.matches, context)
-
-
-def _with_context(text: SearchedText, matches: list[Match | LongLine], context: int) -> Iterator[str]:
+def _with_context(text: SearchedText, matches: list[Match | LongLine], context: int) -> Iterator[tuple[str, bool]]:
     """Matching lines as `12:…`, lines around them as `11-…`, and `--` between groups."""
     shown = 0  # the last line that was given
     for index, match in enumerate(matches):
         before = text.before(match, min(context, match.number - 1 - shown))
         if shown and match.number - len(before) > shown + 1:
-            yield "--"
+            yield "--", False
         for number, line in enumerate(before, match.number - len(before)):
-            yield f"{number}-{_cut(line, 0)}"
-        yield from _match_lines(match)
+            yield f"{number}-{_cut(line, 0)}", False
+        yield from _flagged(match)
         shown = match.last_number
         following = matches[index + 1].number if index + 1 < len(matches) else shown + context + 1
         for number, line in enumerate(text.after(match, min(context, following - shown - 1)), shown + 1):
-            yield f"{number}-{_cut(line, 0)}"
+            yield f"{number}-{_cut(line, 0)}", False
             shown = number
+
+
+def _flagged(match: Match | LongLine) -> Iterator[tuple[str, bool]]:
+    for index, line in enumerate(_match_lines(match)):
+        yield line, not index
 
 
 def _match_lines(match: Match | LongLine) -> Iterator[str]:

@@ -1,10 +1,13 @@
 """`grep`: where ripgrep searches, how often it may match, and which of its matches are there."""
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from agentcore.api import ToolError, Workspace
-from agentcore_fs_tools.search.candidates import FileMatches, read_candidates
+from agentcore_fs_tools.search.candidates import FileMatches, read_candidates, read_counts
 from agentcore_fs_tools.search.globs import FileFilter
 from agentcore_fs_tools.search.ignoring import GIT_FOLDER, folder_glob, rules_above
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
@@ -15,12 +18,18 @@ from agentcore_fs_tools.search.ripgrep import (
     pattern_error,
     ripgrep,
 )
+from agentcore_fs_tools.search.spreading import evenly, fair_share
 from agentcore_fs_tools.text.encoding import is_binary
 
 MATCH_LIMIT = 1_000
-"""More matching lines (or files, when only these are asked for) than this end a search."""
+"""Of more matching lines (or files, when only these are asked for) some of each file are given, and all are counted."""
+
+COUNT_SECONDS = 5.0
+"""How long matches are counted beyond those that are given."""
 
 _LOOKED_AT_BYTES = 1 << 20  # for a NUL, in a file that was named
+_NAMED_BYTES = 256 << 10  # of files that ripgrep is given by name: a system has a bound for arguments
+_COUNTS_LIMIT_BYTES = 16 << 20
 _OUTPUT_LIMIT_BYTES = 1 << 30  # of ripgrep; one long line with many matches makes that much, and little of it is kept
 _MEMORY_BYTES = 8 << 30  # of ripgrep, which reads each line whole, and with `multiline` each file
 
@@ -50,11 +59,12 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FileHits:
-    """Confirmed matches in one file, and the place to read around them."""
+    """Confirmed matches in one file, how many it has in all, and the place to read around them."""
 
     place: Workspace.Place
     shown: str
     matches: list[Match | LongLine]
+    count: int
 
 
 @dataclass(slots=True)
@@ -63,11 +73,15 @@ class SearchOutcome:
 
     Args:
         hits: Sorted by path.
-        is_cut: There may be more than was looked for.
+        counts: How many matches each file has, by its path beneath the root; more than `hits` where these are cut.
+        is_cut: There are matches that are not among the hits.
+        is_counted: The counts are all that there is; else there may be more.
     """
 
     hits: list[FileHits] = field(default_factory=list)
+    counts: dict[bytes, int] = field(default_factory=dict)
     is_cut: bool = False
+    is_counted: bool = True
 
 
 class Search:
@@ -87,7 +101,6 @@ class Search:
         self._filter = None if request.glob is None else FileFilter(request.glob)
         if "\0" in request.pattern:
             raise ToolError("invalid_regex", "The regular expression holds a NUL character.", position=0)
-        self._is_cut = False
 
     def run(self) -> SearchOutcome:
         """Search.
@@ -100,16 +113,30 @@ class Search:
         # the real path, so that rules of `.gitignore` and ripgrep speak of the same folders
         place = self._workspace.locate(self._workspace.real_path(place))
         if Workspace.kind_of(status) == "directory":
-            candidates = self._candidates(place, self._rules(place), lambda found: self._is_wanted(place, found))
+            area = _Area(place, self._rules(place))
         else:
             self._refuse_binary(place)
-            candidates = self._candidates(place, [], lambda found: True)
-        outcome = SearchOutcome()
-        for file, matches in sorted(candidates, key=lambda candidate: candidate[0].parts):
-            confirmed = self._confirmed(file, matches)
-            if confirmed:
-                outcome.hits.append(FileHits(file, self._workspace.show(file), confirmed))
-        return self._capped(outcome)
+            area = _Area(place, is_file=True)
+        found, is_cut = self._candidates(area, MATCH_LIMIT + 1, MATCH_LIMIT)
+        if is_cut:
+            return self._spread(area, found)
+        hits = self._hits(place, found, {})
+        counts = {b"/".join(each.place.parts): each.count for each in hits}
+        return SearchOutcome(hits, counts)
+
+    def _spread(self, area: "_Area", found: list[FileMatches]) -> SearchOutcome:
+        """Count all matches, and give some of each file, or of files all over the tree."""
+        counts, is_counted = self._counted(area)
+        for each in found:  # counting may have ended before it came to them
+            counts[each.path] = max(counts.get(each.path, 0), len(each.matches))
+        if not counts:
+            return SearchOutcome(is_cut=True, is_counted=False)
+        chosen = evenly(sorted(counts), MATCH_LIMIT)
+        share = fair_share([counts[path] for path in chosen], MATCH_LIMIT)
+        named = _Area(area.place, paths=_within_bytes(chosen, _NAMED_BYTES), is_file=True)
+        spread, _ = self._candidates(named, share, 2 * MATCH_LIMIT)
+        hits = self._hits(area.place, spread, counts)
+        return SearchOutcome(hits, counts, is_cut=True, is_counted=is_counted)
 
     def _refuse_binary(self, place: Workspace.Place) -> None:
         with self._workspace.open_file(place) as file, self._workspace.errors(place):
@@ -118,65 +145,108 @@ class Search:
             shown = self._workspace.show(place)
             raise ToolError("binary_file", f"{shown!r} is a binary file and is not searched.", path=shown)
 
-    def _candidates(
-        self, place: Workspace.Place, rules: list[str], is_wanted: Callable[[FileMatches], bool]
-    ) -> list[tuple[Workspace.Place, list[Match | LongLine]]]:
-        collected: list[tuple[Workspace.Place, list[Match | LongLine]]] = []
+    def _candidates(self, area: "_Area", limit_per_file: int, limit: int) -> tuple[list[FileMatches], bool]:
+        """What ripgrep says that it found, and whether there may be more of it."""
+        collected: list[FileMatches] = []
         total = 0
-        root = Workspace.Place(place.root, ())
-        with self._workspace.open_folder(root) as folder:
-            for found in self._reported(folder, place, rules):
-                if not is_wanted(found):
-                    continue
-                collected.append((root.child(*found.path.split(b"/")), found.matches))
-                total += 1 if self._request.files_only else len(found.matches)
-                if total > MATCH_LIMIT:
-                    self._is_cut = True
-                    break
-        return collected
-
-    def _reported(self, folder: Workspace.Folder, place: Workspace.Place, rules: list[str]) -> Iterator[FileMatches]:
-        """What ripgrep says that it found."""
-        request = self._request
-        options = ["--json", f"--max-count={self._limit_per_file}", f"--regexp={request.pattern}"]
-        options += ["--ignore-case"] * request.ignore_case
-        options += ["--multiline"] * request.multiline
-        options += ["--no-ignore"] * request.no_ignore
-        options += arguments_against_git(self._workspace, place)
-        arguments: list[str | bytes] = [*options, "--", b"./" + b"/".join(place.parts)]
+        options = ["--json", f"--max-count={1 if self._request.files_only else limit_per_file}"]
         try:
-            with ripgrep(
-                self._program,
-                arguments,
-                folder,
-                limit_bytes=_OUTPUT_LIMIT_BYTES,
-                memory_bytes=_MEMORY_BYTES,
-                rules=rules,
-                is_cancelled=self._is_cancelled,
-            ) as output:
-                yield from read_candidates(output)
+            with self._ripgrep(area, options, self._is_cancelled) as output:
+                for found in read_candidates(output):
+                    if not self._is_wanted(area, found):
+                        continue
+                    collected.append(found)
+                    total += 1 if self._request.files_only else len(found.matches)
+                    if total > limit:
+                        return collected, True
         except OutputCutError:
-            self._is_cut = True
+            return collected, True
+        return collected, False
+
+    def _counted(self, area: "_Area") -> tuple[dict[bytes, int], bool]:
+        """How many matches each file has, and whether these are all."""
+        counts: dict[bytes, int] = {}
+        until = time.monotonic() + COUNT_SECONDS
+
+        def is_over() -> bool:
+            return self._is_cancelled() or time.monotonic() > until
+
+        options = ["--count", "--null", "--with-filename"] + ["--max-count=1"] * self._request.files_only
+        try:
+            with self._ripgrep(area, options, is_over, _COUNTS_LIMIT_BYTES) as output:
+                counts.update(one for one in read_counts(output) if self._is_wanted(area, FileMatches(one[0])))
+        except OutputCutError:
+            return counts, False
+        except ToolError as error:
+            if error.type != "cancelled" or self._is_cancelled():
+                raise
+            return counts, False
+        return counts, True
+
+    @contextmanager
+    def _ripgrep(
+        self,
+        area: "_Area",
+        options: Sequence[str],
+        is_cancelled: Callable[[], bool],
+        limit_bytes: int = _OUTPUT_LIMIT_BYTES,
+    ) -> Iterator[Iterator[bytes]]:
+        """Run ripgrep over an area; its output stays valid within the block."""
+        request = self._request
+        arguments: list[str | bytes] = [*options, f"--regexp={request.pattern}"]
+        arguments += ["--ignore-case"] * request.ignore_case
+        arguments += ["--multiline"] * request.multiline
+        arguments += ["--no-ignore"] * request.no_ignore
+        if not area.is_file:
+            arguments += arguments_against_git(self._workspace, area.place)
+        arguments += ["--", *(b"./" + path for path in area.paths or (b"/".join(area.place.parts),))]
+        root = Workspace.Place(area.place.root, ())
+        try:
+            with (
+                self._workspace.open_folder(root) as folder,
+                ripgrep(
+                    self._program,
+                    arguments,
+                    folder,
+                    limit_bytes=limit_bytes,
+                    memory_bytes=_MEMORY_BYTES,
+                    rules=area.rules,
+                    is_cancelled=is_cancelled,
+                ) as output,
+            ):
+                yield output
         except UnicodeEncodeError as exc:
             message = "The regular expression holds half of a character, which is no text."
             raise ToolError("invalid_regex", message, position=None) from exc
         except RipgrepError as exc:
             raise pattern_error(request.pattern, str(exc)) from exc
 
-    @property
-    def _limit_per_file(self) -> int:
-        return 1 if self._request.files_only else MATCH_LIMIT + 1
-
     def _rules(self, place: Workspace.Place) -> list[str]:
         """Lines of an ignore file that keep ripgrep to the wanted files; those it lets pass too many are sorted out."""
         rules = [] if self._filter is None else self._filter.ignore_rules(folder_glob(place.parts))
         return rules if self._request.no_ignore else rules + rules_above(self._workspace, place)
 
-    def _is_wanted(self, place: Workspace.Place, found: FileMatches) -> bool:
-        parts = found.path.split(b"/")[len(place.parts) :]
+    def _is_wanted(self, area: "_Area", found: FileMatches) -> bool:
+        if area.paths:
+            return not found.is_binary
+        if area.is_file:
+            return True
+        parts = found.path.split(b"/")[len(area.place.parts) :]
         if found.is_binary or GIT_FOLDER in parts:
             return False
         return self._filter is None or self._filter(Workspace.show_name(b"/".join(parts)))
+
+    def _hits(self, place: Workspace.Place, found: list[FileMatches], counts: Mapping[bytes, int]) -> list[FileHits]:
+        """What is really there of what ripgrep found, sorted by path."""
+        root = Workspace.Place(place.root, ())
+        hits = []
+        for parts, matches in sorted(((each.path.split(b"/"), each.matches) for each in found), key=itemgetter(0)):
+            file = root.child(*parts)
+            confirmed = self._confirmed(file, matches)
+            if confirmed:
+                count = counts.get(b"/".join(parts), len(confirmed))
+                hits.append(FileHits(file, self._workspace.show(file), confirmed, count))
+        return hits
 
     def _confirmed(self, place: Workspace.Place, matches: list[Match | LongLine]) -> list[Match | LongLine]:
         """What is really there, read through the root's descriptor."""
@@ -188,15 +258,25 @@ class Search:
             text = SearchedText(file)
             return [found for match in matches if (found := text.confirmed(match)) is not None]
 
-    def _capped(self, outcome: SearchOutcome) -> SearchOutcome:
-        kept, room = [], MATCH_LIMIT
-        for hits in outcome.hits:
-            count = 1 if self._request.files_only else len(hits.matches)
-            if count > room:
-                self._is_cut = True
-                if room:
-                    kept.append(FileHits(hits.place, hits.shown, hits.matches[:room]))
-                break
-            kept.append(hits)
-            room -= count
-        return SearchOutcome(kept, self._is_cut)
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """What ripgrep searches.
+
+    Args:
+        place: A folder or a file, by its real path.
+        rules: Lines of an ignore file for it.
+        paths: Files below the root that stand in place of it.
+        is_file: Nothing of it is to be sorted out by its name.
+    """
+
+    place: Workspace.Place
+    rules: Sequence[str] = ()
+    paths: Sequence[bytes] = ()
+    is_file: bool = False
+
+
+def _within_bytes(paths: Sequence[bytes], limit_bytes: int) -> list[bytes]:
+    """The paths, or as many of them at even distances as fit."""
+    size = sum(map(len, paths))
+    return list(paths) if size <= limit_bytes else evenly(paths, len(paths) * limit_bytes // size)

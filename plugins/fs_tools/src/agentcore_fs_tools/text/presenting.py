@@ -1,6 +1,10 @@
 """Sizes, lines and cuts as people read them."""
 
+from collections.abc import Sequence
+from itertools import accumulate, takewhile
+
 _KIB = 1024
+_AROUND_CHARS = 500  # what stands above and below lines that are cut
 
 LINE_CHARS = 2_000
 """A longer line is cut where lines are shown with numbers."""
@@ -29,3 +33,11 @@ def cut_line(line: str, limit_chars: int = LINE_CHARS) -> str:
     if len(line) <= limit_chars:
         return line
     return f"{line[:limit_chars]}… ({len(line) - limit_chars:,} more characters)"
+
+
+def fitting(lines: Sequence[str], limit_chars: int | None) -> list[str]:
+    """The first lines, as many as a model gets; all of them where there is no limit."""
+    if limit_chars is None:
+        return list(lines)
+    sizes = accumulate(len(line) + 1 for line in lines)
+    return list(lines[: sum(1 for _ in takewhile(lambda size: size <= limit_chars - _AROUND_CHARS, sizes))])
