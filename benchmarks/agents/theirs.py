@@ -1,0 +1,141 @@
+"""The same words with Playwright's and the file system's MCP servers, as their READMEs say to start them."""
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.agents.agent import Agent, FailedError, NoToolError
+from benchmarks.agents.programs import Programs
+
+_LIMIT_S = 120
+_LINE_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Theirs(Agent):
+    """`@playwright/mcp` and `@modelcontextprotocol/server-filesystem`, driven by an MCP client."""
+
+    folder: Path = Path()
+    bridge: asyncio.subprocess.Process | None = None
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+        assert self.bridge is not None and self.bridge.stdin is not None and self.bridge.stdout is not None
+        self.bridge.stdin.write(json.dumps({"tool": tool, "arguments": arguments}).encode() + b"\n")
+        async with asyncio.timeout(_LIMIT_S):
+            result = json.loads(await self.bridge.stdout.readline())
+        self.images += result["images"]
+        return result["text"], result["isError"]
+
+    async def open(self, url: str) -> str:
+        self.seen.clear()
+        await self.call("browser_navigate", url=url)
+        return await self.look()
+
+    async def look(self) -> str:
+        return await self.call("browser_snapshot")
+
+    async def find(self, text: str) -> str:
+        return await self.call("browser_find", text=text)
+
+    async def click(self, role: str, name: str = "", nth: int = 0, *, double: bool = False) -> str:
+        target = await self.ref(role, name, nth)
+        more = {"doubleClick": True} if double else {}
+        return await self.call("browser_click", element=f"{name} {role}".strip(), target=target, **more)
+
+    async def click_around(self, role: str, name: str) -> str:
+        target = await self.ref_around(role, name)
+        return await self.call("browser_click", element=f"around {name}", target=target)
+
+    async def type(self, role: str, name: str, text: str, nth: int = 0) -> str:
+        target = await self.ref(role, name, nth)
+        return await self.call("browser_type", element=f"{name} {role}".strip(), target=target, text=text)
+
+    async def type_here(self, text: str) -> str:
+        active = [line for line in (await self.look()).splitlines() if "[active]" in line and "[ref=" in line]
+        if not active:
+            raise FailedError("the tree shows no element with the focus, and no tool types without one")
+        target = active[-1].split("[ref=")[1].split("]")[0]
+        return await self.call("browser_type", element="what has the focus", target=target, text=text, slowly=True)
+
+    async def press(self, key: str) -> str:
+        return await self.call("browser_press_key", key=key)
+
+    async def choose(self, role: str, name: str, values: Sequence[str]) -> str:
+        target = await self.ref(role, name)
+        return await self.call(
+            "browser_select_option", element=f"{name} {role}".strip(), target=target, values=list(values)
+        )
+
+    async def set(self, kind: str, name: str, value: str) -> str:
+        target = await self.ref(kind, name)
+        field = {"target": target, "name": name, "type": kind, "value": value}
+        return await self.call("browser_fill_form", fields=[field])
+
+    async def scroll_to(self, text: str, role: str, name: str = "") -> str:
+        raise NoToolError("no tool scrolls")
+
+    async def wait(self, text: str) -> str:
+        return await self.call("browser_wait_for", text=text)
+
+    async def upload(self, path: str) -> str:
+        return await self.call("browser_file_upload", paths=[str(self.folder / path)])
+
+    async def script(self, function: str) -> str:
+        return await self.call("browser_evaluate", function=function)
+
+    async def read(self, path: str, around: str = "") -> str:
+        # it reads heads and tails, but no place in the middle
+        return await self.call("read_text_file", path=str(self.folder / path))
+
+    async def write(self, path: str, text: str) -> str:
+        return await self.call("write_file", path=str(self.folder / path), content=text)
+
+    async def replace(self, path: str, old: str, new: str) -> str:
+        return await self.call("edit_file", path=str(self.folder / path), edits=[{"oldText": old, "newText": new}])
+
+    async def search(self, text: str, folder: str, files: str) -> str:
+        raise NoToolError("no tool searches in files")
+
+    async def run(self, command: str) -> str:
+        raise NoToolError("no tool runs a command")
+
+    async def fetch(self, url: str, wanted: str) -> str:
+        self.seen.clear()
+        await self.call("browser_navigate", url=url)
+        return await self.find(wanted)
+
+
+@asynccontextmanager
+async def session(programs: Programs, folder: Path, task: str, *, verbose: bool) -> AsyncIterator[Theirs]:
+    """Both servers, and one session with them over a workspace folder."""
+    node = shutil.which("node") or "node"
+    modules = programs.node_modules
+    playwright = [node, str(modules / "@playwright/mcp/cli.js"), "--executable-path", "/usr/bin/chromium"]
+    files = [node, str(modules / "@modelcontextprotocol/server-filesystem/dist/index.js"), str(folder)]
+    bridge = await asyncio.create_subprocess_exec(
+        *(str(programs.python), str(Path(__file__).with_name("mcp_bridge.py"))),
+        *(*playwright, "--no-sandbox", "--headless", "--isolated", "--", *files),
+        cwd=folder,
+        env=os.environ.copy(),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        limit=_LINE_BYTES,
+    )
+    try:
+        assert bridge.stdin is not None and bridge.stdout is not None
+        tools = json.loads(await bridge.stdout.readline())["tools"]
+        agent = Theirs(verbose, folder=folder, bridge=bridge)
+        agent.definitions_chars = len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")))
+        yield agent
+    finally:
+        if bridge.stdin is not None:
+            bridge.stdin.close()  # it ends its servers, and these their browser
+        async with asyncio.timeout(30):
+            await bridge.wait()
