@@ -1,4 +1,4 @@
-"""`python -m benchmarks.agents [--side SIDE] [--verbose] [SCENARIO …]`: play scenarios and print the tables."""
+"""`python -m benchmarks.agents [--with SIDE] [--verbose] [--write] [SCENARIO …]`: play, and print the tables."""
 
 import argparse
 import asyncio
@@ -9,16 +9,19 @@ from benchmarks.agents.programs import installed
 
 async def _main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents")
-    parser.add_argument("scenarios", nargs="*", choices=[*playing.SCENARIOS, []], metavar="SCENARIO")
-    parser.add_argument("--side", action="append", choices=playing.SIDES)
-    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(playing.SCENARIOS)}")
+    parser.add_argument("--with", dest="sides", action="append", choices=playing.SIDES)
+    parser.add_argument("--verbose", action="store_true", help="print every call and what came of it")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/agents-compared.md")
     options = parser.parse_args()
     programs = installed()
     played = [
-        await playing.play(programs, name, options.side or playing.SIDES, verbose=options.verbose)
+        await playing.play(programs, name, options.sides or playing.SIDES, verbose=options.verbose)
         for name in options.scenarios or playing.SCENARIOS
     ]
     print(report.markdown(played))
+    if options.write:
+        report.write(played)
 
 
 asyncio.run(_main())

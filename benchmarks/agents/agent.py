@@ -88,7 +88,9 @@ class Agent(ABC):
         self.results_chars += len(text)
         self.seen.append(text)
         if self.verbose:
-            print(f"-- {time.strftime('%X')} {tool} {arguments}\n{text[:1500]}\n   ({len(text)} characters)", flush=True)
+            print(
+                f"-- {time.strftime('%X')} {tool} {arguments}\n{text[:6000]}\n   ({len(text)} characters)", flush=True
+            )
         if has_failed:
             raise FailedError(f"{tool}: {text[:300]}")
         return text
@@ -156,21 +158,29 @@ class Agent(ABC):
     async def find(self, text: str) -> str:
         """The lines of the tree with a text."""
 
-    @abstractmethod
     async def click(self, role: str, name: str = "", nth: int = 0, *, double: bool = False) -> str:
-        """Click an element."""
+        """Click an element by role and name."""
+        return await self.click_ref(await self.ref(role, name, nth), f"{name} {role}".strip(), double=double)
 
-    @abstractmethod
     async def click_around(self, role: str, name: str) -> str:
         """Click what is around an element that has no reference itself."""
+        return await self.click_ref(await self.ref_around(role, name), f"around {name}")
+
+    @abstractmethod
+    async def click_ref(self, ref: str, what: str, *, double: bool = False) -> str:
+        """Click an element by its reference; `what` tells a person what it is."""
 
     @abstractmethod
     async def type(self, role: str, name: str, text: str, nth: int = 0) -> str:
         """Type a text into a field, in place of what it has."""
 
     @abstractmethod
-    async def type_here(self, text: str) -> str:
-        """Type into what has the focus."""
+    async def type_here(self, text: str, *, is_empty: bool = False) -> str:
+        """Type into what has the focus; `is_empty`: it has nothing yet that must stay."""
+
+    @abstractmethod
+    async def type_by_code(self, text: str) -> str:
+        """Type into what has the focus with code: for work-arounds."""
 
     @abstractmethod
     async def press(self, key: str) -> str:
@@ -217,6 +227,14 @@ class Agent(ABC):
         """Find lines with a text in the files of a folder."""
 
     @abstractmethod
+    async def glob(self, folder: str, pattern: str) -> str:
+        """Find files by name."""
+
+    @abstractmethod
+    async def downloaded(self, name: str) -> str:
+        """Read a file that the browser has downloaded, from where the last results say that it is."""
+
+    @abstractmethod
     async def run(self, command: str) -> str:
         """Run a command."""
 
@@ -249,7 +267,7 @@ def refs_around(text: str, role: str, name: str) -> str:
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip())
         above = [held for held in above if held[0] < indent]
-        if line.lstrip().startswith(f'- {role} "{name}"'):
+        if line.lstrip().startswith(f'- {role} "{name}'):
             return next((ref for _, ref in reversed(above) if ref), "")
         ref = _REF.search(line)
         above.append((indent, ref[1] if ref else ""))

@@ -7,6 +7,7 @@ about as the mode says, and a paired client approves them, as a person would in 
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -17,7 +18,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from benchmarks.agents.agent import Agent
+from benchmarks.agents.agent import Agent, FailedError
 from benchmarks.agents.programs import Programs
 from benchmarks.servers import free_port
 
@@ -71,19 +72,18 @@ class Ours(Agent):
     async def find(self, text: str) -> str:
         return await self.call("browser_snapshot", find=text)
 
-    async def click(self, role: str, name: str = "", nth: int = 0, *, double: bool = False) -> str:
-        selector = await self.ref(role, name, nth)
+    async def click_ref(self, ref: str, what: str, *, double: bool = False) -> str:
         more = {"doubleClick": True} if double else {}
-        return await self.call("browser_click", selector=selector, snapshot=True, **more)
-
-    async def click_around(self, role: str, name: str) -> str:
-        return await self.call("browser_click", selector=await self.ref_around(role, name), snapshot=True)
+        return await self.call("browser_click", selector=ref, snapshot=True, **more)
 
     async def type(self, role: str, name: str, text: str, nth: int = 0) -> str:
         return await self.call("browser_type", selector=await self.ref(role, name, nth), text=text, snapshot=True)
 
-    async def type_here(self, text: str) -> str:
+    async def type_here(self, text: str, *, is_empty: bool = False) -> str:
         return await self.call("browser_type", text=text, snapshot=True)
+
+    async def type_by_code(self, text: str) -> str:
+        return await self.script(f"() => document.execCommand('insertText', false, {json.dumps(text)})")
 
     async def press(self, key: str) -> str:
         *modifiers, name = key.split("+")
@@ -115,8 +115,11 @@ class Ours(Agent):
         if not around:
             return await self.call("read_file", path=path)
         found = await self.call("grep", pattern=around, path=path)
-        line = next(int(part) for part in found.replace("-", ":").split(":") if part.strip().isdigit())
-        return await self.call("read_file", path=path, offset=max(1, line - 30), limit=80)
+        line = re.search(r"^\D*?(\d+)[:\t-]|:(\d+):", found, re.MULTILINE)
+        if line is None:
+            raise FailedError(f"no line number in {found[:200]!r}")
+        number = int(line[1] or line[2])
+        return await self.call("read_file", path=path, offset=max(1, number - 10), limit=60)
 
     async def write(self, path: str, text: str) -> str:
         return await self.call("write_file", path=path, content=text)
@@ -126,6 +129,15 @@ class Ours(Agent):
 
     async def search(self, text: str, folder: str, files: str) -> str:
         return await self.call("grep", pattern=text, path=folder, glob=files)
+
+    async def glob(self, folder: str, pattern: str) -> str:
+        return await self.call("glob", pattern=pattern, path=folder)
+
+    async def downloaded(self, name: str) -> str:
+        told = [text for text in self.seen if name in text and "ownload" in text]
+        if not told:
+            raise FailedError(f"nothing says that {name} was downloaded")
+        raise FailedError(f"{told[-1]}")
 
     async def run(self, command: str) -> str:
         return await self.call("bash", command=command, timeoutMs=100_000)
@@ -161,8 +173,7 @@ def _text(content: Any) -> str:
 
 
 def _says_failed(text: str) -> bool:
-    head = text.lstrip()[:200]
-    return head.startswith(('{"ok":false', '{"error":'))
+    return text.startswith("Error ")
 
 
 @asynccontextmanager
@@ -201,7 +212,7 @@ async def _provider(agent: Ours) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def _server(programs: Programs, folder: Path, base_url: str) -> AsyncIterator[tuple[str, str]]:
-    """`agentcore serve` with all modules of the repository's `app.json`; its address, and the key of a paired client."""
+    """`agentcore serve` with the modules of the repository's `app.json`: its address, and a paired client's key."""
     home = folder.parent
     app = json.loads((_REPOSITORY / "app.json").read_text())
     app["workspace"] = {"roots": [str(folder)]}
@@ -265,7 +276,9 @@ async def _ask(client: aiohttp.ClientSession, path: str, body: dict[str, Any]) -
 
 async def _approve(person: aiohttp.ClientSession, agent: Ours) -> None:
     """Approve what waits, as soon as it does."""
-    async with person.get("/api/events", params={"types": "approval.requested"}, timeout=aiohttp.ClientTimeout()) as events:
+    async with person.get(
+        "/api/events", params={"types": "approval.requested"}, timeout=aiohttp.ClientTimeout()
+    ) as events:
         async for line in events.content:
             if not line.startswith(b"data: {"):
                 continue

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -22,10 +23,9 @@ class Theirs(Agent):
     """`@playwright/mcp` and `@modelcontextprotocol/server-filesystem`, driven by an MCP client."""
 
     folder: Path = Path()
-    bridge: asyncio.subprocess.Process | None = None
+    bridge: Any = None
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
-        assert self.bridge is not None and self.bridge.stdin is not None and self.bridge.stdout is not None
         self.bridge.stdin.write(json.dumps({"tool": tool, "arguments": arguments}).encode() + b"\n")
         async with asyncio.timeout(_LIMIT_S):
             result = json.loads(await self.bridge.stdout.readline())
@@ -43,25 +43,25 @@ class Theirs(Agent):
     async def find(self, text: str) -> str:
         return await self.call("browser_find", text=text)
 
-    async def click(self, role: str, name: str = "", nth: int = 0, *, double: bool = False) -> str:
-        target = await self.ref(role, name, nth)
+    async def click_ref(self, ref: str, what: str, *, double: bool = False) -> str:
         more = {"doubleClick": True} if double else {}
-        return await self.call("browser_click", element=f"{name} {role}".strip(), target=target, **more)
-
-    async def click_around(self, role: str, name: str) -> str:
-        target = await self.ref_around(role, name)
-        return await self.call("browser_click", element=f"around {name}", target=target)
+        return await self.call("browser_click", element=what, target=ref, **more)
 
     async def type(self, role: str, name: str, text: str, nth: int = 0) -> str:
         target = await self.ref(role, name, nth)
         return await self.call("browser_type", element=f"{name} {role}".strip(), target=target, text=text)
 
-    async def type_here(self, text: str) -> str:
+    async def type_here(self, text: str, *, is_empty: bool = False) -> str:
         active = [line for line in (await self.look()).splitlines() if "[active]" in line and "[ref=" in line]
         if not active:
             raise FailedError("the tree shows no element with the focus, and no tool types without one")
         target = active[-1].split("[ref=")[1].split("]")[0]
-        return await self.call("browser_type", element="what has the focus", target=target, text=text, slowly=True)
+        more = {} if is_empty else {"slowly": True}  # what is not typed slowly replaces what is there
+        return await self.call("browser_type", element="what has the focus", target=target, text=text, **more)
+
+    async def type_by_code(self, text: str) -> str:
+        code = f"async page => {{ await page.keyboard.type({json.dumps(text)}); }}"
+        return await self.call("browser_run_code_unsafe", code=code)
 
     async def press(self, key: str) -> str:
         return await self.call("browser_press_key", key=key)
@@ -102,6 +102,15 @@ class Theirs(Agent):
     async def search(self, text: str, folder: str, files: str) -> str:
         raise NoToolError("no tool searches in files")
 
+    async def glob(self, folder: str, pattern: str) -> str:
+        return await self.call("search_files", path=str(self.folder / folder), pattern=pattern)
+
+    async def downloaded(self, name: str) -> str:
+        for text in reversed(self.seen):
+            if found := re.search(rf'{re.escape(name)}.* to "?([^"\n]+{re.escape(name)})', text):
+                return await self.read(found[1])
+        raise FailedError(f"nothing says that {name} was downloaded")
+
     async def run(self, command: str) -> str:
         raise NoToolError("no tool runs a command")
 
@@ -129,13 +138,11 @@ async def session(programs: Programs, folder: Path, task: str, *, verbose: bool)
         limit=_LINE_BYTES,
     )
     try:
-        assert bridge.stdin is not None and bridge.stdout is not None
         tools = json.loads(await bridge.stdout.readline())["tools"]
         agent = Theirs(verbose, folder=folder, bridge=bridge)
         agent.definitions_chars = len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")))
         yield agent
     finally:
-        if bridge.stdin is not None:
-            bridge.stdin.close()  # it ends its servers, and these their browser
+        bridge.stdin.close()  # it ends its servers, and these their browser
         async with asyncio.timeout(30):
             await bridge.wait()
