@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import json
 import zlib
+from pathlib import Path
 
 import brotli
 import pytest
@@ -12,6 +13,8 @@ from aiohttp import web
 from backports import zstd
 
 from agentcore.api import Image
+
+PAGES = Path(__file__).parent / "pages"
 
 PAGE = "<html><body><main><p>" + "Grüße aus der Küche, 你好. " * 40 + "</p></main></body></html>"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
@@ -281,14 +284,57 @@ async def test_picture_is_shown_whatever_its_server_calls_it(serve, fetch, text)
     assert result.untrusted
 
 
-async def test_pdf_is_kept_as_an_artifact_and_said_so(serve, start, text) -> None:
-    pdf = b"%PDF-1.7\n" + bytes(500)
+@pytest.mark.spec("T6")
+async def test_pdf_is_read_as_text_and_kept(start, site, text) -> None:
     host = await start()
-    site = await serve({"/paper.pdf": answering(pdf, **{"Content-Type": "application/pdf"})})
-    result = await host.call("web_fetch", url=f"{site}/paper.pdf")
-    assert "a PDF of 509 bytes" in text(result)
+    result = await host.call("web_fetch", url=f"{site}/pages/report.pdf")
+    assert result.data["text"] == (
+        "--- page 1 of 2 ---\nHarbour report\nTwo cranes fell on Friday. The quay was closed for 36 hours.\n\n"
+        "--- page 2 of 2 ---\nCosts\nCrane 1,200,000 €\nQuay 85,000 €"
+    )
+    assert result.data["text"] in text(result)
+    assert "the text of the 2 pages of a PDF" in text(result)
+    assert "Title: Harbour report 2026" in text(result)
+    assert result.untrusted
+    kept = await host.host.store.artifacts.load(result.data["artifact_id"])
+    assert kept == (PAGES / "report.pdf").read_bytes()
+    assert result.blocks()[-1].name == "report.pdf"
+
+
+@pytest.mark.spec("T6")
+async def test_text_of_a_long_pdf_comes_in_parts_and_is_kept_whole(start, site) -> None:
+    host = await start()
+    first = await host.call("web_fetch", url=f"{site}/pages/report.pdf", maxChars=100)
+    second = await host.call("web_fetch", url=f"{site}/pages/report.pdf", offset=first.data["next_offset"])
+    whole = await host.host.store.artifacts.load(first.data["text_artifact_id"])
+    assert whole.decode() == first.data["text"] + second.data["text"]
+    assert "artifact_id" not in second.data
+
+
+@pytest.mark.parametrize(
+    ("pdf", "why"),
+    [
+        (b"%PDF-1.7\n" + bytes(500), "it is damaged"),
+        ((PAGES / "report.pdf").read_bytes()[:-3_000], "it is damaged"),
+        ((PAGES / "locked.pdf").read_bytes(), "it is locked with a password"),
+        ((PAGES / "scanned.pdf").read_bytes(), "they hold pictures alone"),
+    ],
+    ids=["broken", "cut", "locked", "scanned"],
+)
+async def test_pdf_without_text_to_read_says_why_and_is_kept(serve, start, text, pdf, why) -> None:
+    host = await start()
+    result = await host.call("web_fetch", url=await serve({"/": answering(pdf)}))
+    assert why in text(result)
+    assert result.data["text"] == ""
     assert await host.host.store.artifacts.load(result.data["artifact_id"]) == pdf
-    assert result.blocks()[1].name == "paper.pdf"
+
+
+async def test_pdf_in_format_raw_is_kept_alone(start, site, text) -> None:
+    host = await start()
+    result = await host.call("web_fetch", url=f"{site}/pages/report.pdf", format="raw")
+    assert "a file (application/pdf) of 22,121 bytes" in text(result)
+    assert result.data["artifact_id"]
+    assert "Harbour" not in text(result)
 
 
 async def test_file_that_is_too_large_is_refused_with_its_size(serve, failure) -> None:

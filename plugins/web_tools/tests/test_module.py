@@ -23,11 +23,11 @@ def test_two_tools_go_out_and_change_nothing(definitions) -> None:
             "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": True,
         }  # fmt: skip
         assert all(value.get("description") for value in definition.input_schema["properties"].values())
-    assert set(definitions["web_fetch"].input_schema["properties"]) == {"url", "maxChars", "format", "offset"}
+    assert set(definitions["web_fetch"].input_schema["properties"]) == {"url", "maxChars", "format", "offset", "full"}
     assert set(definitions["web_search"].input_schema["properties"]) == {"query", "count"}
 
 
 def test_import_of_the_module_reads_no_pages_yet() -> None:
-    code = "import sys, agentcore_web_tools; print(*{'trafilatura', 'lxml', 'bs4', 'ada_url'} & set(sys.modules))"
+    code = "import sys, agentcore_web_tools; print(*{'lxml', 'bs4', 'ada_url', 'pypdf'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

@@ -129,6 +129,45 @@ async def test_list_of_articles_is_read_as_a_whole(read) -> None:
     assert "Guidelines" not in page
 
 
+@pytest.mark.spec("T6")
+async def test_page_of_contents_is_given_as_the_links_that_it_is(read, site) -> None:
+    page = await read("manual_index.html")
+    assert page.startswith("# Part I. Concepts")
+    assert f"[Loops]({site}/pages/ch01s03.html#loops)" in page
+    assert "Tables of the parser" in page
+    assert "Home" not in page
+
+
+@pytest.mark.spec("T6")
+async def test_code_of_reference_pages_stays_code_and_their_links_stay(read, site) -> None:
+    page = await read("api_reference.html")
+    assert '```\nring = Ring(8)\n    ring.write(b"ab")\n```' in page
+    assert "```\n struct ring {\n   size_t size;\n };\n```" in page
+    assert f"[`mod_ring`]({site}/pages/mod_ring.html)" in page
+    assert f"[ring_new]({site}/pages/ring.html#new)([size_t]({site}/pages/size.html) n)" in page
+    assert f"[ring_free]({site}/pages/ring.html#free)" in page
+    for kept in ("Rings of a power of two", "Measured on a machine of 1998"):
+        assert kept in page
+    for noise in ("library", "Contents", "Queues", "¶", "Copyright"):
+        assert noise not in page
+
+
+@pytest.mark.spec("T6")
+async def test_what_is_left_out_is_said_with_its_size_and_given_on_request(site, fetch, text) -> None:
+    short = await fetch(f"{site}/pages/api_reference.html")
+    whole = await fetch(f"{site}/pages/api_reference.html", full=True)
+    left_out = short.data["chars_left_out"]
+    assert left_out == sum(len("".join(part.split())) for part in (
+        "library »", "¶", "Contents Use Source", "Table of Contents Queues", "© Copyright 2026, the ring people."
+    ))  # fmt: skip
+    assert f"Menus, headers and footers ({left_out} of " in text(short)
+    assert "`full: true` gives them" in text(short)
+    assert "left out" not in text(whole)
+    assert whole.data["chars_left_out"] == 0
+    for kept in ("library", "Contents", "Queues", "Copyright"):
+        assert kept in whole.data["text"]
+
+
 async def test_page_that_scripts_make_says_so(fetch, site, text) -> None:
     result = await fetch(f"{site}/pages/spa_shell.html")
     assert "scripts make it" in text(result)

@@ -1,11 +1,13 @@
-"""`Document`: a page of HTML, without what no person sees of it, and its main content."""
+"""`Document`: a page of HTML, without what no person sees of it."""
 
 import re
-from collections.abc import Iterator
 from urllib.parse import urljoin
 
-import trafilatura
 from lxml import etree, html
+
+from agentcore_web_tools.code_blocks import restore_code
+from agentcore_web_tools.frame import IN_PAGE, drop, without_frame
+from agentcore_web_tools.text_length import text_length
 
 _INVISIBLE = (
     "script",
@@ -22,45 +24,10 @@ _INVISIBLE = (
     "datalist",
 )
 _METADATA = frozenset(("base", "link", "meta", "noscript", "script", "style", "template", "title"))
-_CHROME = ("nav", "footer", "aside", "form", "button", "select", "input", "textarea", "menu")
-_CHROME_ROLES = frozenset(
-    (
-        "navigation",
-        "banner",
-        "contentinfo",
-        "search",
-        "complementary",
-        "menu",
-        "menubar",
-        "toolbar",
-        "dialog",
-        "alertdialog",
-    )
-)
-_CHROME_NAMES = re.compile(
-    r"\b(?:cookie|consent|breadcrumbs?|share|social|newsletter|subscribe|advert\w*|ads?|promo|related|sidebar|skip-?link"
-    r"|edit-?section|headerlink|pagination|noprint|toc|navbox|navbar|masthead|footer|copyright|topnav|nav)\b",
-    re.IGNORECASE,
-)
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
     re.IGNORECASE,
 )
-_MAIN = (
-    "//main", "//*[@role='main']", "//*[@itemprop='articleBody']", "//article",
-    "//*[@id='mw-content-text']", "//*[contains(concat(' ', @class, ' '), ' markdown-body ')]",
-)  # fmt: skip
-_MAIN_SHARE = 0.4
-"""A part of the page is its main content if it holds at least this much of the text."""
-
-_EXTRACTED_SHARE = (0.4, 0.75)
-"""An extraction by features counts if it holds this much of the text: with less it has lost the page (forums, lists),
-and with more there was little to leave out, and what it left out is rather missed."""
-
-_ELEMENTS_OF_AN_ARTICLE = 20_000
-"""A page of more elements is a list or a table; an extraction would take long to find nothing better."""
-
-_ENOUGH_CHARS = 200
 _ABSOLUTE = {"a": "href", "img": "src", "source": "src", "video": "src", "audio": "src"}
 
 
@@ -89,51 +56,19 @@ class Document:
         self.has_scripts = bool(root.xpath("count(//script)"))
         _remove_invisible(root)
         _make_absolute(root, self._url)
+        restore_code(root)
         self._body = root.find("body") if root.find("body") is not None else root
 
-    def main_content(self) -> html.HtmlElement:
-        """The part that somebody came for: what the page marks, else what looks like it, else all but its frame."""
-        whole = _copy(self._body)
-        _remove_chrome(whole)
-        length = text_length(whole)
-        marked = self._marked(length)
-        if marked is not None:
-            return marked
-        extracted = self._extracted()
-        least, most = _EXTRACTED_SHARE
-        if extracted is not None and max(_ENOUGH_CHARS, least * length) <= text_length(extracted) <= most * length:
-            return extracted
-        return whole if length else self._body
+    def content(self, *, is_full: bool) -> tuple[html.HtmlElement, int]:
+        """What somebody came for, and how many characters of the page were left out for it, spaces not counted.
 
-    def _marked(self, length: int) -> html.HtmlElement | None:
-        for path in _MAIN:
-            found = self._body.xpath(path)
-            if len(found) != 1:  # several articles are a list of them: the page itself is the content
-                continue
-            part = _copy(found[0])
-            _remove_chrome(part)
-            if text_length(part) >= max(_ENOUGH_CHARS, _MAIN_SHARE * length):
-                return part
-        return None
-
-    def _extracted(self) -> html.HtmlElement | None:
-        if sum(1 for _ in self._body.iter()) > _ELEMENTS_OF_AN_ARTICLE:
-            return None
-        text = trafilatura.extract(
-            html.tostring(self._body, encoding="unicode"),
-            url=self._url,
-            output_format="html",
-            include_links=True,
-            include_tables=True,
-            include_formatting=True,
-            favor_recall=True,
-        )
-        return _parse(text) if text else None
-
-
-def text_length(element: html.HtmlElement) -> int:
-    """How many characters of text an element shows, spaces not counted."""
-    return sum(len(word) for text in element.itertext() for word in text.split())
+        Args:
+            is_full: Nothing that a person sees is left out.
+        """
+        if is_full:
+            return self._body, 0
+        kept = without_frame(self._body)
+        return kept, text_length(self._body) - text_length(kept)
 
 
 def _parse(text: str) -> html.HtmlElement:
@@ -160,12 +95,6 @@ def _begin_body(root: html.HtmlElement) -> None:
         body[:0] = moved
 
 
-def _copy(element: html.HtmlElement) -> html.HtmlElement:
-    return html.fromstring(
-        html.tostring(element, encoding="utf-8", with_tail=False), parser=html.HTMLParser(encoding="utf-8")
-    )
-
-
 def _first(root: html.HtmlElement, path: str) -> str:
     return str(next(iter(root.xpath(path)), ""))
 
@@ -179,8 +108,8 @@ def _refresh_of(root: html.HtmlElement, url: str) -> str | None:
 
 
 def _remove_invisible(root: html.HtmlElement) -> None:
-    _drop(element for element in root.iter(*_INVISIBLE) if element.tag != "head")
-    _drop(element for element in root.iter(etree.Element) if _is_hidden(element))
+    drop(element for element in root.iter(*_INVISIBLE) if element.tag != "head")
+    drop(element for element in root.iter(etree.Element) if _is_hidden(element))
 
 
 def _is_hidden(element: html.HtmlElement) -> bool:
@@ -192,33 +121,14 @@ def _is_hidden(element: html.HtmlElement) -> bool:
     return (style is not None and _HIDING.search(style) is not None) or element.get("aria-hidden") == "true"
 
 
-def _remove_chrome(root: html.HtmlElement) -> None:
-    _drop(element for element in root.iter(etree.Element) if element is not root and _is_chrome(element))
-
-
-def _is_chrome(element: html.HtmlElement) -> bool:
-    if element.tag in _CHROME or (element.get("role") or "").lower() in _CHROME_ROLES:
-        return True
-    if element.tag == "header":
-        return next(element.iterancestors("article", "main", "section"), None) is None and not element.findall(".//h1")
-    names = f"{element.get('id') or ''} {element.get('class') or ''}"
-    return element.tag in ("div", "ul", "ol", "section", "p", "a", "span", "table") and bool(
-        _CHROME_NAMES.search(names)
-    )
-
-
-def _drop(elements: Iterator[html.HtmlElement]) -> None:
-    for element in list(elements):
-        if element.getparent() is not None:
-            element.drop_tree()
-
-
 def _make_absolute(root: html.HtmlElement, url: str) -> None:
     for tag, attribute in _ABSOLUTE.items():
         for element in root.iter(tag):
             value = (element.get(attribute) or "").strip()
             if tag == "a" and value.startswith("#"):
-                del element.attrib[attribute]  # it leads to another place of the same page: noise for a reader of text
+                # it leads to another place of the same page: noise for a reader of text
+                del element.attrib[attribute]
+                element.set(IN_PAGE, "")
             elif value:
                 element.set(attribute, _join(url, value))
 

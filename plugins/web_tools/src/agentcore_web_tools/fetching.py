@@ -1,10 +1,10 @@
 """From an answer to the result of `web_fetch`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agentcore.api import Image, Text, ToolContext, ToolError, ToolResult
+from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
 from agentcore_web_tools.body_text import charset_of, decode
 from agentcore_web_tools.client import Reply, phrase_of
 from agentcore_web_tools.media import Media, media_of
@@ -27,11 +27,13 @@ class FetchOptions:
         format: How the page is given.
         offset: First character to give, counted from 0.
         max_chars: How many characters to give.
+        full: Whether menus, headers and footers are given too.
     """
 
     format: Format
     offset: int
     max_chars: int
+    full: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +44,17 @@ class Reading:
         text: All of it, in the format that was asked for.
         title: Of the page; may be empty.
         notices: What a reader has to know about it.
+        chars_left_out: How much of the page was taken for menus and the like, in characters without spaces.
     """
 
     text: str
     title: str = ""
     notices: tuple[str, ...] = ()
+    chars_left_out: int = 0
 
 
-Read = Callable[[str, str, Format], Reading]
-"""Reads a page: its HTML, its address and a format to a `Reading`; takes long, so it runs in a thread."""
+Read = Callable[[str, str, FetchOptions], Reading]
+"""Reads a page: its HTML, its address and the options to a `Reading`; takes long, so it runs in a thread."""
 
 
 def check_status(reply: Reply, options: FetchOptions) -> None:
@@ -77,13 +81,37 @@ async def give_file(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> 
         size = f" of {reply.size_bytes:,} bytes" if reply.size_bytes else ""
         message = f"{reply.url!r} is a file{size} ({mime}) that is too large to take: {reply.cut}."
         raise ToolError("file_too_large", message, url=reply.url, content_type=mime)
-    head = _head(reply, "", [f"This is no text but {_name_of(media, mime)} of {len(reply.body):,} bytes."])
+    head = _head(
+        reply,
+        "",
+        [f"This is no text but {'a picture' if media == 'image' else 'a file'} ({mime}) of {len(reply.body):,} bytes."],
+    )
     if media == "image":
         return ToolResult([Text(head), Image(reply.body, mime)], data=about, untrusted=True)
-    name = reply.url.split("?")[0].rstrip("/").rpartition("/")[2][:100] or "download"
-    link = await ctx.artifacts.save(reply.body, mime=mime, name=name)
-    text = Text(f"{head}\n\nIt is kept as an artifact; web_fetch does not read it.")
+    link = await _keep(ctx, reply, mime)
+    text = Text(f"{head}\n\nIt is kept as an artifact.")
     return ToolResult([text, link], data=about | {"artifact_id": link.artifact_id}, untrusted=True)
+
+
+async def give_pdf(ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading) -> ToolResult:
+    """The result for a PDF: a part of its text; with the first one the file and a longer text are kept as artifacts."""
+    result = _give_part(reply, options, reading, {"content_type": "application/pdf"})
+    if options.offset:
+        return result
+    kept = {"artifact_id": await _keep(ctx, reply, "application/pdf")}
+    if result.truncated:
+        name = f"{_name_of(reply)}.txt"
+        kept["text_artifact_id"] = await ctx.artifacts.save(reading.text.encode(), mime="text/plain", name=name)
+    data = result.data | {name: link.artifact_id for name, link in kept.items()}
+    return replace(result, content=[*result.blocks(), *kept.values()], data=data)
+
+
+async def _keep(ctx: ToolContext, reply: Reply, mime: str) -> ArtifactLink:
+    return await ctx.artifacts.save(reply.body, mime=mime, name=_name_of(reply))
+
+
+def _name_of(reply: Reply) -> str:
+    return reply.url.split("?")[0].rstrip("/").rpartition("/")[2][:100] or "download"
 
 
 def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> ToolResult:
@@ -94,8 +122,13 @@ def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> Too
     if is_page and len(text) > PAGE_CHARS and options.format != "raw":
         text = text[:PAGE_CHARS]
         notices.append(f"Only the first {PAGE_CHARS:,} characters of the page's HTML were read.")
-    reading = read(text, reply.url, options.format) if is_page and options.format != "raw" else Reading(text)
-    notices += reading.notices
+    reading = read(text, reply.url, options) if is_page and options.format != "raw" else Reading(text)
+    reading = replace(reading, notices=(*notices, *reading.notices))
+    return _give_part(reply, options, reading, {"content_type": mime, "charset": charset})
+
+
+def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
+    notices = list(reading.notices)
     part, following = _part_of(reading.text, options)
     if options.offset and not part:
         size = f"{len(reading.text):,} characters in this format"
@@ -106,12 +139,12 @@ def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> Too
             f"Characters {options.offset:,} to {following:,} of {len(reading.text):,}; go on with offset {following}."
         )
     data = _about(reply) | {
-        "content_type": mime,
-        "charset": charset,
+        **about,
         "title": reading.title,
         "format": options.format,
         "text": part,
         "chars_total": len(reading.text),
+        "chars_left_out": reading.chars_left_out,
         "next_offset": following,
     }
     # apart: what we say is no part of the page's Markdown
@@ -159,7 +192,3 @@ def _head(reply: Reply, title: str, notices: list[str]) -> str:
     if reply.status != 200:  # noqa: PLR2004 - the usual one goes without saying
         lines.append(f"Status: {phrase_of(reply.status)}")
     return "\n".join([*lines, *(f"Note: {notice}" for notice in notices)])
-
-
-def _name_of(media: Media, mime: str) -> str:
-    return {"image": f"a picture ({mime})", "pdf": "a PDF"}.get(media, f"a file ({mime})")

@@ -1,21 +1,27 @@
 """Reads pages; the libraries for it are imported with this file, at the first page."""
 
-from agentcore_web_tools.document import Document, text_length
-from agentcore_web_tools.fetching import Format, Reading, shell_notice
-from agentcore_web_tools.rendering import tidy, to_html, to_markdown, to_text
+from agentcore_web_tools.document import Document
+from agentcore_web_tools.fetching import FetchOptions, Reading, shell_notice
+from agentcore_web_tools.rendering import to_html, to_markdown, to_text
+from agentcore_web_tools.seen_text import tidy
+from agentcore_web_tools.text_length import text_length
 
 _RENDER = {"markdown": to_markdown, "text": to_text, "html": to_html}
 
 
-def read_page(text: str, url: str, form: Format) -> Reading:
+def read_page(text: str, url: str, options: FetchOptions) -> Reading:
     """Find the main content of a page, and give it in a format.
 
     Args:
         text: The page's HTML.
         url: Where it came from; links become absolute.
-        form: `markdown`, `text` or `html`.
+        options: The format `markdown`, `text` or `html`, and whether the whole page is wanted.
     """
     document = Document(text, url)
-    content = document.main_content()
-    notices = shell_notice(text_length(content), has_scripts=document.has_scripts, sends_on_to=document.sends_on_to)
-    return Reading(_RENDER[form](content), tidy(document.title), notices)
+    content, left_out = document.content(is_full=options.full)
+    chars = text_length(content)
+    notices = shell_notice(chars, has_scripts=document.has_scripts, sends_on_to=document.sends_on_to)
+    if left_out:
+        of = f"{left_out:,} of {chars + left_out:,} characters"
+        notices += (f"Menus, headers and footers ({of}) are left out; `full: true` gives them.",)
+    return Reading(_RENDER[options.format](content), tidy(document.title), notices, left_out)

@@ -7,18 +7,16 @@ from typing import Any
 from lxml import etree, html
 from markdownify import MarkdownConverter
 
+from agentcore_web_tools.seen_text import tidy
 from agentcore_web_tools.tables import regularise_tables
 
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})")
 _NO_LANGUAGES = frozenset(("default", "none", "text", "plaintext"))
-_BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 _SPACE = re.compile(r"\s+")
 _BLOCKS = frozenset(
     ("address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "h1", "h2", "h3", "h4",
      "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tr", "ul")
 )  # fmt: skip
-_UNSEEN = {**dict.fromkeys(range(0xE0000, 0xE0080)), **dict.fromkeys((0x200B, 0x2060, 0xFEFF, 0xAD)), 0xA0: " "}
-"""Characters that show nothing, in which a second text for models can be written; and a space that does not break."""
 
 
 class _Converter(MarkdownConverter):
@@ -75,12 +73,6 @@ def to_text(element: html.HtmlElement) -> str:
 def to_html(element: html.HtmlElement) -> str:
     """The element as HTML."""
     return str(html.tostring(element, encoding="unicode", with_tail=False))
-
-
-def tidy(text: str) -> str:
-    """A text without trailing spaces, runs of blank lines, and characters that show nothing."""
-    lines = [line.rstrip() for line in text.translate(_UNSEEN).replace("\r\n", "\n").split("\n")]
-    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
 def _language_of(element: Any) -> str:
