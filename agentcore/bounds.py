@@ -90,6 +90,12 @@ SCHEMA_NODES = 10_000
 SCHEMA_DEPTH = 200
 """Parts within each other, and references that lead from one to the next."""
 
+LOWERED_PARTS = 3_000
+"""Parts of a tool's schema as a model gets it, with what it refers to in its place."""
+
+LOWERED_DEPTH = 40
+"""Parts within each other of a tool's schema as a model gets it."""
+
 SCHEMA_PATTERN_BYTES = 1024 * 1024
 """Memory of one compiled pattern of a schema; compiling takes a few milliseconds then."""
 

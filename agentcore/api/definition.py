@@ -2,11 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
 from agentcore.api.context import ToolContext
+
+if TYPE_CHECKING:
+    from agentcore.tool_forms import FormName
 
 Effect = Literal["read", "write", "egress", "execute", "dangerous", "session"]
 """What a call can do to the world; rules, modes and the approval view go by it.
@@ -149,26 +152,21 @@ class ToolDefinition:
     artifact_call: str | None = None
 
     def to_openai(self) -> dict[str, Any]:
-        """The definition in the OpenAI tools schema."""
-        function = {"name": self.name, "description": self.description, "parameters": self.input_schema}
-        return {"type": "function", "function": function}
+        """The definition in the OpenAI tools schema, without what OpenAI does not take."""
+        return self._to("openai")
 
     def to_anthropic(self) -> dict[str, Any]:
-        """The definition in Anthropic's form."""
-        return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
+        """The definition in Anthropic's form, without what Anthropic does not take."""
+        return self._to("anthropic")
 
     def to_mcp(self) -> dict[str, Any]:
-        """The definition in MCP's form (`tools/list`)."""
-        tool: dict[str, Any] = {
-            "name": self.name,
-            "description": self.description,
-            "inputSchema": self.input_schema,
-        }
-        if self.output_schema is not None:
-            tool["outputSchema"] = self.output_schema
-        if hints := self.annotations.to_mcp():
-            tool["annotations"] = hints
-        return tool
+        """The definition in MCP's form (`tools/list`), without what clients' providers may not take."""
+        return self._to("mcp")
+
+    def _to(self, form: "FormName") -> dict[str, Any]:
+        from agentcore.tool_forms import FORMS, LoweredSchema  # noqa: PLC0415 - a module that starts needs none of it
+
+        return FORMS[form].write(self, LoweredSchema(self.input_schema).to(FORMS[form].dialect))
 
     def to_json(self) -> dict[str, Any]:
         """The definition in agentcore's own form, as `GET /api/tools` gives it."""

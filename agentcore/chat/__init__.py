@@ -5,6 +5,6 @@ from agentcore.chat.chat import Chat
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.policy import explain_call, try_new_rule
 from agentcore.chat.session.live import Sink
-from agentcore.chat.settings import ChatSettings, ModelConfig
+from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
 from agentcore.chat.setup import ChatView, ModelSetup
 from agentcore.chat.wire import ChatBody

@@ -11,6 +11,10 @@ from agentcore.bounds import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
 from agentcore.chat.bounds import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
 from agentcore.errors import ToolError
+from agentcore.tool_forms import Dialect
+
+ToolCalling = Literal["native", "strict", "prompted"]
+"""How a model calls tools."""
 
 
 class _Settings(BaseModel, defer_build=True):
@@ -27,7 +31,8 @@ class ModelConfig(_Settings):
     base_url: Annotated[str | None, Field(description="Address of the API; else the environment's.")] = None
     api_key_env: Annotated[str | None, Field(description="The environment variable that holds the key.")] = None
     tools: Annotated[
-        Literal["native", "prompted"], Field(description="`prompted`: for a model that knows no tool calling.")
+        ToolCalling,
+        Field(description="`prompted`: for a model that knows no tool calling; `strict`: it is held to the schemas."),
     ] = "native"
     images: Annotated[bool, Field(description="Whether it sees images.")] = True
     context_tokens: Annotated[int | None, Field(ge=1024, le=1_000_000_000, description="Size of its context.")] = None
@@ -89,10 +94,15 @@ class ModelChoice(_Settings):
     model: str
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
-    tools: Literal["native", "prompted"] = "native"
+    tools: ToolCalling = "native"
     images: bool = True
     timeout_s: float = PROVIDER_SILENCE_SECONDS
     max_retries: int = 2
+
+    @property
+    def dialect(self) -> Dialect:
+        """What the provider takes of the schema of a tool."""
+        return PROVIDERS[self.provider].dialect_at(self.base_url, is_strict=self.tools == "strict")
 
 
 _MODELS = TypeAdapter(dict[str, ModelConfig], config=ConfigDict(defer_build=True))
@@ -186,6 +196,9 @@ class ChatSettings:
         return self._choice(provider, model, ModelConfig())
 
     def _choice(self, provider: ProviderName, model: str, config: ModelConfig) -> ModelChoice:
+        if config.tools == "strict" and PROVIDERS[provider].strict_dialect is None:
+            message = f"the model {model!r} has tools 'strict', which {provider} does not know; take 'native'"
+            raise ToolError("invalid_settings", message, model=model)
         key = self._environ.get(config.api_key_env or PROVIDERS[provider].key_variable, "")
         return ModelChoice(
             provider=provider,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, SecretStr
 
@@ -12,7 +12,7 @@ from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredPr
 from agentcore.chat.model.provider_models import ask_for_models
 from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.chat.session.view import View
-from agentcore.chat.settings import ChatSettings, ModelConfig
+from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
@@ -36,7 +36,7 @@ class ModelView(View):
     provider: ProviderName
     model: str
     base_url: str | None
-    tools: Literal["native", "prompted"]
+    tools: ToolCalling
     images: bool
     context_tokens: int | None
     is_usable: bool

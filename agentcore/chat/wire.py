@@ -1,6 +1,7 @@
 """What a client sends to the chat: the request, a client tool's result, a person's answer."""
 
 import re
+from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
@@ -8,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, V
 from agentcore.chat.bounds import CLIENT_TOOLS
 from agentcore.chat.client_tools import check_schemas
 from agentcore.errors import ToolError
+from agentcore.tool_forms import LoweredSchema
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 _RESULT = re.compile(
@@ -45,6 +47,11 @@ class ClientTool(_Foreign):
     name: Annotated[str, Field(pattern=TOOL_NAME)]
     description: str = ""
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
+
+    @cached_property
+    def schema(self) -> LoweredSchema:  # type: ignore[override]
+        """The parameters as each provider takes them."""
+        return LoweredSchema(self.parameters)
 
 
 def _checked(tools: list[ClientTool]) -> list[ClientTool]:

@@ -28,6 +28,7 @@ from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
+from agentcore.tool_forms import Dialect
 from agentcore.valid_text import TextPieces
 
 log = structlog.get_logger(__name__)
@@ -70,12 +71,8 @@ class Engine:
         Raises:
             BrokenAnswerError: The provider refused, failed, or broke off.
         """
-        parameters = ModelRequestParameters(
-            function_tools=[
-                ToolDefinition(name=tool.name, parameters_json_schema=tool.parameters, description=tool.description)
-                for tool in tools
-            ]
-        )
+        dialect = choice.dialect
+        parameters = ModelRequestParameters(function_tools=[_definition(tool, dialect) for tool in tools])
         stream = None
         has_begun = False
         text, thought = TextPieces(), TextPieces()
@@ -116,6 +113,12 @@ class Engine:
             if key not in self._models:  # another turn may have made it meanwhile
                 self._models[key] = adapter.make(choice)
         return self._models[key][0]
+
+
+def _definition(tool: OfferedTool, dialect: Dialect) -> ToolDefinition:
+    schema, _, is_strict = tool.schema.to(dialect)
+    # said either way: what is left open the adapters decide by a reading of their own
+    return ToolDefinition(name=tool.name, parameters_json_schema=schema, description=tool.description, strict=is_strict)
 
 
 def _with_instructions(messages: Sequence[ModelMessage], instructions: str | None) -> list[ModelMessage]:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agentcore.api.definition import DEFAULT_RANK
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.wire import ClientTool
 from agentcore.host.modules import RESERVED_NAMES, RegisteredTool, ToolRegistry
 from agentcore.store.chat import CallKind
+from agentcore.tool_forms import LoweredSchema
 
 
 class OfferedTool(NamedTuple):
@@ -17,7 +18,7 @@ class OfferedTool(NamedTuple):
     Args:
         name: What the model calls it by.
         description: What it does.
-        parameters: JSON Schema of its arguments.
+        schema: JSON Schema of its arguments, as each provider takes it.
         kind: Where it runs.
         module: Whose it is; empty: the client's, or the chat's own.
         rank: The lower, the sooner it is given where there are too many.
@@ -26,7 +27,7 @@ class OfferedTool(NamedTuple):
 
     name: str
     description: str
-    parameters: dict[str, Any]
+    schema: LoweredSchema
     kind: CallKind
     module: str = ""
     rank: int = DEFAULT_RANK
@@ -55,9 +56,9 @@ def offer(registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: Age
         for name, tool in registry.tools.items()
         if name not in client and agent.offers(name) and (tool.module.name not in replaced or agent.names(name))
     ]
-    return server + [OfferedTool(tool.name, tool.description, tool.parameters, "client") for tool in client.values()]
+    return server + [OfferedTool(tool.name, tool.description, tool.schema, "client") for tool in client.values()]
 
 
 def _of_server(tool: RegisteredTool, *, is_named: bool) -> OfferedTool:
     said = tool.definition
-    return OfferedTool(said.name, said.description, said.input_schema, "server", tool.module.name, said.rank, is_named)
+    return OfferedTool(said.name, said.description, tool.schema, "server", tool.module.name, said.rank, is_named)

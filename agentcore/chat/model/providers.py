@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from agentcore.tool_forms import DIALECTS, Dialect
+
 ProviderName = Literal["openai", "anthropic"]
 
 
@@ -23,6 +25,8 @@ class Provider:
         usual_model: What is asked at its own address when nobody has named a model.
         model_prefix: How the names of its models begin; empty: there is no such rule.
         marks_failures: Whether a failed result has a mark in its protocol; else its words alone say so.
+        dialect: What it takes of the schema of a tool, at its own address.
+        strict_dialect: The same where it holds the model to the schema; None: it does not.
         adapter: The module with its `make(choice)`. Its library takes a second to import, and is imported at first use.
     """
 
@@ -37,11 +41,20 @@ class Provider:
     usual_model: str
     model_prefix: str
     marks_failures: bool
+    dialect: Dialect
+    strict_dialect: Dialect | None
     adapter: str
 
     def is_in(self, environ: Mapping[str, str]) -> bool:
         """Whether the environment has a key or an address of it."""
         return bool(environ.get(self.key_variable) or environ.get(self.base_url_variable))
+
+    def dialect_at(self, base_url: str | None, *, is_strict: bool) -> Dialect:
+        """What is taken of the schema of a tool: at another address than its own, what any server takes."""
+        if is_strict and self.strict_dialect is not None:
+            return self.strict_dialect
+        is_own = base_url is None or base_url.rstrip("/") == self.base_url
+        return self.dialect if is_own else DIALECTS["portable"]
 
     def request_headers(self, key: str) -> dict[str, str]:
         """The headers of a request; without a key where it is empty, as local servers want it."""
@@ -61,6 +74,8 @@ OPENAI = Provider(
     usual_model="gpt-5",
     model_prefix="",
     marks_failures=False,
+    dialect=DIALECTS["openai"],
+    strict_dialect=DIALECTS["openai_strict"],
     adapter="agentcore.chat.model.openai_model",
 )
 """Source: https://platform.openai.com/docs/api-reference/models/list."""
@@ -77,6 +92,8 @@ ANTHROPIC = Provider(
     usual_model="claude-sonnet-4-5",
     model_prefix="claude-",
     marks_failures=True,
+    dialect=DIALECTS["anthropic"],
+    strict_dialect=None,
     adapter="agentcore.chat.model.anthropic_model",
 )
 """Source: https://docs.anthropic.com/en/api/models-list."""

@@ -9,6 +9,7 @@ from agentcore.chat.texts import Locale, text
 from agentcore.chat.turn.tool_output import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
 from agentcore.net import host_of
+from agentcore.tool_forms import DIALECTS
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"
@@ -37,15 +38,18 @@ def instructions(
 
 def _tools(tools: Sequence[OfferedTool], locale: Locale) -> str:
     names = {tool.name for tool in tools if tool.kind == "client"}
-    listed = [
-        f"- {tool.name}: {tool.description}\n  {json.dumps(tool.parameters, ensure_ascii=False)}" for tool in tools
-    ]
+    listed = [f"- {tool.name}: {tool.description}\n  {_schema(tool)}" for tool in tools]
     parts = [text(locale, "tools"), text(locale, "tools_listed"), *listed]
     if examples := [example for tool, example in _EXAMPLES if tool in names]:
         parts += [text(locale, "examples"), *examples]
     if _ACT in names:
         parts.append(text(locale, "page_rules"))
     return "\n".join(parts)
+
+
+def _schema(tool: OfferedTool) -> str:
+    # the shortest form that there is: the model reads it, and nobody else
+    return json.dumps(tool.schema.to(DIALECTS["portable"]).schema, ensure_ascii=False)
 
 
 def _call(tool: str, arguments: object) -> str:

@@ -63,7 +63,7 @@ def _stem(word: str) -> str:
 
 def _index(tool: OfferedTool) -> dict[str, float]:
     """The words of a tool, and how much each counts."""
-    properties: Mapping[str, Any] = tool.parameters.get("properties") or {}
+    properties: Mapping[str, Any] = tool.schema.schema.get("properties") or {}
     said = [part.get("description", "") for part in properties.values() if isinstance(part, Mapping)]
     first, _, rest = tool.description.partition("\n")
     index: dict[str, float] = {}

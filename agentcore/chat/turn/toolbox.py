@@ -10,6 +10,7 @@ from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.texts import Locale, text
 from agentcore.chat.turn.tool_search import search, summary, words
 from agentcore.errors import ToolError
+from agentcore.tool_forms import LoweredSchema
 
 FIND_TOOLS = "find_tools"
 """The tool that finds tools; no module may have one of this name."""
@@ -59,7 +60,7 @@ class Toolbox:
         query = {"type": "string", "description": text(self._locale, "find_query")}
         parameters = {"type": "object", "properties": {"query": query}, "required": ["query"]}
         description = text(self._locale, "find_tools", count=len(self._hidden), modules=modules)
-        return OfferedTool(FIND_TOOLS, description, parameters, "server")
+        return OfferedTool(FIND_TOOLS, description, LoweredSchema(parameters), "server")
 
 
 def choose(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> list[str]:

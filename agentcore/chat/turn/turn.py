@@ -207,7 +207,7 @@ class Turn:
             error = not_offered(part.tool_name, self._offered)
         elif error is None and offered.kind == "client":
             # the client runs what it gets: what its own schema does not take never reaches it
-            error = self._client_arguments.check(name, offered.parameters, json.loads(arguments))
+            error = self._client_arguments.check(name, offered.schema.schema, json.loads(arguments))
         row = ChatCallRow(self._session_id, tool_id, name, arguments, "server" if offered is None else offered.kind)
         if error is not None:
             envelope = _dump({"ok": False, "error": error.to_json()})

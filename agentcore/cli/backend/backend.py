@@ -22,7 +22,7 @@ class Backend(Protocol):
     """The host that commands act on."""
 
     def tools(self, form: str = "agentcore") -> list[dict[str, Any]]:
-        """All tools, in agentcore's form or that of openai, anthropic, mcp."""
+        """All tools, in agentcore's form or one of `agentcore.tool_forms.FORMS`."""
         ...
 
     def call(self, call: ToolCall, notify: Notify) -> bytes:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from agentcore.cli.commands.completion import complete_tool, remember_tools
 from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exits import CliError, ExitCode
+from agentcore.tool_forms import FormName
 
 
 @click.command()
@@ -17,7 +18,7 @@ from agentcore.cli.terminal.exits import CliError, ExitCode
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["openai", "anthropic", "mcp"]),
+    type=click.Choice(get_args(FormName)),
     help="Print the definitions as JSON in the form of a model's API, or of MCP.",
 )
 @click.argument("name", required=False, shell_complete=complete_tool)
@@ -28,7 +29,7 @@ def tools(config_path: Path, as_json: bool, form: str | None, name: str | None) 
     Examples:
       agentcore tools
       agentcore tools weather_now
-      agentcore tools --format openai > tools.json
+      agentcore tools --format openai_compatible > tools.json
     """
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json

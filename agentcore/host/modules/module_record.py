@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.host.modules.manifest import Manifest
+from agentcore.tool_forms import FormName, LoweredSchema
 
 if TYPE_CHECKING:
     from agentcore.host.discovery.finding import Found
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from agentcore.host.modules.validation import CheckResult, Validate
 
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
-ToolFormat = Literal["agentcore", "openai", "anthropic", "mcp"]
+ToolFormat = Literal["agentcore"] | FormName
 
 _HOLD_SHOWN_SECONDS = 1.0
 
@@ -73,14 +74,16 @@ class RegisteredTool:
     Args:
         definition: Plain values, as they were read.
         check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
-        encoded: The definition as JSON text, in each form.
+        schema: The schema of its arguments, as each provider takes it.
+        encoded: The definition as JSON text, in agentcore's own form.
     """
 
     definition: ToolDefinition
     module: "ModuleRecord"
     validate: "Validate"
     check_result: "CheckResult | None"
-    encoded: Mapping[ToolFormat, bytes]
+    schema: LoweredSchema
+    encoded: bytes
 
 
 @dataclass(eq=False)

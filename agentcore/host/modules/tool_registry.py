@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pydantic_core
 
@@ -11,6 +10,7 @@ from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator
+from agentcore.tool_forms import FORMS, LoweredSchema
 
 RESERVED_NAMES = frozenset(("find_tools",))
 """Tools of the core's own, by whichever name no other is called."""
@@ -22,14 +22,22 @@ def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     Raises:
         ValueError: A schema is not valid.
     """
-    forms: dict[ToolFormat, dict[str, Any]] = {
-        "agentcore": definition.to_json() | {"module": module.name},
-        "openai": definition.to_openai(),
-        "anthropic": definition.to_anthropic(),
-        "mcp": definition.to_mcp(),
-    }
-    encoded = {form: pydantic_core.to_json(tool) for form, tool in forms.items()}
-    return RegisteredTool(definition, module, compile_validator(definition), compile_result_check(definition), encoded)
+    return RegisteredTool(
+        definition,
+        module,
+        compile_validator(definition),
+        compile_result_check(definition),
+        LoweredSchema(definition.input_schema),
+        pydantic_core.to_json(definition.to_json() | {"module": module.name}),
+    )
+
+
+def encoded_in(tool: RegisteredTool, name: ToolFormat) -> bytes:
+    """The definition of a tool as JSON text in a form."""
+    if name == "agentcore":
+        return tool.encoded
+    form = FORMS[name]
+    return pydantic_core.to_json(form.write(tool.definition, tool.schema.to(form.dialect)))
 
 
 class ToolRegistry:
@@ -116,6 +124,6 @@ class ToolRegistry:
         """The list as JSON, put together of the encoded definitions once until the tools change."""
         body = self._encoded.get(form)
         if body is None:
-            tools = b",".join([tool.encoded[form] for tool in self.tools.values()])
+            tools = b",".join([encoded_in(tool, form) for tool in self.tools.values()])
             body = self._encoded[form] = b'{"tools":[' + tools + b"]}"
         return body

@@ -1,11 +1,11 @@
 """What the chat has to work with: providers with their keys, models, agents; and model servers on this machine."""
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
-from agentcore.chat import ChatView, ModelConfig, ModelSetup
+from agentcore.chat import ChatView, ModelConfig, ModelSetup, ToolCalling
 from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider
 from agentcore.config import ConfigError
 from agentcore.encoding import to_json
@@ -42,7 +42,7 @@ class ModelBody(StrictWireModel):
     provider: ProviderName = DEFAULT_PROVIDER
     model: _MODEL_NAME
     base_url: Annotated[str | None, Field(pattern=_ADDRESS, max_length=1000)] = None
-    tools: Literal["native", "prompted"] = "native"
+    tools: ToolCalling = "native"
     images: bool = True
     context_tokens: Annotated[int | None, Field(ge=1024, le=1_000_000_000)] = None
 

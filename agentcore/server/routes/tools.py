@@ -123,7 +123,7 @@ ROUTES = (
         "GET",
         "/api/tools",
         list_tools,
-        "All tools that can be called, in agentcore's form or that of OpenAI, Anthropic or MCP.",
+        "All tools that can be called, in agentcore's form, or as providers of models and MCP clients take them.",
         query=ToolsQuery,
     ),
     ServerRoute(

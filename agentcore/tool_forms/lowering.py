@@ -1,0 +1,264 @@
+"""A tool's schema as a dialect takes it. What is left out, and a model should know, is said in words."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from agentcore.tool_forms.dialects import Dialect
+from agentcore.tool_forms.grammar_pattern import grammar_pattern
+from agentcore.tool_forms.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS
+from agentcore.tool_forms.merging import merged, without_choice
+from agentcore.tool_forms.references import inlined
+from agentcore.tool_forms.strict import CannotBeStrictError, strict
+
+_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+_ANY_TYPES = ("string", "number", "boolean", "object")
+_NUMBER_MAX = 2**53
+_SAID_CHARS, _SAID_PATTERN_CHARS = 200, 60
+_SAID_SIZES = range(2, 1001)  # what no model comes near needs no words
+_BLANKS_ONLY = re.compile(r"[\^$.+*?(){}\[\],\d]|\\[sS]")
+"""A pattern of which this leaves nothing only says that there are no blanks, which no model needs to be told."""
+
+_IN_WORDS = {
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "pattern": "matches {}",
+    "uniqueItems": "none twice",
+    "const": "always {}",
+    "enum": "one of {}",
+    "format": "{}",
+}
+_EXCLUSIVE = {"exclusiveMinimum": ("minimum", 1), "exclusiveMaximum": ("maximum", -1)}
+
+
+_NOT_AT_ROOT = LISTS | {"enum", "const", "not", "if", "then", "else", "default"}
+
+
+class Lowered(NamedTuple):
+    """A schema in a dialect.
+
+    Args:
+        schema: An object's JSON Schema.
+        faults: What the model cannot do because of it, one sentence each.
+        is_strict: Whether it is as the dialect wants where that is strict.
+    """
+
+    schema: dict[str, Any]
+    faults: tuple[str, ...] = ()
+    is_strict: bool = False
+
+
+def lower(schema: dict[str, Any], dialect: Dialect) -> Lowered:
+    """A tool's schema as a dialect takes it; the schema itself stays as it is."""
+    root = without_choice(merged(inlined(schema)))
+    rest: dict[str, Any] = {key: value for key, value in root.items() if key not in _NOT_AT_ROOT}
+    root = {"type": "object", "properties": {}} | rest | {"type": "object"}
+    faults = []
+    names = dialect.argument_names
+    if names is not None and (wrong := [name for name in root["properties"] if not names.fullmatch(name)]):
+        root["properties"] = {name: part for name, part in root["properties"].items() if name not in wrong}
+        faults = [f"the argument {name!r} is not offered: its name does not match {names.pattern}" for name in wrong]
+    made = _Lowering(dialect).object(root)
+    if not dialect.is_strict:
+        return Lowered(made, tuple(faults))
+    try:
+        return Lowered(strict(made), tuple(faults), is_strict=True)
+    except CannotBeStrictError as exc:
+        return Lowered(made, (*faults, f"it is sent without strict: {exc}"))
+
+
+class _Lowering:
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+
+    def object(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """A schema with properties, of which only those that exist are required."""
+        schema = dict(schema)
+        if isinstance(properties := schema.get("properties"), dict):
+            required = [name for name in schema.get("required", ()) if properties.get(name) not in (None, False)]
+            schema["properties"] = {
+                name: part if name in required or self._dialect.is_strict else _without_null(part)
+                for name, part in properties.items()
+                if part is not False
+            }
+            schema["required"] = required
+        if not schema.get("required") or "properties" not in schema:
+            schema.pop("required", None)
+        return self._kept(schema)
+
+    def part(self, part: Any) -> Any:
+        """One schema within the whole."""
+        if not isinstance(part, dict):
+            return self._any({}) if part else {"enum": []}
+        part = _single(merged(part))
+        if not self._dialect.takes_mixed:
+            part = self._unmixed(part)
+        part = self._with_items(part)
+        made = self.object(part)
+        return made if any(key in made for key in ("type", "anyOf", "oneOf", "enum", "const")) else self._any(made)
+
+    def _any(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """A schema of any value."""
+        if self._dialect.takes_any:
+            # an empty one is an object to some
+            return schema if "description" in schema else schema | {"description": "any JSON value"}
+        return schema | {"anyOf": [{"type": name} for name in _ANY_TYPES]}
+
+    def _unmixed(self, part: dict[str, Any]) -> dict[str, Any]:
+        if "properties" in part:
+            part = without_choice(part)
+        if "oneOf" in part:
+            part = {key: value for key, value in part.items() if key != "oneOf"} | {"anyOf": part["oneOf"]}
+        if "anyOf" in part:
+            # what stands beside a choice is not looked at
+            return {key: part[key] for key in ("description", "default", "anyOf") if key in part}
+        types = part.get("type")
+        if not isinstance(types, list):
+            return part
+        shared = {key: part[key] for key in ("description", "default") if key in part}
+        rest = {key: value for key, value in part.items() if key not in shared and key != "type"}
+        return shared | {"anyOf": [{"type": name} | _of_type(name, rest) for name in types if name in _TYPES]}
+
+    def _with_items(self, part: dict[str, Any]) -> dict[str, Any]:
+        """Lists whose places differ, for who knows no `prefixItems`, and lists of anything."""
+        if "prefixItems" not in self._dialect.keywords and isinstance(part.get("prefixItems"), list):
+            part = _with_equal_places(part)
+        if part.get("type") != "array" or _is_typed(part.get("items")):
+            return part
+        if self._dialect.takes_any:
+            return {key: value for key, value in part.items() if key != "items"}
+        return part | {"items": True}
+
+    def _is_bound(self, value: Any, schema: dict[str, Any]) -> bool:
+        if isinstance(value, bool):  # as the fourth draft says that a bound is no value itself
+            return False
+        if self._dialect.takes_mixed:
+            return True
+        return abs(value) <= _NUMBER_MAX and (isinstance(value, int) or schema.get("type") != "integer")
+
+    def _kept(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """What the dialect takes of one schema, with its parts; the rest in words where they help."""
+        dialect = self._dialect
+        kept: dict[str, Any] = {}
+        said: list[str] = []
+        is_integer = schema.get("type") == "integer"
+        for key, value in schema.items():
+            if key in dialect.keywords and (taken := self._taken(key, value, schema)) is not None:
+                kept[key] = taken
+            elif key in _EXCLUSIVE and is_integer and type(value) is int:
+                bound, step = _EXCLUSIVE[key]
+                kept[bound] = value + step
+            else:
+                said += _words(key, value)
+        if "const" in schema and "const" not in kept and isinstance(schema["const"], str):
+            kept["enum"] = [schema["const"]]
+        if said:
+            words = f"({'; '.join(said)})"
+            kept["description"] = f"{kept['description']} {words}" if kept.get("description") else words[1:-1]
+        return kept
+
+    def _taken(self, key: str, value: Any, schema: dict[str, Any]) -> Any:
+        """The value of a keyword as the dialect takes it; None: it does not."""
+        dialect = self._dialect
+        if key in MAPS | LISTS | SINGLES:
+            return self._parts(key, value)
+        if key == "pattern" and dialect.needs_plain_patterns:
+            return grammar_pattern(value)
+        if key == "enum" and not dialect.takes_any:
+            return [each for each in value if isinstance(each, str)] or None
+        return value if self._is_taken(key, value, schema) else None
+
+    def _parts(self, key: str, value: Any) -> Any:
+        if isinstance(value, dict) and key in MAPS:
+            return {name: self.part(part) for name, part in value.items()}
+        if isinstance(value, list) and key in LISTS:
+            return [self.part(part) for part in value if part is not False]
+        if key in SINGLES:
+            return value if key == "additionalProperties" and isinstance(value, bool) else self.part(value)
+        return None
+
+    def _is_taken(self, key: str, value: Any, schema: dict[str, Any]) -> bool:
+        dialect = self._dialect
+        if key in NUMBER_BOUNDS:
+            return self._is_bound(value, schema)
+        if key == "format" and dialect.formats is not None:
+            return value in dialect.formats
+        return key not in SIZE_BOUNDS or dialect.size_max is None or value <= dialect.size_max
+
+
+def _words(key: str, value: Any) -> Iterator[str]:
+    """What is left out, as a model can use it; nothing: it needs not be told."""
+    if key == "uniqueItems" and value is not True:
+        return
+    if key == "const" and isinstance(value, str):  # it becomes an enum
+        return
+    if key == "pattern" and (len(value) > _SAID_PATTERN_CHARS or not _BLANKS_ONLY.sub("", value)):
+        return
+    if key in SIZE_BOUNDS and value not in _SAID_SIZES:
+        return
+    if key in _IN_WORDS:
+        shown = ", ".join(map(repr, value)) if isinstance(value, list) else str(value)
+        if len(shown) <= _SAID_CHARS:
+            yield _IN_WORDS[key].format(shown)
+
+
+def _without_null(part: Any) -> Any:
+    """An argument that may be left out, and is null then, without the null: leaving it out is shorter."""
+    if not isinstance(part, dict) or part.get("default", ...) is not None:
+        return part
+    part = {key: value for key, value in merged(part).items() if key != "default"}
+    for key in ("anyOf", "oneOf"):
+        if isinstance(part.get(key), list):
+            part[key] = [each for each in part[key] if each != {"type": "null"}]
+    for key, null in (("type", "null"), ("enum", None)):
+        if isinstance(part.get(key), list) and len(rest := [each for each in part[key] if each != null]) > 0:
+            part[key] = rest[0] if key == "type" and len(rest) == 1 else rest
+    return _single(part)
+
+
+def _single(part: dict[str, Any]) -> dict[str, Any]:
+    """A choice of one thing is that thing; what stands beside it counts first."""
+    for key in ("anyOf", "oneOf"):
+        only = part.get(key)
+        if isinstance(only, list) and len(only) == 1 and isinstance(only[0], dict):
+            rest = {name: value for name, value in part.items() if name != key}
+            return _single(merged(rest | {"allOf": [*rest.get("allOf", ()), only[0]]}))
+    return part
+
+
+def _with_equal_places(part: dict[str, Any]) -> dict[str, Any]:
+    """A list in each place of which may stand what may stand in any."""
+    places, others = part["prefixItems"], part.get("items")
+    rest = {key: value for key, value in part.items() if key not in {"prefixItems", "items"}}
+    if others is False:
+        rest["maxItems"] = len(places)
+    elif rest.get("maxItems", len(places) + 1) > len(places):
+        places = [*places, others]
+    if not all(map(_is_typed, places)):
+        return rest
+    different = [place for number, place in enumerate(places) if place not in places[:number]]
+    return rest | {"items": _single({"anyOf": different})}
+
+
+def _is_typed(schema: Any) -> bool:
+    return isinstance(schema, dict) and bool(schema)
+
+
+def _of_type(name: str, keywords: dict[str, Any]) -> dict[str, Any]:
+    """Those keywords that say something of values of a type."""
+    own = _OF_TYPE.get(name, ())
+    return {key: value for key, value in keywords.items() if key in own}
+
+
+_OF_TYPE = {
+    "string": ("minLength", "maxLength", "pattern", "format", "enum"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "array": ("items", "minItems", "maxItems", "uniqueItems", "prefixItems"),
+    "object": ("properties", "required", "additionalProperties"),
+}

@@ -1,0 +1,122 @@
+"""Schemas made one: what holds together (`allOf`), and what is a choice (`anyOf`, `oneOf`) among objects."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+_LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
+_MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
+_BOUNDS: Mapping[str, Callable[[Any, Any], Any]] = dict.fromkeys(_LEAST, max) | dict.fromkeys(_MOST, min)
+_CHOICES = ("anyOf", "oneOf")
+_WORDS_CHARS = 300
+
+
+def merged(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without `allOf`: it takes all that it took before, and no more where that can be said in one schema."""
+    parts = schema.get("allOf")
+    if not isinstance(parts, list):
+        return schema
+    result = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in parts:
+        if isinstance(part, dict):
+            result = _both(result, merged(part))
+    return result
+
+
+def without_choice(schema: dict[str, Any]) -> dict[str, Any]:
+    """An object without a choice at its top: it has the properties of all alternatives, and words say which belong.
+
+    Only what every alternative requires is required. A schema that is no object, or has no choice, stays as it is.
+    """
+    key = next((key for key in _CHOICES if isinstance(schema.get(key), list)), None)
+    if key is None:
+        return schema
+    branches = [without_choice(merged(part)) for part in schema[key] if isinstance(part, dict)]
+    objects = [part for part in branches if _is_object(part)]
+    rest = {name: value for name, value in schema.items() if name != key}
+    if not objects or (len(objects) < len(branches) and not _is_object(rest)):
+        return schema
+    properties = dict(rest.get("properties", {}))
+    for part in objects:
+        for name, value in part.get("properties", {}).items():
+            properties[name] = _either(properties[name], value) if name in properties else value
+    common = [
+        name for name in objects[0].get("required", ()) if all(name in part.get("required", ()) for part in objects)
+    ]
+    made = rest | {"type": "object", "properties": properties}
+    if required := list(dict.fromkeys([*rest.get("required", ()), *common])):
+        made["required"] = required
+    if words := _choice_in_words(objects, required, properties):
+        made["description"] = f"{made['description']} {words}" if made.get("description") else words
+    # what one alternative forbids another may want
+    if any(part.get("additionalProperties", True) is not False for part in objects):
+        made.pop("additionalProperties", None)
+    return without_choice(made)
+
+
+def _is_object(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type", "object") == "object" and ("properties" in schema or "required" in schema)
+
+
+def _choice_in_words(objects: Iterable[Mapping[str, Any]], required: list[str], properties: Mapping[str, Any]) -> str:
+    """Which arguments belong together, such as `Give either path, or url and name.`; empty: too long to say."""
+    choices = []
+    for part in objects:
+        fixed = [f"{name} {value['const']!r}" for name, value in part.get("properties", {}).items() if _is_fixed(value)]
+        wanted = [name for name in part.get("required", ()) if name not in required and name in properties]
+        choices.append(" and ".join([*fixed, *wanted]))
+    if not all(choices) or len(set(choices)) < len(choices):
+        return ""
+    words = f"Give either {', or '.join(choices)}."
+    return words if len(words) <= _WORDS_CHARS else ""
+
+
+def _is_fixed(schema: Any) -> bool:
+    return isinstance(schema, dict) and isinstance(schema.get("const"), str)
+
+
+def _either(first: Any, second: Any) -> Any:
+    """A schema that takes what either takes."""
+    if first == second or first is True or second is True:
+        return first if first == second else True
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return first if isinstance(first, dict) else second
+    values = [_values(part) for part in (first, second)]
+    if all(values):
+        kept = {key: value for key, value in first.items() if key not in {"const", "enum", "default", "description"}}
+        return kept | {"enum": [*values[0], *(value for value in values[1] if value not in values[0])]}
+    return {"anyOf": [first, second]}
+
+
+def _values(schema: Mapping[str, Any]) -> list[Any]:
+    return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
+
+
+def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """A schema of what holds in both; where that cannot be said, what the first says counts."""
+    result = dict(first)
+    for key, value in second.items():
+        result[key] = _joined(key, result[key], value) if key in result else value
+    return result
+
+
+def _joined(key: str, first: Any, second: Any) -> Any:
+    if key == "properties":
+        return first | {name: _property(first[name], part) if name in first else part for name, part in second.items()}
+    if key == "required":
+        return list(dict.fromkeys([*first, *second]))
+    if key in {"type", "enum"}:
+        common = [value for value in _as_list(first) if value in _as_list(second)]
+        return (common if isinstance(first, list) else common[0]) if common else first
+    if key in _BOUNDS:
+        return _BOUNDS[key](first, second)
+    return second if key == "additionalProperties" and second is False else first
+
+
+def _property(first: Any, second: Any) -> Any:
+    if isinstance(first, dict) and isinstance(second, dict):
+        return _both(merged(first), merged(second))
+    return first if isinstance(first, dict) else second
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

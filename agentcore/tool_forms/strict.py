@@ -1,0 +1,91 @@
+"""The strict form of a schema: every property is required, and null where it could be left out; no object is open.
+
+Source: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas.
+"""
+
+import json
+from typing import Any
+
+from agentcore.tool_forms.keywords import over_parts
+
+DEPTH_MAX = 10
+PROPERTIES_MAX = 5_000
+
+
+class CannotBeStrictError(ValueError):
+    """The schema takes values that a strict one cannot describe; the message says which."""
+
+
+def strict(schema: dict[str, Any]) -> dict[str, Any]:
+    """The strict form of an object's schema in the strict dialect.
+
+    An object with any properties becomes the JSON text of one, which is put right when the call comes.
+
+    Raises:
+        CannotBeStrictError: It takes just any value somewhere, or is nested too deep or too large.
+    """
+    maker = _Strict()
+    made = maker.object(schema, 1)
+    if maker.properties > PROPERTIES_MAX:
+        raise CannotBeStrictError(f"it has more than {PROPERTIES_MAX:,} properties")
+    return made
+
+
+class _Strict:
+    def __init__(self) -> None:
+        self.properties = 0
+
+    def object(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+        """An object whose properties are known."""
+        if depth > DEPTH_MAX:
+            raise CannotBeStrictError(f"objects are nested more than {DEPTH_MAX} deep")
+        self.properties += len(schema["properties"])
+        required = schema.get("required", ())
+        properties = {
+            name: self.part(part, depth) if name in required else _nullable(self.part(_said_default(part), depth))
+            for name, part in schema["properties"].items()
+        }
+        return {**schema, "properties": properties, "required": list(properties), "additionalProperties": False}
+
+    def part(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+        """Any schema within."""
+        schema = {key: value for key, value in schema.items() if key != "default"}
+        if schema.get("type") == "object":
+            if "properties" in schema and schema.get("additionalProperties", False) is False:
+                return self.object(schema, depth + 1)
+            return _as_text(schema)
+        if not any(key in schema for key in ("type", "anyOf", "enum", "const")):
+            raise CannotBeStrictError("an argument takes any JSON value")
+        if schema.get("type") == "array" and "items" not in schema:
+            raise CannotBeStrictError("a list takes any JSON values")
+        return over_parts(schema, lambda part: self.part(part, depth) if isinstance(part, dict) else part)
+
+
+def _said_default(schema: dict[str, Any]) -> dict[str, Any]:
+    default = schema.get("default")
+    if default is None:
+        return schema
+    words = f"null: {json.dumps(default, ensure_ascii=False)}"
+    return {**schema, "description": f"{schema['description']} ({words})" if schema.get("description") else words}
+
+
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    kind = schema.get("type")
+    if isinstance(schema.get("anyOf"), list):
+        null = {"type": "null"}
+        return schema if null in schema["anyOf"] else {**schema, "anyOf": [*schema["anyOf"], null]}
+    if "const" in schema or kind is None:
+        described = {"description": schema["description"]} if "description" in schema else {}
+        rest = {key: value for key, value in schema.items() if key != "description"}
+        return {**described, "anyOf": [rest, {"type": "null"}]}
+    types = kind if isinstance(kind, list) else [kind]
+    made = {**schema, "type": types if "null" in types else [*types, "null"]}
+    if "enum" in schema and None not in schema["enum"]:
+        made["enum"] = [*schema["enum"], None]
+    return made
+
+
+def _as_text(schema: dict[str, Any]) -> dict[str, Any]:
+    words = "a JSON object, as text"
+    said = f"{schema['description']} ({words})" if schema.get("description") else words
+    return {"type": "string", "description": said}
