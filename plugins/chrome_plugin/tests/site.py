@@ -89,6 +89,10 @@ PAGES = {
         <div id=a draggable=true ondragstart="event.dataTransfer.setData('text', 'x')">A</div>
         <div id=b style="height:100px" ondragover="event.preventDefault()"
             ondrop="document.title='dropped'">B</div>""",
+    "/drop": """<title>Drop</title><output id=out></output><p id=no>No</p>
+        <div id=zone style="height:100px" ondragover="event.preventDefault()" ondrop="event.preventDefault();
+            event.dataTransfer.files[0].text().then(text => { out.textContent = 'dropped ' + text; })">
+        Files go here<input type=file hidden onchange="out.textContent = 'given ' + this.files[0].name"></div>""",
     "/log": "<title>Log</title><script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>",
     "/with-icon": """<title>Icon</title><link rel="shortcut icon" href=/drawing.svg>""",
     "/inline-icon": """<title>Inline</title><link rel=icon

@@ -42,3 +42,19 @@ async def test_element_is_dragged_onto_another(act, site):
     await act("browser_navigate", url=site.url("/drag"))
     await act("browser_drag", source="#a", destination="#b")
     assert (await act("browser_evaluate", script="document.title")).data["value"] == "dropped"
+
+
+async def test_files_are_dropped_where_a_page_wants_them_dropped(act, fails, site, host):
+    (host.workspace / "note.txt").write_text("hello")
+    await act("browser_navigate", url=site.url("/drop"))
+    given = await act("browser_file_upload", selector="#zone", paths=["note.txt"])
+    assert (given.data["dropped"], await _out(act)) == (False, "given note.txt")
+    dropped = await act("browser_file_upload", selector="#zone", paths=["note.txt"], drop=True)
+    await act("browser_wait_for", condition="out.textContent === 'dropped hello'")
+    assert dropped.data == {**dropped.data, "files": ["note.txt"], "dropped": True}
+    assert (await fails("browser_file_upload", selector="#no", paths=["note.txt"])).type == "element_not_actionable"
+    assert (await fails("browser_file_upload", paths=["note.txt"], drop=True)).type == "invalid_arguments"
+
+
+async def _out(act):
+    return (await act("browser_evaluate", script="out.textContent")).data["value"]

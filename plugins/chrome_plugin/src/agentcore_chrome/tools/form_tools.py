@@ -16,7 +16,7 @@ from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
-from agentcore_chrome.tools.uploads import read_uploads
+from agentcore_chrome.tools.uploads import Upload, read_uploads
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -107,30 +107,40 @@ class FormTools(SessionPages):
         ctx: ToolContext,
         paths: Annotated[list[str], Field(max_length=20, description="Files of the workspace; none: no file.")] = [],
         selector: Annotated[
-            PageSelector | None, Field(description="The file field; left out, the chooser that the page opened.")
+            PageSelector | None,
+            Field(
+                description="The file field, or where files are dropped; left out, the chooser that the page opened."
+            ),
         ] = None,
+        drop: Annotated[
+            bool, Field(description="Drop them there, as from a desktop, even if it has a file field inside.")
+        ] = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
-        """Give files to a file field, or to the file chooser that a click has opened."""
+        """Give files to a file field or the file chooser that a click has opened, or drop them on an area for it."""
+        if drop and selector is None:
+            raise ToolError("invalid_arguments", "to drop files, name the selector of where")
         files = await asyncio.to_thread(read_uploads, ctx.workspace, paths)
 
         async def give(tab: Tab) -> ToolOutput:
             if selector is None:
                 await tab.look(tab.chooser_opened.wait, default=True)
             chooser, tab.file_chooser = tab.file_chooser, None
+            dropped = False
             tab.chooser_opened.clear()
             if selector is not None:
-                await on_element(
-                    tab, Target(selector), timeoutMs, lambda locator: locator.set_input_files(files, timeout=timeoutMs)
-                )
+                hand_over = partial(_give_files, files=files, drop=drop, timeout_ms=timeoutMs)
+                dropped = await on_element(tab, Target(selector), timeoutMs, hand_over)
             elif chooser is None:
                 raise ToolError("no_file_chooser", "the page asks for no files now; name the file field's selector")
             else:
                 await act_without_element(
                     tab, timeoutMs, "give the files", lambda: chooser.set_files(files, timeout=timeoutMs)
                 )
-            return ToolOutput(f"Gave {len(files)} files.", {"files": [file["name"] for file in files]})
+            names = [file["name"] for file in files]
+            how = f"Dropped {len(files)} files on {selector!r}" if dropped else f"Gave {len(files)} files"
+            return ToolOutput(f"{how}.", {"files": names, "dropped": dropped})
 
         return await self.on_page(ctx, give)
 
@@ -158,6 +168,21 @@ class FormTools(SessionPages):
 
 def _real_paths(workspace: Workspace, paths: list[str]) -> tuple[str, ...]:
     return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
+
+
+async def _give_files(locator: "Locator", *, files: list[Upload], drop: bool, timeout_ms: int) -> bool:
+    """Give files to a file field, to the one inside of an element, or drop them on it; whether they were dropped."""
+    await locator.wait_for(state="attached", timeout=timeout_ms)
+    if not drop:
+        if (await read_field(locator)).input_type in {"file", "label"}:
+            await locator.set_input_files(files, timeout=timeout_ms)
+            return False
+        inner = locator.locator("input[type=file]")
+        if await inner.count():
+            await inner.first.set_input_files(files, timeout=timeout_ms)
+            return False
+    await locator.drop({"files": files}, timeout=timeout_ms)
+    return True
 
 
 def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> ToolError:
