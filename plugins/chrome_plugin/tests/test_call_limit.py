@@ -23,6 +23,7 @@ OF_BROWSER = {
     "browser_navigate": {"url": "/second"},
     "browser_click": {**ELEMENT, "snapshot": True},
     "browser_type": {"selector": "input", "text": "x", "submit": True},
+    "browser_scroll": {"text": "nothing like this"},
     "browser_hover": ELEMENT,
     "browser_screenshot": {},
     "browser_get_dom": {},

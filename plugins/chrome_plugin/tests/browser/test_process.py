@@ -1,6 +1,7 @@
 """Browsers that die, and servers that are killed: what is noticed, and what is left."""
 
 import asyncio
+import contextlib
 import glob
 import inspect
 import json
@@ -90,6 +91,42 @@ async def test_crashed_page_is_opened_anew_under_the_same_id(host, site):
     again = await act("browser_navigate", url=site.url("/second"))
     assert again.data["resourceId"] == first.data["resourceId"]
     assert again.data["title"] == "Second"
+
+
+@pytest.mark.parametrize("way", ["page", "browser"])
+async def test_crashed_page_comes_back_at_its_last_address(hosting, tmp_path, site, way):
+    """A look finds it there again; an action says so once, and is not done to a page that forgot what was typed."""
+    async with hosting(tmp_path, ("browser",)) as host:
+
+        async def crash():
+            process = next(iter(host.host.modules.records["browser"].plugin.engine.processes.values()))
+            tab = next(iter(process.tabs.values()))
+            if way == "browser":
+                os.kill(process.pid, signal.SIGKILL)
+            else:
+                with contextlib.suppress(Exception):  # what crashes gives no answer
+                    await tab.page.goto("chrome://crash", timeout=5000)
+            await asyncio.wait_for(tab.gone, 10)
+
+        first = await host.call("browser_navigate", url=site.url("/form"))
+        await crash()
+        with pytest.raises(ToolError, match="open again at") as caught:
+            await host.call("browser_click", selector="text=Send")
+        assert (caught.value.type, caught.value.context["url"]) == ("browser_crashed", site.url("/form"))
+        assert (await host.call("browser_click", selector="text=Send")).data["url"] == site.url("/form")
+        await crash()
+        seen = await host.call("browser_snapshot")
+        assert (seen.data["restored"], seen.data["resourceId"]) == (site.url("/form"), first.data["resourceId"])
+        assert "textbox" in str(seen.blocks()[0].text)
+        await crash()
+        assert (await host.call("browser_navigate", url=site.url("/second"))).data["title"] == "Second"
+
+
+async def test_nothing_is_waited_for_in_a_page_that_has_gone_nowhere(host):
+    for tool, arguments in [("browser_click", {"selector": "a"}), ("browser_wait_for", {"text": "Welcome"})]:
+        outcome = await host.outcome(tool, arguments, session_id="blank")
+        assert outcome.error is not None
+        assert (outcome.error.type, "about:blank" in outcome.error.message) == ("element_not_found", True)
 
 
 async def test_closing_a_browser_leaves_no_process_and_no_folder(call):

@@ -26,6 +26,9 @@ T = TypeVar("T")
 _REF = re.compile(r"(?:aria-ref=|ref=|@)?((?:f\d+)?e\d+)")
 
 
+_HAS_CONTENT = "() => !!document.body?.firstElementChild"
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """An element as a caller names it: a selector, or a reference of a snapshot (`e12`)."""
@@ -43,9 +46,10 @@ async def locate(tab: Tab, target: Target) -> "Locator":
     """The element that is named; of several that match a selector, the first.
 
     Raises:
-        ToolError: `stale_ref`.
+        ToolError: `stale_ref`; `element_not_found`: the page is empty, for nobody has gone anywhere with it yet.
     """
     if target.ref is None:
+        await _raise_if_blank(tab, target.text)
         return tab.page.locator(target.text).first
     return await tab.refs.locate(tab.page, target.ref)
 
@@ -71,6 +75,14 @@ async def on_element(
         if not is_driver_error(exc) and not isinstance(exc, TimeoutError):
             raise
         raise await _explained(tab, target, timeout_ms, exc, acts=acts) from exc
+
+
+async def _raise_if_blank(tab: Tab, selector: str) -> None:
+    # a popup is blank until its address answers, but to wait for something in any other blank page is in vain
+    if tab.page.url != "about:blank" or tab.opener is not None or await tab.page.evaluate(_HAS_CONTENT):
+        return
+    message = f"the page is empty (about:blank), so nothing matches {selector!r}; go to an address first"
+    raise ToolError("element_not_found", message, selector=selector, url=tab.page.url)
 
 
 async def _explained(tab: Tab, target: Target, timeout_ms: int, error: Exception, *, acts: bool) -> ToolError:

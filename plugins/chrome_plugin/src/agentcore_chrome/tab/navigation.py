@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError, UrlPolicy
+from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout, net_error
+from agentcore_chrome.tab.dialogs import only_looks
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.title_at_load import TitleAtLoad
 
@@ -17,6 +19,7 @@ WaitUntil = Literal["load", "domcontentloaded", "networkidle", "commit"]
 _LOOK = "() => [document.title, document.readyState]"
 _ERROR_PAGE = "chrome-error://**"
 _ERROR_PAGE_MS = 1500
+_COME_BACK_MS = 30_000
 _DOWNLOAD = "Download is starting"
 _INTERRUPTED = "is interrupted by another navigation"
 _STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": "load"}
@@ -51,6 +54,7 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
         ToolError: `url_blocked`, `navigation_failed`, `navigation_timeout`, `browser_crashed`.
     """
     checked = policy.check(with_scheme(url))
+    tab.restore = None
 
     async def go() -> "Response | None":
         try:
@@ -62,6 +66,37 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
             return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
 
     return await _move(tab, checked, timeout_ms, go)
+
+
+async def come_back(tab: Tab, policy: UrlPolicy, url: str) -> None:
+    """Load the last address of a page that crashed. What only looks goes on then; anything else is not done.
+
+    Raises:
+        ToolError: `browser_crashed`: what was there is lost, or could not be loaded again; `url_blocked`.
+    """
+    try:
+        await tab.page.goto(policy.check(url), wait_until="load", timeout=work_ms(_COME_BACK_MS))
+    except Exception as exc:
+        if not is_driver_error(exc):
+            raise
+        reason = "not in time" if is_driver_timeout(exc) else net_error(exc) or headline(exc)
+        raise ToolError(
+            "browser_crashed",
+            f"the page had crashed, and {url!r} could not be loaded again: {reason}; try again, or go elsewhere",
+            retryable=True,
+            url=url,
+        ) from exc
+    tab.restore = None
+    if only_looks.get():
+        tab.restored = url
+        return
+    raise ToolError(
+        "browser_crashed",
+        f"the page had crashed, and is open again at {tab.page.url!r}; nothing was done, and what was typed there "
+        "is lost: look at the page, and go on from there",
+        retryable=True,
+        url=tab.page.url,
+    )
 
 
 async def go_back(tab: Tab, timeout_ms: int) -> NavigationResult:

@@ -96,6 +96,8 @@ class Tab:
         title: Its title, as last heard.
         refs: The references of its snapshots.
         file_chooser: The chooser that the page has opened, to be given files.
+        restore: Brings a page back that crashed, before anything is done to it; None: there is nothing to bring back.
+        restored: The address that it was brought back to since the last result.
         refusal: What the URL policy said to the page's last attempt to go somewhere.
     """
 
@@ -115,6 +117,8 @@ class Tab:
         self.chooser_opened = asyncio.Event()
         self.file_chooser: FileChooser | None = None
         self.file_chooser_reported = False
+        self.restore: Callable[[], Awaitable[None]] | None = None
+        self.restored: str | None = None
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
         self.control = Control(self.describe, self._changed)
@@ -189,6 +193,8 @@ class Tab:
             self.raise_if_gone()
             self.check_reach()
             await self._settle_before()
+            if self.restore is not None:
+                await self.restore()
             self.dialogs.begin_call()
             self.refusal = None
             self.download_began.clear()

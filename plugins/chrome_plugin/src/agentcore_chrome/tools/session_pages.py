@@ -25,6 +25,7 @@ from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tab.navigation import come_back
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tab.tree_lines import changes, is_other_page, read_lines
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
@@ -34,6 +35,7 @@ from agentcore_chrome.tools.result import ToolOutput
 _SNAPSHOT_SECONDS = 10.0
 _CHANGED_LINES = 120
 _REOPENED_CHARS = 4096
+_HTTP = ("http://", "https://")
 
 
 @dataclass(slots=True)
@@ -167,14 +169,18 @@ class SessionPages(EngineModule):
         return await asyncio.shield(opening)
 
     async def _open(self, resource_id: str) -> Tab:
-        session_id = self.runtime.resources.get(resource_id).session_id
+        resource = self.runtime.resources.get(resource_id)
+        session_id, last_url = resource.session_id, resource.last_url if resource.status == "failed" else None
         process = await self._process_for(session_id)
         options = self._options.get(session_id)
         viewport = options.viewport if options is not None else None
-        return await self.engine.open_tab(
+        tab = await self.engine.open_tab(
             process,
             TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource_id, viewport),
         )
+        if last_url is not None and last_url.startswith(_HTTP):
+            tab.restore = partial(come_back, tab, self.policy, last_url)
+        return tab
 
     async def _process_for(self, session_id: str) -> BrowserProcess:
         """The session's own browser if it wanted one, else the one that sessions share."""
@@ -214,7 +220,7 @@ class SessionPages(EngineModule):
     def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
         """See `EngineModule.reopening`: a further page of the session, at the last address."""
         url = tab.page.url
-        at = {"url": url} if url.startswith(("http://", "https://")) and len(url) <= _REOPENED_CHARS else {}
+        at = {"url": url} if url.startswith(_HTTP) and len(url) <= _REOPENED_CHARS else {}
         return "browser_launch", {"new_page": True, **at}
 
     def tab_removed(self, tab: Tab) -> None:
