@@ -113,7 +113,7 @@ class Runtime(Protocol):
         ...
 
     def note(self, subject: str, said: str, *, advice: str = "") -> None:
-        """Say something about the module's surroundings, for `agentcore doctor` and whoever looks for a cause.
+        """Say something about the module's surroundings, for `agentcore doctor`, and in the page where there is advice.
 
         Args:
             subject: What it is about, such as the kind of a program that is needed; a later note replaces it.

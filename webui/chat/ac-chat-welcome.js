@@ -3,7 +3,10 @@ import {chatSetup} from './providers/setup.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {base, buttons, cards} from '../ui/styles.js';
+import {href} from '../base/router.js';
+import {moduleList} from '../client/module-list.js';
 import {toolList} from '../client/tool-list.js';
+import {advice, putAdviceAway} from './advice.js';
 import './providers/ac-chat-providers.js';
 import '../ui/ac-icon.js';
 
@@ -31,12 +34,14 @@ export class AcChatWelcome extends Localized(LitElement) {
     .prompts button { display: grid; grid-template-columns: auto minmax(0, 1fr); justify-content: start; gap: var(--ac-space-1) var(--ac-space-3); height: 100%; width: 100%; padding: var(--ac-space-3) var(--ac-space-4); border-radius: var(--ac-radius-l); text-align: start; white-space: normal; line-height: var(--ac-line); font-weight: inherit; box-shadow: none; }
     .prompts ac-icon { color: var(--ac-accent); margin-top: 0.15rem; }
     .card { width: min(34rem, 100%); padding: var(--ac-space-5); }
+    .advice { display: grid; gap: var(--ac-space-1); width: min(42rem, 100%); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    .advice li { display: grid; grid-template-columns: auto minmax(0, 1fr) auto auto; align-items: center; gap: var(--ac-space-2); }
     .tip { color: var(--ac-text-muted); font-size: var(--ac-text-s); text-align: center; max-width: 34rem; text-wrap: pretty; }
   `];
 
   constructor() {
     super();
-    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate()), moduleList.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
@@ -50,7 +55,28 @@ export class AcChatWelcome extends Localized(LitElement) {
       <div class="head"><img src="/static/icon.svg" alt=""><h1>${t('chat.welcome')}</h1><p>${t('chat.welcomeText')}</p></div>
       ${fitting.length ? html`<ul class="prompts">${fitting.map(({id, icon}) => html`
         <li><button @click=${() => this._prompt(t(`chat.prompt.${id}`))}><ac-icon name=${icon}></ac-icon>${t(`chat.prompt.${id}`)}</button></li>`)}</ul>` : nothing}
-      ${this._renderTip()}`;
+      ${this._renderAdvice()} ${this._renderTip()}`;
+  }
+
+  _renderAdvice() {
+    const shown = advice();
+    if (!shown.length) return nothing;
+    return html`<ul class="advice" aria-label=${t('chat.advice')}>${shown.map((each) => {
+      const names = {module: each.module.title, subject: each.subject};
+      return html`
+        <li>
+          <ac-icon name="settings"></ac-icon>
+          <span><b>${names.module}:</b> ${each.said}</span>
+          <a href=${href(['modules', each.module.name])} aria-label=${t('chat.advisedNamed', names)}>${t('chat.advised')}</a>
+          <button class="quiet icon" aria-label=${t('chat.notNow', names)} @click=${() => this._putAway(each)}><ac-icon name="x"></ac-icon></button>
+        </li>`;
+    })}</ul>`;
+  }
+
+  /** @param {import('./advice.js').Advice} each */
+  _putAway(each) {
+    putAdviceAway(each);
+    this.requestUpdate();
   }
 
   _renderSetup() {

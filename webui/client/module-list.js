@@ -12,6 +12,7 @@ import {Store} from '../base/store.js';
  * @property {Record<string, string>} resourceViews  resource type to the tag that shows one
  * @property {string | null} pageScript
  */
+/** @typedef {{subject: string, said: string, advice: string}} Note  with advice, something is to be done */
 /** @typedef {{source: string, version: string, file: string, isRefused: boolean, command: string}} Source */
 /**
  * @typedef {object} Module
@@ -34,6 +35,7 @@ import {Store} from '../base/store.js';
  * @property {string[]} requires
  * @property {string[]} tools
  * @property {string[]} problems
+ * @property {Note[]} notes  what it says about its surroundings
  * @property {{method: string, path: string, kind: string}[]} routes
  * @property {number} callsInFlight
  * @property {number | null} startMs
@@ -72,6 +74,11 @@ class ModuleList extends Store {
   /** Modules that should run and do not. */
   get broken() {
     return this.modules.filter(({state}) => state === 'failed' || state === 'missing');
+  }
+
+  /** What modules that run would have a person do, such as a setting that a tool of theirs waits for. */
+  get advised() {
+    return this.modules.flatMap((module) => module.state === 'ready' ? adviceOf(module).map((note) => ({module, ...note})) : []);
   }
 
   /** Load the list; while it loads, further requests are one more load. */
@@ -113,6 +120,11 @@ class ModuleList extends Store {
       this.notify();
     }
   }
+}
+
+/** What a module would have a person do. @param {Module} module */
+export function adviceOf({notes}) {
+  return notes.filter(({advice}) => advice);
 }
 
 /** Whether nothing but a person's word is missing for a module to start. @param {Module} module */

@@ -1,7 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatDuration, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
-import {componentTitle, moduleList, onDisk, waitsForPerson} from '../client/module-list.js';
+import {adviceOf, componentTitle, moduleList, onDisk, waitsForPerson} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {firstSentence} from '../base/sentences.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';
@@ -82,7 +82,7 @@ export class AcViewModule extends Localized(LitElement) {
         </div>
         <ac-module-actions .module=${module}></ac-module-actions>
       </header>
-      ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)}
+      ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)} ${this._advice(module)}
       ${state === 'failed' ? this._settings(module) : nothing}
       ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
       ${state === 'failed' ? nothing : this._settings(module)}
@@ -138,6 +138,19 @@ export class AcViewModule extends Localized(LitElement) {
       <section aria-labelledby="problems">
         <h2 id="problems">${t('modules.problems')}</h2>
         <ul class="card problems">${problems.map((text) => html`<li><ac-icon name="triangle-alert"></ac-icon><span>${text}</span></li>`)}</ul>
+      </section>`;
+  }
+
+  /** @param {Module} module */
+  _advice(module) {
+    const notes = adviceOf(module);
+    if (!notes.length) return nothing;
+    return html`
+      <section aria-labelledby="advice">
+        <h2 id="advice">${t('modules.advice')}</h2>
+        <ul class="card">${notes.map(({subject, said, advice}) => html`
+          <li><span>${subject}</span><span>${said}<br><span class="muted">${advice}</span></span></li>`)}
+        </ul>
       </section>`;
   }
 

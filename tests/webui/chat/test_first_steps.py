@@ -4,6 +4,8 @@ import json
 
 from playwright.async_api import expect
 
+from agentcore.api import Module, Runtime
+
 ASK_SETUP = "import('/static/client/client.js').then(({client}) => client.get('/api/chat')).then(JSON.stringify)"
 SECRET = "sk-only-for-the-server"
 
@@ -65,3 +67,32 @@ async def test_key_is_sent_once_and_is_nowhere_in_the_page_afterwards(open_chat)
     kept = await chat.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])")
     assert SECRET not in kept
     assert SECRET not in await chat.page.evaluate(ASK_SETUP)
+
+
+class Needy(Module):
+    """Needs something to be set."""
+
+    name = "needy"
+    title = "Shed"
+
+    def init(self, runtime: Runtime) -> None:
+        """Say what is missing, and what is not."""
+        runtime.note("search", "No shed is chosen.", advice="Choose one in its settings.")
+        runtime.note("door", "There is one.")
+
+
+async def test_chat_that_is_not_begun_leads_to_what_modules_want_set_up(open_chat):
+    chat = await open_chat(Needy())
+    advice = chat.page.get_by_role("list", name="To set up")
+    await expect(advice.get_by_role("listitem")).to_have_count(1)
+    await expect(advice).to_contain_text("Shed: No shed is chosen.")
+    await advice.get_by_role("link", name="Set up search of Shed").click()
+    noted = chat.page.get_by_role("region", name="To set up")
+    await expect(noted).to_contain_text("Choose one in its settings.")
+    await expect(noted).not_to_contain_text("There is one.")
+    await chat.page.go_back()
+    await advice.get_by_role("button", name="Do not show this again: search").click()
+    await expect(advice).to_have_count(0)
+    await chat.page.reload()
+    await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+    await expect(advice).to_have_count(0)

@@ -38,6 +38,16 @@ _ACCEPT = {
     "html": "text/html, application/xhtml+xml, */*;q=0.5",
     "raw": "*/*",
 }
+_NO_PROVIDER = {
+    "en": (
+        "No search provider is chosen, so web_search finds nothing.",
+        "Choose one in its settings: SearXNG on your own machine, or Brave with a key (https://brave.com/search/api).",
+    ),
+    "zh": (
+        "尚未选择搜索服务，web_search 无法搜索。",
+        "请在设置中选择：SearXNG（可在本机运行），或 Brave（需要密钥，见 https://brave.com/search/api）。",
+    ),
+}
 _SEARCH_BYTES = 4 * 1024 * 1024
 
 
@@ -61,6 +71,9 @@ class WebTools(Module[WebSettings]):
         )
         self._client = self._make_client(self._policy, settings.max_bytes)
         self._provider = self._make_provider(runtime)
+        if self._provider is None:
+            said, advice = _NO_PROVIDER[runtime.locale]
+            runtime.note("web_search", said, advice=advice)
         self._pdfs = PdfReader()
 
     async def shutdown(self) -> None:
@@ -144,8 +157,9 @@ class WebTools(Module[WebSettings]):
     def _searching(self) -> Provider:
         if self._provider is None:
             message = (
-                "No search provider is set: a person sets `search_provider` of web_tools to `searxng` (with "
-                "`search_url`) or `brave` (with `search_key`)."
+                "No search provider is set. Ask the person to choose one in the settings of web_tools (in the page: "
+                "Modules, Web): SearXNG, which runs on one's own machine, or Brave, with a key. Without one, open "
+                "pages whose address is known with web_fetch."
             )
             raise ToolError("no_search_provider", message)
         return self._provider
