@@ -135,6 +135,9 @@ PLAIN_DEPTH = 60
 ERROR_CHARS = 64 * 1024
 """The message of an error of a module, and as much again of its context."""
 
+MODULE_INSTRUCTIONS_CHARS = 1_000
+"""What a module says to models about the use of its tools."""
+
 TEXT_READ_CHARS = 64 * 1024
 """One text that a module says of itself: a description, a note."""
 

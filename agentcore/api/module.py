@@ -43,6 +43,8 @@ class Module(Generic[S]):
         claims: Paths outside of `/api/modules/NAME/` that it serves.
         stands_in_for: Names of modules that do the same in another form; while this one is ready, an agent is offered
             their tools only if its patterns name them.
+        instructions: When to use which of its tools, for the models that have them: a short text (1,000 characters at
+            most), or a mapping from language (`en`, `zh`) to that.
         runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.
         init_timeout_s: Limit of `init` in seconds; None: the server's.
         runtime: The way to the host; set before `init`.
@@ -54,6 +56,7 @@ class Module(Generic[S]):
     config_key: ClassVar[str | None] = None
     claims: ClassVar[Sequence[str]] = ()
     stands_in_for: ClassVar[Sequence[str]] = ()
+    instructions: ClassVar[str | Mapping[str, str] | None] = None
     runs_scripts_in_page: ClassVar[bool] = False
     init_timeout_s: ClassVar[float | None] = None
 

@@ -1,10 +1,18 @@
 """The agent loop over a session: models, calls that wait for a person, tools that a client runs."""
 
-from agentcore.chat.bounds import ANSWER_CHARS, MESSAGE_CHARS, MESSAGES_LISTED, SESSIONS_LISTED, TITLE_CHARS
+from agentcore.chat.bounds import (
+    ANSWER_CHARS,
+    MESSAGE_CHARS,
+    MESSAGES_LISTED,
+    OWN_INSTRUCTIONS_CHARS,
+    SESSIONS_LISTED,
+    TITLE_CHARS,
+)
 from agentcore.chat.chat import Chat
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.policy import explain_call, try_new_rule
 from agentcore.chat.session.live import Sink
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
 from agentcore.chat.setup import ChatView, ModelSetup
+from agentcore.chat.system_message import SystemMessages, SystemView
 from agentcore.chat.wire import ChatBody

@@ -15,6 +15,12 @@ TURN_TOKENS = 2_000_000
 CALLS_IN_A_TURN = 64
 """Calls that one answer of a model may ask for."""
 
+FOLDER_INSTRUCTIONS_CHARS = 20_000
+"""What a model is told of one file of instructions in the working folder."""
+
+OWN_INSTRUCTIONS_CHARS = 50_000
+"""Instructions that a person writes for one session."""
+
 TITLE_CHARS = 80
 """The head of the first message that names a session."""
 

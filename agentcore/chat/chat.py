@@ -15,6 +15,7 @@ from agentcore.chat.session.live import Sink
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.setup import ModelSetup
+from agentcore.chat.system_message import SystemMessages
 from agentcore.chat.texts import text
 from agentcore.chat.tool_chat import ToolChat
 from agentcore.chat.turn.call_answers import CallAnswers, is_expired
@@ -42,6 +43,7 @@ class Chat:
 
     Attributes:
         conversations: Sessions as a page uses them.
+        system_messages: What sessions' models are told before the conversation.
         setup: Models and agents.
     """
 
@@ -52,6 +54,7 @@ class Chat:
         self._turns = Turns(host, lambda: self.setup.settings)
         self._answers = CallAnswers(host)
         self.conversations = Conversations(host, self._turns, self._answers, lambda: self.setup.settings)
+        self.system_messages = SystemMessages(host, lambda: self.setup.settings)
         host.conversation.chat = ToolChat(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
             host.events.subscribe("approval.decided", self._notice_decision),

@@ -26,7 +26,7 @@ from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
 from agentcore.host.event_types import ENVELOPE
 from agentcore.host.policy import owner_of
-from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage
+from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, UsedTokens
 
 
 class Conversations:
@@ -66,7 +66,7 @@ class Conversations:
             **dict(self._view(row, self._waiting(row, waiting))),
             todos=json.loads(row.todos or "[]"),
             question=None if live is None else live.questions.first,
-            usage=UsageView(input_tokens=row.input_tokens, output_tokens=row.output_tokens, requests=row.requests),
+            usage=UsageView(**{name: getattr(row, name) for name in UsedTokens._fields}),
         )
 
     async def messages(self, session_id: str, *, before: int | None, limit: int) -> MessagesView:

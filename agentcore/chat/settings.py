@@ -46,6 +46,13 @@ class AgentConfig(_Settings):
     """One agent of app.json's `agents`."""
 
     instructions: Annotated[str, Field(description="What the model is told first.")] = ""
+    system_parts: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Patterns of the parts that its model is told before the conversation: `environment`, "
+            "`module:NAME`, `folder:AGENTS.md`, `folder:CLAUDE.md`, `agent`, `date`; `!pattern` leaves some out."
+        ),
+    ] = ("*",)
     model: Annotated[str | None, Field(description="Its model, unless the request names one.")] = None
     tools: Annotated[
         tuple[str, ...], Field(description="Patterns of the tools it is offered; `!pattern` leaves some out.")
@@ -67,13 +74,21 @@ class AgentConfig(_Settings):
 
     def offers(self, tool: str) -> bool:
         """Whether this agent is offered a tool; a pattern with `!` beats those without."""
-        if any(fnmatchcase(tool, pattern[1:]) for pattern in self.tools if pattern.startswith("!")):
-            return False
-        return any(fnmatchcase(tool, pattern) for pattern in self.tools if not pattern.startswith("!"))
+        return _is_meant(tool, self.tools)
+
+    def tells(self, part_id: str) -> bool:
+        """Whether this agent's model is told a part of the system message."""
+        return _is_meant(part_id, self.system_parts)
 
     def names(self, tool: str) -> bool:
         """Whether a pattern speaks of this tool, and not of every tool there is."""
         return any(fnmatchcase(tool, pattern) for pattern in self.tools if pattern.strip("*"))
+
+
+def _is_meant(name: str, patterns: tuple[str, ...]) -> bool:
+    if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
+        return False
+    return any(fnmatchcase(name, pattern) for pattern in patterns if not pattern.startswith("!"))
 
 
 class ModelChoice(_Settings):
@@ -194,6 +209,13 @@ class ChatSettings:
         if PROVIDERS[provider] not in self._reachable:
             raise self._unknown(name) if self.is_set_up else self._missing()
         return self._choice(provider, model, ModelConfig())
+
+    def find(self, wanted: str | None, agent: AgentConfig) -> ModelChoice | None:
+        """The model that would be asked; None: it cannot be had."""
+        try:
+            return self.choose(wanted, agent)
+        except ToolError:
+            return None
 
     def _choice(self, provider: ProviderName, model: str, config: ModelConfig) -> ModelChoice:
         if config.tools == "strict" and PROVIDERS[provider].strict_dialect is None:

@@ -8,6 +8,7 @@ from agentcore.api import ChatSession
 from agentcore.chat.bounds import ASK_SECONDS
 from agentcore.chat.session.live import LiveSession
 from agentcore.chat.settings import ChatSettings
+from agentcore.chat.system import plan_system
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turn.budget import read_budget
 from agentcore.chat.turn.turns import Turns
@@ -69,7 +70,8 @@ class ToolChat:
         choice = settings.choose(model or session.model or None, agent)
         engine = await self._turns.load_engine()
         sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
-        wish = sub_agents.SubAgentTask(prompt, tools, read_budget(budget, agent), agent, choice)
+        system = await plan_system(self._host, session)
+        wish = sub_agents.SubAgentTask(prompt, tools, read_budget(budget, agent), agent, choice, system)
         work = sub_agents.SubAgent(self._host, engine, call, self._turns.stream(call.session_id))
         report: str = await work.run(wish)
         return report

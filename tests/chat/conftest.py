@@ -34,6 +34,8 @@ class Reply:
         gate: Waited for in the middle of the answer.
         reason: Why the answer ends, in the provider's word; empty: in order.
         raw: The bytes of the whole stream, in place of all that.
+        sent: Tokens of the request, as the provider counts them.
+        cached: Those of them that it had kept.
     """
 
     text: str = ""
@@ -46,6 +48,8 @@ class Reply:
     gate: asyncio.Event | None = None
     reason: str = ""
     raw: bytes | None = None
+    sent: int = 10
+    cached: int = 0
 
 
 @dataclass
@@ -111,6 +115,11 @@ class Provider:
         return response
 
 
+def spoken(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """The conversation that a model was sent, without what it is told before."""
+    return [message for message in request["messages"] if message["role"] != "system"]
+
+
 async def write(response: web.StreamResponse, data: bytes, split: int) -> None:
     for start in range(0, len(data), split):
         await response.write(data[start : start + split])
@@ -127,7 +136,9 @@ def openai_events(reply: Reply) -> list[bytes]:
     chunks = [openai_chunk({"index": 0, "delta": delta, "finish_reason": None}) for delta in deltas]
     reason = reply.reason or ("tool_calls" if reply.calls else "stop")
     chunks.append(openai_chunk({"index": 0, "delta": {}, "finish_reason": reason}))
-    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    usage = {"prompt_tokens": reply.sent, "completion_tokens": 5, "total_tokens": reply.sent + 5}
+    if reply.cached:
+        usage["prompt_tokens_details"] = {"cached_tokens": reply.cached}
     return [*chunks, openai_chunk(None, usage=usage), b"data: [DONE]\n\n"]
 
 
@@ -148,7 +159,9 @@ def json_bytes(value: Any) -> bytes:
 def anthropic_events(reply: Reply) -> list[bytes]:
     """The stream of Anthropic: blocks of text and of calls, each in pieces."""
     message = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None}
-    usage = {"input_tokens": 10, "output_tokens": 1}
+    usage = {"input_tokens": reply.sent - reply.cached, "output_tokens": 1}
+    if reply.cached:
+        usage["cache_read_input_tokens"] = reply.cached
     events: list[dict[str, Any]] = [{"type": "message_start", "message": {**message, "usage": usage}}]
     blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
     if reply.text:

@@ -6,6 +6,7 @@ import pytest
 
 from agentcore.api import Image, Module, ToolContext, ToolError, ToolResult, tool
 from agentcore.host.approvals.queue import Verdict
+from tests.chat.conftest import spoken
 
 pytestmark = pytest.mark.spec("K8")
 
@@ -78,7 +79,7 @@ async def test_message_is_answered_by_events_and_kept(open_talk, provider):
     assert (told["number"], told["role"], told["text"]) == (first["number"], "user", "hi")
     assert (first["role"], first["text"], second["role"], second["text"]) == ("user", "hi", "assistant", "Hello, 世界!")
     assert (session["title"], session["isRunning"], session["waiting"]) == ("hi", False, [])
-    assert session["usage"] == {"inputTokens": 10, "outputTokens": 5, "requests": 1}
+    assert session["usage"] == {"inputTokens": 10, "outputTokens": 5, "requests": 1, "cachedTokens": 0}
 
 
 async def test_call_goes_from_waiting_to_running_to_its_result(open_talk, provider):
@@ -193,7 +194,7 @@ async def test_retry_forgets_the_last_answer_and_asks_again(open_talk, provider)
             again = await events.until("session.finished")
         items = await talk.items(session_id)
     assert [item["text"] for item in items] == ["a", "One.", "b", "Three."]
-    assert [message["content"] for message in provider.requests[-1]["messages"]] == ["a", "One.", "b"]
+    assert [message["content"] for message in spoken(provider.requests[-1])] == ["a", "One.", "b"]
     assert of_type(again, "session.rewound")[0]["number"] > items[2]["number"]
 
 
@@ -228,7 +229,7 @@ async def test_edited_message_takes_the_place_of_the_old_one_and_of_what_came_af
         items = await talk.items(session_id)
         assert talk.host.approvals.waiting == []
     assert [item["text"] for item in items] == ["a", "One.", "do not", "Better."]
-    assert [message["content"] for message in provider.requests[-1]["messages"]] == ["a", "One.", "do not"]
+    assert [message["content"] for message in spoken(provider.requests[-1])] == ["a", "One.", "do not"]
 
 
 async def test_message_that_superseded_a_call_is_edited_and_the_model_keeps_the_call_s_result(open_talk, provider):
@@ -245,7 +246,7 @@ async def test_message_that_superseded_a_call_is_edited_and_the_model_keeps_the_
             await talk.ask("POST", f"/api/sessions/{session_id}/edit", body, status=202)
             await events.until("session.finished")
         items = await talk.items(session_id)
-    roles = [message["role"] for message in provider.requests[-1]["messages"]]
+    roles = [message["role"] for message in spoken(provider.requests[-1])]
     assert roles == ["user", "assistant", "tool", "user"]
     assert [item["text"] for item in items] == ["add", "", "never", "Good."]
 
@@ -285,7 +286,7 @@ async def test_command_is_not_told_to_the_model(open_talk, provider):
             await talk.ask("POST", f"/api/sessions/{session_id}/command", body, status=202)
             await events.until("session.toolResult")
         await talk.say(session_id, "hello")
-    assert [message["content"] for message in provider.requests[-1]["messages"]] == ["hello"]
+    assert [message["content"] for message in spoken(provider.requests[-1])] == ["hello"]
 
 
 @pytest.mark.parametrize("query", ["buttermilk", "TERMI", "牛奶", "奶", "milk 牛"])

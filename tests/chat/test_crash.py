@@ -7,6 +7,7 @@ import signal
 import aiohttp
 import pytest
 
+from tests.chat.conftest import spoken
 from tests.chat.crashing import LIMIT_S, approval, post, request, served, shown, until
 
 pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
@@ -101,7 +102,7 @@ async def test_answer_that_streams_when_the_process_is_killed_is_asked_for_again
         events = []
         while not any("content" in event for event in events):
             events = await post(address, "and?")
-    assert [message["content"] for message in provider.requests[-1]["messages"]] == ["tell", "The whole.", "and?"]
+    assert [message["content"] for message in spoken(provider.requests[-1])] == ["tell", "The whole.", "and?"]
 
 
 async def test_call_that_was_approved_and_had_not_begun_runs_once_after_the_kill(folder, provider):

@@ -8,6 +8,7 @@ import pytest
 
 from agentcore.api import Module, ToolContext, tool
 from agentcore.host.approvals.queue import Verdict
+from tests.chat.conftest import spoken
 
 pytestmark = pytest.mark.spec("K1")
 
@@ -131,7 +132,7 @@ async def test_summary_takes_the_place_of_old_turns_for_the_model_alone(open_tal
         for text in ("hello", "more", "compact"):
             await talk.say(session_id, text)
         items = await talk.items(session_id)
-    sent = [message.get("content") for message in provider.requests[-1]["messages"]]
+    sent = [message.get("content") for message in spoken(provider.requests[-1])]
     shown = ["SUMMARY" if content and "We met." in content else content for content in sent]
     if told is None:
         assert shown[0] == "hello"
@@ -154,7 +155,7 @@ async def test_going_back_behind_a_summary_brings_the_messages_back(open_talk, p
         async with talk.events(session_id) as events:
             await talk.ask("POST", f"/api/sessions/{session_id}/edit", {"number": first, "text": "hey"}, status=202)
             await events.until("session.finished")
-    assert [message["content"] for message in provider.requests[-1]["messages"]] == ["hey"]
+    assert [message["content"] for message in spoken(provider.requests[-1])] == ["hey"]
 
 
 async def test_person_answers_a_question_and_the_call_s_clock_stands_meanwhile(open_talk, provider):
@@ -229,10 +230,10 @@ async def test_sub_agent_works_in_a_thread_of_its_own_and_gives_its_report(open_
         items = await talk.items(session_id)
     main, worker, last, end = provider.requests
     assert [tool["function"]["name"] for tool in worker["tools"]] == ["helper_note"]
-    assert [message["content"] for message in worker["messages"]] == ["Note milk."]
+    assert [message["content"] for message in spoken(worker)] == ["Note milk."]
     assert "I note." not in str(end["messages"])
     assert "It is noted." in str(end["messages"])
-    assert (helper.noted, len(last["messages"]), len(main["tools"])) == (["milk"], 3, 7)
+    assert (helper.noted, len(spoken(last)), len(main["tools"])) == (["milk"], 3, 7)
     parent = items[1]["calls"][0]["toolId"]
     threads = [event["thread"] for event in seen if "thread" in event]
     assert threads
@@ -349,4 +350,4 @@ async def test_tokens_of_a_sub_agent_count_for_the_turn_and_the_session(open_tal
         events = await talk.say(session_id, "go")
         session = await talk.ask("GET", f"/api/sessions/{session_id}")
     assert of_type(events, "session.error")[0]["error"]["type"] == "budget_exceeded"
-    assert session["usage"] == {"inputTokens": 20, "outputTokens": 10, "requests": 2}
+    assert session["usage"] == {"inputTokens": 20, "outputTokens": 10, "requests": 2, "cachedTokens": 0}

@@ -367,7 +367,16 @@ class _Answering(BaseHTTPRequestHandler):
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _send(self, choice: dict[str, Any]) -> None:
-        chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+        usage = {"prompt_tokens": 4000, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 3900}}
+        counted = {"usage": usage} if choice["finish_reason"] else {}
+        chunk = {
+            "id": "c1",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+            **counted,
+        }
         self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
 
     def log_message(self, *_: Any) -> None:

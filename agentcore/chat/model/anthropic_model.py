@@ -1,11 +1,22 @@
 """Models of Anthropic."""
 
 from anthropic import AsyncAnthropic
-from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
 from pydantic_ai.providers.anthropic import AnthropicProvider
 
 from agentcore.chat.model.providers import ANTHROPIC
 from agentcore.chat.settings import ModelChoice
+
+_CACHED = AnthropicModelSettings(
+    # marks on blocks, which servers that speak this protocol take or ignore; the top-level key is Anthropic's own
+    anthropic_cache_tool_definitions=True,
+    anthropic_cache_instructions=True,
+    anthropic_cache_messages=True,
+)
+"""What is kept for five minutes: tools, what lasts of the instructions, the conversation so far.
+
+Source: https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching.
+"""
 
 
 def make(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
@@ -16,4 +27,5 @@ def make(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
         max_retries=choice.max_retries,
         timeout=choice.timeout_s,
     )
-    return AnthropicModel(choice.model, provider=AnthropicProvider(anthropic_client=client)), client
+    provider = AnthropicProvider(anthropic_client=client)
+    return AnthropicModel(choice.model, provider=provider, settings=_CACHED), client

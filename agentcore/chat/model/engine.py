@@ -1,7 +1,6 @@
 """One request to a model: what it is sent, its answer as it comes, and how it fails."""
 
 import asyncio
-import dataclasses
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Protocol
@@ -9,8 +8,8 @@ from typing import Any, Protocol
 import structlog
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
+    InstructionPart,
     ModelMessage,
-    ModelRequest,
     ModelResponse,
     PartDeltaEvent,
     PartStartEvent,
@@ -22,6 +21,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
+from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import tell_failure
 from agentcore.chat.model.providers import PROVIDERS
@@ -61,7 +61,7 @@ class Engine:
         choice: ModelChoice,
         messages: Sequence[ModelMessage],
         tools: Sequence[OfferedTool],
-        instructions: str | None,
+        instructions: Instructions,
         *,
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
@@ -72,14 +72,16 @@ class Engine:
             BrokenAnswerError: The provider refused, failed, or broke off.
         """
         dialect = choice.dialect
-        parameters = ModelRequestParameters(function_tools=[_definition(tool, dialect) for tool in tools])
+        parameters = ModelRequestParameters(
+            function_tools=[_definition(tool, dialect) for tool in tools],
+            instruction_parts=_parts_of(instructions, marks_cache=PROVIDERS[choice.provider].marks_cache),
+        )
         stream = None
         has_begun = False
         text, thought = TextPieces(), TextPieces()
         try:
-            sent = _with_instructions(messages, instructions)
             async with model_request_stream(
-                await self._model(choice), sent, model_request_parameters=parameters, instrument=False
+                await self._model(choice), list(messages), model_request_parameters=parameters, instrument=False
             ) as stream:
                 async for event in stream:
                     if piece := _text_of(event):
@@ -121,12 +123,14 @@ def _definition(tool: OfferedTool, dialect: Dialect) -> ToolDefinition:
     return ToolDefinition(name=tool.name, parameters_json_schema=schema, description=tool.description, strict=is_strict)
 
 
-def _with_instructions(messages: Sequence[ModelMessage], instructions: str | None) -> list[ModelMessage]:
-    """The conversation with the instructions on its last request, where the adapters look for them."""
-    sent = list(messages)
-    if instructions is not None and isinstance(sent[-1], ModelRequest):
-        sent[-1] = dataclasses.replace(sent[-1], instructions=instructions)
-    return sent
+def _parts_of(instructions: Instructions, *, marks_cache: bool) -> list[InstructionPart]:
+    """The instructions in as many parts as serve: templates of some local models take one system message alone."""
+    lasting, passing = instructions
+    if marks_cache:
+        parts = [InstructionPart(lasting), InstructionPart(passing, dynamic=True)]
+    else:
+        parts = [InstructionPart("\n\n".join(text for text in instructions if text))]
+    return [part for part in parts if part.content]
 
 
 def _text_of(event: Any) -> str:

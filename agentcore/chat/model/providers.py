@@ -27,6 +27,7 @@ class Provider:
         marks_failures: Whether a failed result has a mark in its protocol; else its words alone say so.
         dialect: What it takes of the schema of a tool, at its own address.
         strict_dialect: The same where it holds the model to the schema; None: it does not.
+        marks_cache: Whether it is told how far it shall keep a request; others find equal beginnings by themselves.
         adapter: The module with its `make(choice)`. Its library takes a second to import, and is imported at first use.
     """
 
@@ -43,6 +44,7 @@ class Provider:
     marks_failures: bool
     dialect: Dialect
     strict_dialect: Dialect | None
+    marks_cache: bool
     adapter: str
 
     def is_in(self, environ: Mapping[str, str]) -> bool:
@@ -76,6 +78,7 @@ OPENAI = Provider(
     marks_failures=False,
     dialect=DIALECTS["openai"],
     strict_dialect=DIALECTS["openai_strict"],
+    marks_cache=False,
     adapter="agentcore.chat.model.openai_model",
 )
 """Source: https://platform.openai.com/docs/api-reference/models/list."""
@@ -94,6 +97,7 @@ ANTHROPIC = Provider(
     marks_failures=True,
     dialect=DIALECTS["anthropic"],
     strict_dialect=None,
+    marks_cache=True,
     adapter="agentcore.chat.model.anthropic_model",
 )
 """Source: https://docs.anthropic.com/en/api/models-list."""

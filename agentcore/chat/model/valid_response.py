@@ -25,8 +25,11 @@ def valid_response(response: ModelResponse) -> ModelResponse:
 
     The adapters build it of whatever the provider sent, without a look at its types.
     """
+    said = response.usage
     usage = RequestUsage(
-        input_tokens=_count(response.usage.input_tokens), output_tokens=_count(response.usage.output_tokens)
+        input_tokens=_count(said.input_tokens),
+        output_tokens=_count(said.output_tokens),
+        cache_read_tokens=min(_count(said.cache_read_tokens), _count(said.input_tokens)),
     )
     parts = [part for part in response.parts if _is_readable(part)]
     valid = _valid(dataclasses.replace(response, parts=parts, usage=RequestUsage()))

@@ -7,6 +7,7 @@ from agentcore.chat.session.live import LiveSession, Sink
 from agentcore.chat.texts import Locale, text
 from agentcore.errors import ToolError
 from agentcore.host.events import EventBus
+from agentcore.store.chat import UsedTokens
 
 
 class Stream:
@@ -33,7 +34,7 @@ class Stream:
     ) -> None:
         self._events, self._session_id, self._thread = events, session_id, thread
         self.locale, self.live, self.sink = locale, live, sink
-        self.usage = {"input_tokens": 0, "output_tokens": 0, "requests": 0}
+        self.usage = UsedTokens()
 
     def content(self, piece: str) -> None:
         """A piece of text."""
@@ -84,7 +85,7 @@ class Stream:
 
     def finished(self, waiting: list[str], *, is_of_turn: bool = True) -> None:
         """The last event: what was used, and which calls wait; of the turn, or of this client's request alone."""
-        payload = {"message": text(self.locale, "finished"), "usage": dict(self.usage), "waiting": waiting}
+        payload = {"message": text(self.locale, "finished"), "usage": self.usage._asdict(), "waiting": waiting}
         (self._tell if is_of_turn else self._answer)("session.finished", payload)
 
     def send(self, payload: Mapping[str, Any]) -> None:

@@ -87,6 +87,7 @@ class UsageView(View):
     input_tokens: int
     output_tokens: int
     requests: int
+    cached_tokens: Annotated[int, Field(description="Those of the input that the provider had kept.")]
 
 
 class SessionView(View):

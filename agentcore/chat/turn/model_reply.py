@@ -11,9 +11,11 @@ from agentcore.chat.model.prompted import Holder, parse_written
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
+from agentcore.chat.system import SystemPart
 from agentcore.chat.turn import history
-from agentcore.chat.turn.prompts import instructions
+from agentcore.chat.turn.prompts import instructions, system_message
 from agentcore.chat.wire import PageInfo
+from agentcore.store.chat import UsedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +24,13 @@ class Prompt:
 
     Args:
         choice: The model.
-        own: The agent's instructions.
+        system: What it is told of any conversation of the agent.
         tools: What it may call.
         page: The page that the person looks at.
     """
 
     choice: ModelChoice
-    own: str
+    system: Sequence[SystemPart]
     tools: Sequence[OfferedTool]
     page: PageInfo | None = None
 
@@ -44,6 +46,12 @@ class ModelReply:
 
     response: ModelResponse
     fault: str | None = None
+
+
+def used_tokens(response: ModelResponse) -> UsedTokens:
+    """What one answer took."""
+    usage = response.usage
+    return UsedTokens(usage.input_tokens, usage.output_tokens, 1, usage.cache_read_tokens)
 
 
 async def ask_model(
@@ -62,7 +70,7 @@ async def ask_model(
     """
     choice, locale = prompt.choice, stream.locale
     is_prompted = choice.tools == "prompted"
-    said = instructions(prompt.own, prompt.tools, prompt.page, locale, is_prompted=is_prompted)
+    parts = system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted)
     marks_failures = PROVIDERS[choice.provider].marks_failures
     sent = history.for_model(
         messages, locale, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures
@@ -74,7 +82,7 @@ async def ask_model(
         stream.content(holder.add(piece) if can_write else piece)
 
     offered = [] if is_prompted else prompt.tools
-    response = await engine.ask(choice, sent, offered, said, on_text=show, on_thinking=stream.thinking)
+    response = await engine.ask(choice, sent, offered, instructions(parts), on_text=show, on_thinking=stream.thinking)
     if not can_write:
         return ModelReply(response)
     written = parse_written(response.text or "")

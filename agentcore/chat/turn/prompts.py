@@ -1,10 +1,12 @@
-"""What the model is told before the conversation: instructions, tools, the page – each only if there is one."""
+"""What the model is told before the conversation: the parts of any, tools that it calls in writing, the page."""
 
 import json
 from collections.abc import Sequence
 
 from agentcore.chat.bounds import PAGE_BYTES
+from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale, text
 from agentcore.chat.turn.tool_output import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
@@ -16,24 +18,38 @@ _ACT = "page_action"
 _URL_CHARS, _TITLE_CHARS, _ID_CHARS, _DESC_CHARS = 4000, 1000, 200, 2000
 
 
-def instructions(
-    own: str, tools: Sequence[OfferedTool], page: PageInfo | None, locale: Locale, *, is_prompted: bool
-) -> str | None:
-    """The system prompt; None when there is nothing to say.
+def system_message(
+    system: Sequence[SystemPart],
+    tools: Sequence[OfferedTool],
+    page: PageInfo | None,
+    locale: Locale,
+    *,
+    is_prompted: bool,
+) -> list[SystemPart]:
+    """All parts of the system message, in the order in which they are told.
 
     Args:
-        own: The agent's instructions.
+        system: Those that are told of any conversation of the agent.
         tools: What the model may call.
         page: The page that the person looks at.
         locale: Language.
         is_prompted: Whether the model has to be told how to call tools.
     """
-    parts = [own.strip()]
+    lasting = [part for part in system if part.lasts]
+    passing = [part for part in system if not part.lasts]
     if is_prompted and tools:
-        parts.append(_tools(tools, locale))
+        lasting.append(SystemPart("tools", _tools(tools, locale)))
     if page is not None:
-        parts.append(_page(page, locale, can_ask=any(tool.name == _ASK_FOR_MORE for tool in tools)))
-    return "\n\n".join(part for part in parts if part) or None
+        shown = _page(page, locale, can_ask=any(tool.name == _ASK_FOR_MORE for tool in tools))
+        passing.append(SystemPart("page", shown, page_source(page, locale), lasts=False))
+    return [*lasting, *passing]
+
+
+def instructions(parts: Sequence[SystemPart]) -> Instructions:
+    """The parts that are told, as a provider takes them."""
+    told = [part for part in parts if part.is_told]
+    lasting, passing = ("\n\n".join(part.text for part in told if part.lasts is lasts) for lasts in (True, False))
+    return Instructions(lasting, passing)
 
 
 def _tools(tools: Sequence[OfferedTool], locale: Locale) -> str:

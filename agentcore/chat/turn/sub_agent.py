@@ -18,11 +18,12 @@ from agentcore.chat.session import transcript
 from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
+from agentcore.chat.system import SystemPlan
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.budget import Budget
 from agentcore.chat.turn.call_announcement import CallAnnouncement
-from agentcore.chat.turn.model_reply import Prompt, ask_model
+from agentcore.chat.turn.model_reply import Prompt, ask_model, used_tokens
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
@@ -41,6 +42,7 @@ class SubAgentTask:
         budget: What it may spend.
         agent: The session's agent, whose instructions and tools it has.
         choice: The model.
+        system: What it is told before the conversation.
     """
 
     prompt: str
@@ -48,6 +50,7 @@ class SubAgentTask:
     budget: Budget
     agent: AgentConfig
     choice: ModelChoice
+    system: SystemPlan
 
     def offers(self, tool: str) -> bool:
         """Whether it may have a tool."""
@@ -102,7 +105,8 @@ class SubAgent:
         for _ in range(task.budget.steps):
             toolbox = self._toolbox(task)
             self._offered = toolbox.offered()
-            prompt = Prompt(task.choice, task.agent.instructions, list(self._offered.values()))
+            system = task.system.parts(task.agent, [self._host.registry.records[name] for name in toolbox.modules])
+            prompt = Prompt(task.choice, system, list(self._offered.values()))
             answer = await ask_model(self._engine, prompt, self._messages, self._stream, can_repair=not has_repaired)
             await self._count(answer.response)
             if answer.fault is not None and not has_repaired:
@@ -213,8 +217,7 @@ class SubAgent:
         await self._host.store.chats.append(self._call.session_id, [kept])
 
     async def _count(self, response: ModelResponse) -> None:
-        used = response.usage
+        used = used_tokens(response)
         self._tokens += used.input_tokens + used.output_tokens
         self._live.agent_tokens += used.input_tokens + used.output_tokens
-        usage = (used.input_tokens, used.output_tokens, 1)
-        await self._host.store.chats.append(self._call.session_id, usage=usage)
+        await self._host.store.chats.append(self._call.session_id, usage=used)

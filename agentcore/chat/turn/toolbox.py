@@ -34,6 +34,11 @@ class Toolbox:
         self._hidden = [tool for tool in server if tool.name not in chosen]
         self._first = {name: tool for name, tool in self._all.items() if tool.kind == "client" or name in chosen}
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules of the server's tools that the model may have, in the order of these."""
+        return list(dict.fromkeys(tool.module for tool in self._all.values() if tool.kind == "server"))
+
     def offered(self) -> dict[str, OfferedTool]:
         """What the model is given now, by name."""
         if not self._hidden:

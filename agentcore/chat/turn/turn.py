@@ -14,16 +14,17 @@ from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
+from agentcore.chat.system import SystemPlan
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
-from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model
+from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model, used_tokens
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.turn.tool_output import error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.store.chat import ChatCallRow, ChatSessionRow, MessageKind, NewMessage
+from agentcore.store.chat import ChatCallRow, ChatSessionRow, MessageKind, NewMessage, UsedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class TurnPlan:
         session: The session as it is stored.
         agent: Whose instructions and tools.
         choice: The model.
+        system: What the model is told before the conversation.
         page: The page that the person looks at.
         client_tools: The tools that the client runs.
     """
@@ -41,6 +43,7 @@ class TurnPlan:
     session: ChatSessionRow
     agent: AgentConfig
     choice: ModelChoice
+    system: SystemPlan
     page: PageInfo | None
     client_tools: tuple[ClientTool, ...]
 
@@ -55,7 +58,7 @@ class Turn:
         self._offered: dict[str, OfferedTool] = {}
         self._messages: list[ModelMessage] = []
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
-        self._used = (0, 0, 0)
+        self._used = UsedTokens()
         self._found: list[str] | None = None
         self._client_arguments = ClientArguments()
         self._is_loaded = self._has_repaired = False
@@ -140,8 +143,10 @@ class Turn:
     async def _ask(self) -> ModelReply:
         """Have the model answer."""
         plan = self._plan
-        self._offered = self._toolbox().offered()
-        prompt = Prompt(plan.choice, plan.agent.instructions, list(self._offered.values()), plan.page)
+        toolbox = self._toolbox()
+        self._offered = toolbox.offered()
+        system = plan.system.parts(plan.agent, [self._host.registry.records[name] for name in toolbox.modules])
+        prompt = Prompt(plan.choice, system, list(self._offered.values()), plan.page)
         self._steps += 1
         try:
             answer = await ask_model(
@@ -240,12 +245,10 @@ class Turn:
             raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
 
     def _count(self, response: ModelResponse) -> None:
-        used, usage = self._stream.usage, response.usage
-        used["requests"] += 1
-        used["input_tokens"] += usage.input_tokens
-        used["output_tokens"] += usage.output_tokens
-        self._tokens += usage.input_tokens + usage.output_tokens
-        self._used = (self._used[0] + usage.input_tokens, self._used[1] + usage.output_tokens, self._used[2] + 1)
+        used = used_tokens(response)
+        self._stream.usage = self._stream.usage.plus(used)
+        self._used = self._used.plus(used)
+        self._tokens += used.input_tokens + used.output_tokens
 
     async def _load(self) -> None:
         live = self._stream.live
@@ -278,7 +281,7 @@ class Turn:
                 is_running=1,
                 **(values or {}),
             )
-            self._used = (0, 0, 0)
+            self._used = UsedTokens()
             if isinstance(messages[-1], ModelResponse):
                 live.clear()
         self._messages += messages

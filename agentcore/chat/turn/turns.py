@@ -12,6 +12,7 @@ from agentcore.chat.session.live import LiveSessions, Sink
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import notice
 from agentcore.chat.settings import ChatSettings
+from agentcore.chat.system import plan_system
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
@@ -181,6 +182,7 @@ class Turns:
             session,
             agent,
             settings.choose(session.model or None, agent),
+            await plan_system(self._host, session),
             PageInfo.model_validate_json(session.page) if session.page else None,
             tuple(ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")),
         )

@@ -70,6 +70,11 @@ class ChatClient:
         session: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id))
         return session
 
+    async def system(self, session_id: str) -> dict[str, Any]:
+        """What the model of a session is told before the conversation."""
+        told: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id, "system"))
+        return told
+
     async def change(self, session_id: str, values: Mapping[str, str]) -> dict[str, Any]:
         """Change `model`, `agentId` or `mode` of a session; gives the session as it is then."""
         session: dict[str, Any] = await asyncio.to_thread(self._server.patch, _path_of(session_id), values)

@@ -14,7 +14,7 @@ from agentcore.cli.conversation.prompt_line import PromptLine
 from agentcore.cli.conversation.session import ChatSession
 from agentcore.cli.conversation.view import TerminalView, print_result
 from agentcore.cli.terminal.exits import CliError
-from agentcore.cli.terminal.output import note, painted, print_table
+from agentcore.cli.terminal.output import note, painted, print_table, print_text
 from agentcore.cli.terminal.terminal import confirmed
 from agentcore.host.policy import is_looser
 
@@ -25,6 +25,7 @@ _HELP = """\
   /model [NAME]          list models, or change the model
   /agent [ID]            list agents, or change the agent
   /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
+  /system                show what the model is told before the conversation
   /tools [PATTERN]       list tools
   /tool NAME key=value   call a tool yourself, by the rules of `agentcore call`
   /result                show the whole of the last result
@@ -54,6 +55,7 @@ class Conversation:
             "model": self._model,
             "agent": self._agent,
             "mode": self._mode,
+            "system": self._system,
             "tools": self._list_tools,
             "tool": self._call_tool,
             "result": self._result,
@@ -147,6 +149,16 @@ class Conversation:
 
     def _describe(self) -> None:
         self._view.tell(self._session.describe())
+
+    async def _system(self, _: str) -> None:
+        told = await self._session.system()
+        for part in told["parts"]:
+            state = "" if part["isTold"] else ", left out"
+            click.echo(painted(f"{part['id']}: {part['chars']:,} characters{state}", "cyan", bold=True))
+            print_text(part["text"])
+        tools = told["tools"]
+        hidden = f", {tools['hidden']} more are found by searching" if tools["hidden"] else ""
+        self._view.tell(f"{tools['given']} definitions of tools, {tools['chars']:,} characters{hidden}")
 
     async def _list_tools(self, pattern: str) -> None:
         self._tools = await self._client.tools()

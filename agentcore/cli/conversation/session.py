@@ -96,6 +96,14 @@ class ChatSession:
         session_id = self._session["sessionId"]
         return await turn.run(session_id, lambda: self._client.send(session_id, text))
 
+    async def system(self) -> Mapping[str, Any]:
+        """What the model is told before the conversation.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return await self._client.system(self._session["sessionId"])
+
     async def call_tool(self, view: TerminalView, tool: str, arguments: Mapping[str, Any]) -> None:
         """Call a tool as the person's own call, and show how it ends.
 

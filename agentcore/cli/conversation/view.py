@@ -86,6 +86,7 @@ class TerminalView:
                 self._error(event["error"])
             case "session.finished":
                 self._end_line()
+                self._usage(event["usage"])
             case "approval.decided" if event["by"] != TERMINAL:  # who just typed the answer knows it
                 self.tell(f"  {'approved' if event['approved'] else 'rejected'} by {event['by']}")
 
@@ -140,6 +141,12 @@ class TerminalView:
         note(str(error["message"]), painted(f"{error['type']}:", "red", sys.stderr, bold=True))
         if advice := _ADVICE.get(str(error["type"])):
             note(f"  {advice}")
+
+    def _usage(self, used: Mapping[str, int]) -> None:
+        if used["input_tokens"] and sys.stderr.isatty():  # for whoever watches; a program reads it with --json
+            kept = f", {used['cached_tokens']:,} of them kept by the provider" if used["cached_tokens"] else ""
+            sent, came = f"{used['input_tokens']:,}", f"{used['output_tokens']:,}"
+            click.echo(painted(f"  {sent} tokens sent{kept}; {came} came back", "bright_black", sys.stderr), err=True)
 
     def _end_line(self) -> None:
         if self._styled is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.api import Module
-from agentcore.bounds import INIT_SECONDS_MAX
+from agentcore.bounds import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
 from agentcore.config.app_json import MODULE_NAME
 from agentcore.host.containment.reading import (
     WrongValueError,
@@ -32,6 +32,7 @@ class Manifest:
     Args:
         title: What people see, in the server's language.
         description: The first paragraph of its docstring, on one line.
+        instructions: What models are told about the use of its tools, in the server's language; empty: nothing.
         settings: The class of its settings; None: it declares none.
         hooks: Hook name to implementation.
         executes_async: Whether its `execute_tool_call` is a coroutine function.
@@ -45,6 +46,7 @@ class Manifest:
     claims: tuple[str, ...] = ()
     runs_scripts_in_page: bool = False
     init_timeout_s: float | None = None
+    instructions: str = ""
     settings: type[BaseModel] | None = None
     hooks: Mapping[str, Any] = field(default_factory=dict)
     executes_async: bool = True
@@ -80,6 +82,7 @@ def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
         init_timeout_s=None
         if limit_s is None
         else read_number(limit_s, attributes.where("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
+        instructions=_instructions(attributes, locale),
         settings=settings,
         hooks=hooks,
         executes_async=execute is not None and inspect.iscoroutinefunction(execute.function),
@@ -134,6 +137,15 @@ def _settings(value: Any, where: str) -> type[BaseModel] | None:
         raise WrongValueError(where, "a pydantic model, such as a subclass of Module.Settings", value)
     found: type[BaseModel] | None = value
     return found
+
+
+def _instructions(attributes: _Attributes, locale: str) -> str:
+    given, where = attributes.get("instructions"), attributes.where("instructions")
+    said = "" if given is None else title_in(read_title(given, where), locale).strip()
+    if len(said) > MODULE_INSTRUCTIONS_CHARS:
+        expected = f"at most {MODULE_INSTRUCTIONS_CHARS:,} characters: say when to use which tool, in short"
+        raise WrongValueError(where, expected, said)
+    return said
 
 
 def _summary(plugin: Any) -> str:

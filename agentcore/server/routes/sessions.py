@@ -10,9 +10,12 @@ from agentcore.chat import (
     ANSWER_CHARS,
     MESSAGE_CHARS,
     MESSAGES_LISTED,
+    OWN_INSTRUCTIONS_CHARS,
     SESSIONS_LISTED,
     TITLE_CHARS,
     Conversations,
+    SystemMessages,
+    SystemView,
     clean_title,
 )
 from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
@@ -65,6 +68,23 @@ class SessionChange(StrictWireModel):
     agent_id: AgentId | None = None
     model: ModelName | None = None
     mode: ApprovalMode | None = None
+
+
+class SystemChange(StrictWireModel):
+    """What to change of what a session's model is told before the conversation; what is left out stays."""
+
+    told: Annotated[
+        dict[Annotated[str, Field(max_length=128)], bool | None],
+        Field(
+            default_factory=dict,
+            max_length=100,
+            description="Whether parts are told, by their ids; null: as the agent says.",
+        ),
+    ]
+    instructions: Annotated[
+        str | None,
+        Field(max_length=OWN_INSTRUCTIONS_CHARS, description="In place of the agent's; null: the agent's."),
+    ] = None
 
 
 class Said(StrictWireModel):
@@ -207,6 +227,18 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
     return await conversations.show(session.session_id)
 
 
+async def show_system(exchange: Exchange) -> Answer:
+    """Send what a session's model is told before the conversation."""
+    return _answer((await _system(exchange).show(_session_id(exchange))).to_json())
+
+
+async def change_system(exchange: Exchange) -> Answer:
+    """Change that, and send it as it is then."""
+    body: SystemChange = exchange.body
+    own = {"instructions": body.instructions} if "instructions" in body.model_fields_set else {}
+    return _answer((await _system(exchange).change(_session_id(exchange), told=body.told, **own)).to_json())
+
+
 async def delete_session(exchange: Exchange) -> Answer:
     """End what goes on in a session, and forget it."""
     await _conversations(exchange).delete(_session_id(exchange))
@@ -272,6 +304,10 @@ def _conversations(exchange: Exchange) -> Conversations:
     return exchange.parts.chat.conversations
 
 
+def _system(exchange: Exchange) -> SystemMessages:
+    return exchange.parts.chat.system_messages
+
+
 def _session_id(exchange: Exchange) -> str:
     return exchange.path_values["session_id"]
 
@@ -312,6 +348,23 @@ ROUTES = (
         action="call",
         body=SessionChange,
         answer=SessionDetail,
+    ),
+    ServerRoute(
+        "GET",
+        f"{_ONE}/system",
+        show_system,
+        "What the model of a session is told before the conversation, part by part.",
+        action="follow",
+        answer=SystemView,
+    ),
+    ServerRoute(
+        "PATCH",
+        f"{_ONE}/system",
+        change_system,
+        "Leave parts of that out, or write other instructions for this session; counts from the next message on.",
+        action="call",
+        body=SystemChange,
+        answer=SystemView,
     ),
     ServerRoute("DELETE", _ONE, delete_session, "Forget a session.", action="call", answer=Done),
     ServerRoute(

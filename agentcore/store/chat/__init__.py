@@ -8,5 +8,6 @@ from agentcore.store.chat.rows import (
     ChatSessionRow,
     MessageKind,
     NewMessage,
+    UsedTokens,
 )
 from agentcore.store.chat.store import ChatStore

@@ -42,6 +42,8 @@ class ChatSessionRow(NamedTuple):
         requests: Requests to models.
         summary: What the model is told in place of its oldest messages, as a stored message; None: it has them all.
         summarised_before: The first message that the model is still told.
+        system: What the person chose for what the model is told before the conversation, as JSON text.
+        cached_tokens: Those of the tokens that were sent which the provider had kept.
     """
 
     session_id: str
@@ -65,6 +67,28 @@ class ChatSessionRow(NamedTuple):
     requests: int = 0
     summary: str | None = None
     summarised_before: int = 0
+    system: str | None = None
+    cached_tokens: int = 0
+
+
+class UsedTokens(NamedTuple):
+    """What one or more answers of models took, to add to a session's.
+
+    Args:
+        input_tokens: That were sent.
+        output_tokens: That came back.
+        requests: How many requests.
+        cached_tokens: Those of the tokens that were sent which the provider had kept.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+    cached_tokens: int = 0
+
+    def plus(self, other: "UsedTokens") -> "UsedTokens":
+        """Both together."""
+        return UsedTokens(*map(sum, zip(self, other, strict=True)))
 
 
 class ChatCallRow(NamedTuple):

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from agentcore.store.chat.rows import ChatCallRow, ChatCallState, ChatMessageRow, ChatSessionRow, NewMessage
+from agentcore.store.chat.rows import ChatCallRow, ChatCallState, ChatMessageRow, ChatSessionRow, NewMessage, UsedTokens
 from agentcore.store.chat.search import matching_sessions
 from agentcore.store.database.database import Database
 
@@ -15,7 +15,6 @@ _CHANGEABLE = frozenset(ChatSessionRow._fields) - {"session_id", "owner", "user_
 _CALL_CHANGEABLE = frozenset(
     ("state", "arguments", "call_id", "definition_digest", "answered_by", "result", "expires_at_ms", "envelope")
 )
-_COUNTED = ("input_tokens", "output_tokens", "requests")
 
 
 class ChatStore:
@@ -95,14 +94,14 @@ class ChatStore:
         *,
         calls: Sequence[ChatCallRow] = (),
         settles: Iterable[str] = (),
-        usage: Sequence[int] = (0, 0, 0),
+        usage: UsedTokens | None = None,
         **values: str | int | None,
     ) -> list[int]:
         """Add messages, the calls that the last of them wants, and say which calls the model is told of by them.
 
         Args:
             settles: Ids of calls whose results stand in the messages.
-            usage: Tokens sent, tokens that came back, and requests, to add to the session's.
+            usage: To add to the session's.
         Returns:
             The numbers of the messages.
         """
@@ -261,7 +260,7 @@ def _append(
     messages: Sequence[NewMessage],
     calls: Sequence[ChatCallRow],
     settles: Sequence[str],
-    usage: Sequence[int],
+    usage: UsedTokens | None,
     values: dict[str, str | int | None],
     now_ms: int,
 ) -> list[int]:
@@ -273,8 +272,8 @@ def _append(
     statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
     connection.executemany(statement, settled)
     _change(session_id, values, connection)
-    if any(usage):
-        sets = ", ".join(f"{name} = {name} + ?" for name in _COUNTED)
+    if usage is not None and any(usage):
+        sets = ", ".join(f"{name} = {name} + ?" for name in UsedTokens._fields)
         statement = f"UPDATE chat_sessions SET {sets} WHERE session_id = ?"  # noqa: S608 - names of columns
         connection.execute(statement, (*usage, session_id))
     return numbers

@@ -267,6 +267,12 @@ _CLOSED_TABS = (
     "CREATE TABLE tab_icons (icon_id TEXT PRIMARY KEY, mime TEXT NOT NULL, data BLOB NOT NULL) STRICT, WITHOUT ROWID",
 )
 
+_SYSTEM_MESSAGE = (
+    # JSON: what a person chose for what the model is told before the conversation
+    "ALTER TABLE chat_sessions ADD COLUMN system TEXT",
+    "ALTER TABLE chat_sessions ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -277,5 +283,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MODULE_SOURCES,
     _KEY_SCOPES,
     _CLOSED_TABS,
+    _SYSTEM_MESSAGE,
 )
 """The statements of each step, in order."""

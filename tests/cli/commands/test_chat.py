@@ -40,7 +40,7 @@ def test_session_goes_on_by_its_id_and_as_the_last_one(place, model):
     session_id = lines_of(place.run("chat", "--json", "first"))[0]["sessionId"]
     place.run("chat", "--session", session_id, "second")
     place.run("chat", "--continue", "third")
-    assert [each["content"] for each in model.asked[2]["messages"]] == ["first", "one", "second", "two", "third"]
+    assert [each["content"] for each in model.asked[2]["messages"][1:]] == ["first", "one", "second", "two", "third"]
 
 
 def test_continue_without_a_session_says_so(place, model):
@@ -141,6 +141,12 @@ def test_conversation_keeps_its_session_and_takes_commands(place, model, on_term
     terminal.expect(READY)
     terminal.type("one\r")
     terminal.expect("first answer")
+    terminal.expect("4,000 tokens sent, 3,900 of them kept by the provider; 5 came back")
+    terminal.expect(READY)
+    terminal.type("/system\r")
+    terminal.expect("environment: ")
+    terminal.expect("Working folder: ")
+    terminal.expect("definitions of tools")
     terminal.expect(READY)
     terminal.type("two \\\rlines\r")
     terminal.expect("second answer")
@@ -156,7 +162,7 @@ def test_conversation_keeps_its_session_and_takes_commands(place, model, on_term
     terminal.expect(READY)
     terminal.type("\x04")
     assert terminal.end()[0] == 0
-    assert [each["content"] for each in model.asked[1]["messages"]] == ["one", "first answer", "two \nlines"]
+    assert [each["content"] for each in model.asked[1]["messages"][1:]] == ["one", "first answer", "two \nlines"]
     assert (place.state / "chat_history").stat().st_mode & 0o777 == 0o600
 
 

@@ -1,7 +1,7 @@
 """`AgentTools`: the five tools, their arguments and what they say about themselves."""
 
 from collections import Counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
 from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
@@ -37,6 +37,20 @@ class AgentTools(Module[AgentSettings]):
     """For agents at work: things to do, a memory, questions to the person, sub-agents, shorter histories."""
 
     title = "Agent"
+    instructions: ClassVar = {
+        "en": (
+            "Keep a list with `todo_write` when the work has three steps or more. Ask with `ask_user` what you "
+            "cannot find out and what changes the work, not for leave to go on. Give reading that fills your "
+            "context to `task`, whose report is all that you get. `memory` lasts beyond this conversation: search"
+            " it when the person speaks of earlier things, and save only what will still hold."
+        ),
+        "zh": (
+            "工作有三个以上步骤时，用 `todo_write` 维护清单。"
+            "用 `ask_user` 询问无法查到且影响工作的事情，而不是征求继续的许可。"
+            "需要大量阅读的工作交给 `task`，你只会得到它的报告。"
+            "`memory` 在对话之后仍然保留：用户提到以前的事情时搜索它，只保存以后仍然有效的内容。"
+        ),
+    }
 
     def __init__(self) -> None:
         super().__init__()

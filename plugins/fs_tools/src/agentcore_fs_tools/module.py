@@ -1,6 +1,6 @@
 """`FsTools`: the ten tools, their arguments and what they say about themselves."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
@@ -41,6 +41,19 @@ class FsTools(Module[FsSettings]):
     """Files in the workspace: read, write, edit, find, search, move, copy and delete."""
 
     title = "Files"
+    instructions: ClassVar = {
+        "en": (
+            "Paths begin in the working folder. Find files with `glob` and text with `grep` rather than with "
+            "shell commands. Read a file before you change it; change it with `edit` (exact old text, several "
+            "places in one call), and use `write_file` for new files or when nearly all of it changes. Read what "
+            "you need of a long file with `offset` and `limit`."
+        ),
+        "zh": (
+            "路径从工作目录开始。用 `glob` 查找文件，用 `grep` 查找文本，而不是用命令行。修改文件之前先读取；"
+            "修改时用 `edit`（准确的原文，一次可改多处），新建文件或几乎全部重写时才用 `write_file`。"
+            "长文件用 `offset` 和 `limit` 只读取需要的部分。"
+        ),
+    }
 
     _ripgrep: str | None = None
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
     CallPreview,
@@ -46,6 +46,20 @@ class ShellTools(Module[ShellSettings]):
     """A shell: commands in the foreground and in the background, supervised, and confined where that is set."""
 
     title = "Shell"
+    instructions: ClassVar = {
+        "en": (
+            "`bash` runs a command in a new shell in the working folder: directories and variables of one call "
+            "are gone in the next. Start what goes on – servers, watchers, long builds – with `background: true`;"
+            " look at it with `bash_output` (`block` with `filter` waits for a line), and end it with "
+            "`bash_kill`. Commands that ask questions need their answers as arguments or from a file."
+        ),
+        "zh": (
+            "`bash` 每次在工作目录的新 shell 中执行命令：目录和变量不会保留到下一次调用。"
+            "持续运行的程序（服务器、监视、长时间构建）用 `background: true` 启动；"
+            "用 `bash_output` 查看（`block` 加 `filter` 会等到出现某一行），用 `bash_kill` 结束。"
+            "会提问的命令需要通过参数或文件给出回答。"
+        ),
+    }
 
     def __init__(self) -> None:
         self._shell: Shell | None = None

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from agentcore.api import CallPreview, Field, Image, Module, Text, ToolContext, ToolResult, Workspace, tool
 from agentcore_system_tools.file_manager import show
@@ -17,6 +17,16 @@ class SystemTools(Module):
     """The desktop: pictures of the screen, and files shown in their folder."""
 
     title = "Desktop"
+    instructions: ClassVar = {
+        "en": (
+            "`screenshot` shows the person's own screen: take it when they speak of what they see there. "
+            "`open_in_folder` shows them a file in their file manager, for instance one that you made."
+        ),
+        "zh": (
+            "`screenshot` 显示用户自己的屏幕：只在用户谈到屏幕内容时使用。"
+            "`open_in_folder` 在文件管理器中向用户显示文件，例如你生成的文件。"
+        ),
+    }
 
     def _preview_screenshot(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         way()  # nobody is asked about a picture that cannot be taken

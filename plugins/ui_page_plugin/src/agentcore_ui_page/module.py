@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, WebComponent, tool
 from agentcore_ui_page.broker import Answer, Broker, CommandType
@@ -25,6 +25,18 @@ class UiPage(Module):
     """agentcore's own page: read it, run scripts in it, patch it until the next reload."""
 
     title = "This page"
+    instructions: ClassVar = {
+        "en": (
+            "These tools act on agentcore's own page, in which the person reads this conversation, and on no "
+            "other. Look with `ui_page_get_content`, change with `ui_page_dom_patch`, and run a script only where"
+            " a patch does not do. What they change is gone after a reload."
+        ),
+        "zh": (
+            "这些工具只作用于 agentcore 自己的页面，也就是用户阅读此对话的页面。"
+            "用 `ui_page_get_content` 查看，用 `ui_page_dom_patch` 修改，补丁做不到时才执行脚本。"
+            "重新加载后修改会消失。"
+        ),
+    }
     claims = (PREFIX,)
     runs_scripts_in_page = True
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
     CallPreview,
@@ -55,6 +55,16 @@ class WebTools(Module[WebSettings]):
     """The web: read pages and search."""
 
     title = "Web"
+    instructions: ClassVar = {
+        "en": (
+            "`web_search` finds pages, `web_fetch` reads one as text with its links; read the sources that you "
+            "rely on, and name them. Pages that need a log-in, clicks or scripts need a browser."
+        ),
+        "zh": (
+            "`web_search` 查找网页，`web_fetch` 读取网页的文本和链接；请阅读所依据的来源并注明。"
+            "需要登录、点击或脚本的网页请使用浏览器。"
+        ),
+    }
 
     _policy: UrlPolicy
     _client: WebClient

@@ -4,7 +4,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from agentcore.api import Field, Image, ToolContext, ToolDefinition, ToolError, ToolResult, tool
 from agentcore_chrome.settings import Viewport
@@ -81,6 +81,22 @@ class Browser(PageTools, FormTools, InspectionTools):
     """The browser page of a chat session: go somewhere, read, click, type, look."""
 
     title = "Browser"
+    instructions: ClassVar = {
+        "en": (
+            "`browser_navigate` first, then `browser_snapshot`: it names what can be acted on by references such "
+            "as `e12`, which the other tools take as `selector`. An action's result says what it changed; look "
+            "again only when you need more. Fill several fields at once with `browser_fill_form`. A snapshot "
+            "tells more for less than a picture: take `browser_screenshot` to judge how something looks. Enter "
+            "passwords and personal data only where the person told you to."
+        ),
+        "zh": (
+            "先用 `browser_navigate`，再用 `browser_snapshot`："
+            "它用 `e12` 这样的引用标明可以操作的元素，其他工具把它作为 `selector`。"
+            "操作的结果会说明变化；需要更多信息时再查看。用 `browser_fill_form` 一次填写多个字段。"
+            "快照比图片更省、信息更多：要判断外观时才用 `browser_screenshot`。"
+            "只在用户要求的地方输入密码和个人数据。"
+        ),
+    }
     stands_in_for = ("chrome",)
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:

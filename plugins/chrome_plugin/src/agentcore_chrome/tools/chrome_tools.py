@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from agentcore.api import (
     CallPreview,
@@ -53,6 +53,16 @@ class Chrome(EngineModule):
     """Browsers and their tabs by id: launch, open, read, click, fill, evaluate, close."""
 
     title = "Chrome"
+    instructions: ClassVar = {
+        "en": (
+            "`chrome_launch` gives a `browserId`, `chrome_new_tab` in it a `tabId`, and the other tools take "
+            "that. Read with `chrome_get_text`, act with CSS selectors, and close what you opened."
+        ),
+        "zh": (
+            "`chrome_launch` 返回 `browserId`，`chrome_new_tab` 在其中返回 `tabId`，其他工具使用这个 id。"
+            "用 `chrome_get_text` 读取，用 CSS 选择器操作，并关闭你打开的浏览器。"
+        ),
+    }
     resource_type = "chrome_tab"
 
     async def init(self, runtime: Runtime) -> None:

@@ -1,0 +1,51 @@
+"""The instructions that lie in the working folder for whatever agent works there."""
+
+from typing import NamedTuple
+
+from agentcore.api import Workspace
+from agentcore.chat.bounds import FOLDER_INSTRUCTIONS_CHARS
+from agentcore.errors import ToolError
+
+FILES = ("AGENTS.md", "CLAUDE.md")
+"""What agents of several makers look for; of two with the same text, the first counts."""
+
+_BYTES_OF_A_CHAR = 4
+
+
+class FolderText(NamedTuple):
+    """The text of one file.
+
+    Args:
+        name: The file's name in the first root.
+        text: What it says, as far as it goes.
+        missing_bytes: How much of it was left out.
+    """
+
+    name: str
+    text: str
+    missing_bytes: int = 0
+
+
+def read_folder_texts(workspace: Workspace) -> tuple[FolderText, ...]:
+    """What the files in the first root say. Waits for the disk.
+
+    A link that leaves the root, a FIFO, a device, a folder, a file that is no text: as if there was none.
+    """
+    found: list[FolderText] = []
+    for name in FILES:
+        read = _read(workspace, name)
+        if read is not None and read.text not in {other.text for other in found}:
+            found.append(read)
+    return tuple(found)
+
+
+def _read(workspace: Workspace, name: str) -> FolderText | None:
+    try:
+        with workspace.open_file(workspace.locate(name)) as file:
+            size, data = file.size_bytes, file.read(FOLDER_INSTRUCTIONS_CHARS * _BYTES_OF_A_CHAR)
+    except (ToolError, OSError):  # what cannot be read is none, whatever the reason: tools for files say which
+        return None
+    text = data.decode("utf-8", "replace")[:FOLDER_INSTRUCTIONS_CHARS]
+    if b"\0" in data or not text.strip():
+        return None
+    return FolderText(name, text.strip(), max(size - len(text.encode()), 0))

@@ -1,0 +1,103 @@
+"""The parts of a system message: where each comes from, whether the model is told it, and in which order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from agentcore.chat.settings import AgentConfig
+from agentcore.chat.system.folder import FolderText
+from agentcore.chat.system.sources import SystemSources
+from agentcore.chat.texts import Locale, text
+from agentcore.host.modules import ModuleRecord
+
+
+class SystemPart(NamedTuple):
+    """One part.
+
+    Args:
+        part_id: `environment`, `module:NAME`, `folder:FILE`, `agent`, `date`; beyond a person's choice `tools`, `page`.
+        text: What it says; empty: nothing.
+        source: What a person knows its source by: a module's title, a file's name.
+        is_told: Whether the model is told it.
+        lasts: Whether it stays from turn to turn; what does not comes last, so that providers can keep the rest.
+        missing_bytes: How much of its source was left out.
+    """
+
+    part_id: str
+    text: str
+    source: str = ""
+    is_told: bool = True
+    lasts: bool = True
+    missing_bytes: int = 0
+
+
+class SystemChoice(BaseModel, defer_build=True):
+    """What a person chose for one session.
+
+    Attributes:
+        told: Whether a part is told, by its id; of the others the agent's patterns say it.
+        instructions: What stands in place of the agent's own; None: the agent's own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    told: Mapping[str, bool] = {}
+    instructions: str | None = None
+
+    @classmethod
+    def read(cls, stored: str | None) -> Self:
+        """As it was stored with the session."""
+        return cls() if stored is None else cls.model_validate_json(stored)
+
+
+class SystemPlan(NamedTuple):
+    """What the system message of a turn is made of.
+
+    Args:
+        sources: As they were when the turn began.
+        choice: What the person chose for the session.
+        locale: Language.
+    """
+
+    sources: SystemSources
+    choice: SystemChoice
+    locale: Locale
+
+    def parts(self, agent: AgentConfig, modules: Sequence[ModuleRecord]) -> list[SystemPart]:
+        """All parts that have something to say, those included that the model is not told.
+
+        Args:
+            agent: Whose instructions, and which parts it wants.
+            modules: Those whose tools the agent may have, in the order of the tools.
+        """
+        own, choice = self.choice.instructions, self.choice
+        parts = [
+            SystemPart("environment", _environment(self.sources, self.locale)),
+            *_modules(modules, self.locale),
+            *(_folder(file, self.locale) for file in self.sources.folder),
+            SystemPart("agent", (agent.instructions if own is None else own).strip()),
+            SystemPart("date", text(self.locale, "today", today=self.sources.today), lasts=False),
+        ]
+        said = [part for part in parts if part.text]
+        return [part._replace(is_told=choice.told.get(part.part_id, agent.tells(part.part_id))) for part in said]
+
+
+def _environment(sources: SystemSources, locale: Locale) -> str:
+    first, *others = sources.roots
+    further = text(locale, "further_folders", folders=", ".join(others)) if others else ""
+    return text(locale, "environment", folder=first, further=further, system=sources.system)
+
+
+def _modules(modules: Sequence[ModuleRecord], locale: Locale) -> Iterator[SystemPart]:
+    for module in modules:
+        said = module.manifest.instructions
+        if said:
+            told = text(locale, "of_module", title=module.manifest.title, text=said)
+            yield SystemPart(f"module:{module.name}", told, module.manifest.title)
+
+
+def _folder(file: FolderText, locale: Locale) -> SystemPart:
+    cut = text(locale, "cut_file", count=f"{file.missing_bytes:,}", name=file.name) if file.missing_bytes else ""
+    told = text(locale, "of_folder", name=file.name, text=file.text + cut)
+    return SystemPart(f"folder:{file.name}", told, file.name, missing_bytes=file.missing_bytes)

@@ -1,0 +1,49 @@
+"""What the parts of a system message are made of, as it is when a turn begins."""
+
+import asyncio
+import platform
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from typing import NamedTuple
+
+from agentcore.chat.system.folder import FolderText, read_folder_texts
+from agentcore.host import Host
+
+
+class SystemSources(NamedTuple):
+    """What does not change while a turn goes on.
+
+    Args:
+        roots: The workspace roots; relative paths begin in the first.
+        system: The machine's system.
+        folder: Instructions that lie in the first root.
+        today: The day, and the machine's time zone.
+    """
+
+    roots: Sequence[str]
+    system: str
+    folder: Sequence[FolderText]
+    today: str
+
+
+async def read_sources(host: Host) -> SystemSources:
+    """Read what there is now: once for a turn, so that all its requests begin with the same bytes."""
+    return await asyncio.to_thread(_read, host)
+
+
+def _read(host: Host) -> SystemSources:
+    roots = [str(root) for root in host.workspace.roots]
+    today = f"{datetime.now().astimezone():%A, %Y-%m-%d (%Z)}"
+    return SystemSources(roots, _system(), read_folder_texts(host.workspace), today)
+
+
+@cache
+def _system() -> str:
+    """What the machine runs, such as `Linux 6.1.0 (Debian GNU/Linux 12), x86_64`."""
+    try:
+        name = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        name = ""
+    said = f"{platform.system()} {platform.release()}" + (f" ({name})" if name else "")
+    return f"{said}, {platform.machine()}"

@@ -1,0 +1,149 @@
+"""What a session's model is told before the conversation, as a person sees and changes it."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from agentcore.chat.model.offered_tools import OfferedTool, offer
+from agentcore.chat.session.view import View
+from agentcore.chat.settings import ChatSettings, ModelChoice
+from agentcore.chat.system import SystemChoice, SystemPart, plan_system
+from agentcore.chat.turn.prompts import system_message
+from agentcore.chat.turn.toolbox import Toolbox
+from agentcore.chat.wire import ClientTool, PageInfo
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.store.chat import ChatSessionRow
+
+_FIXED = frozenset(("tools", "page"))
+"""Parts that come with the model and the client: nobody can leave them out."""
+
+
+class SystemPartView(View):
+    """One part of what the model is told."""
+
+    id: Annotated[
+        str, Field(description="`environment`, `module:NAME`, `folder:FILE`, `agent`, `date`, `tools`, `page`.")
+    ]
+    source: Annotated[str, Field(description="The title of the module, the name of the file; else empty.")]
+    text: str
+    chars: int
+    is_told: bool
+    is_own_choice: Annotated[bool, Field(description="Whether that was chosen for this session.")]
+    can_leave_out: bool
+    lasts: Annotated[bool, Field(description="Whether it stays from turn to turn, so that providers can keep it.")]
+    missing_bytes: Annotated[int, Field(description="How much of the file was left out.")] = 0
+
+
+class OfferedView(View):
+    """The definitions of tools that go along."""
+
+    given: int
+    hidden: Annotated[int, Field(description="Further tools that the model has to search for.")]
+    chars: Annotated[int, Field(description="Of their names, descriptions and schemas, as the model gets them.")]
+
+
+class SystemView(View):
+    """What the model is told before the conversation, in this order."""
+
+    parts: list[SystemPartView]
+    chars: Annotated[int, Field(description="Of all parts that are told.")]
+    tools: OfferedView
+    agent_id: str
+    agent_instructions: str
+    instructions: Annotated[str | None, Field(description="What stands in their place for this session.")] = None
+
+
+class SystemMessages:
+    """The system messages of a host's sessions.
+
+    Args:
+        host: Has the sessions and the tools.
+        settings: Reads models and agents as they are now.
+    """
+
+    def __init__(self, host: Host, settings: Callable[[], ChatSettings]) -> None:
+        self._host, self._settings = host, settings
+
+    async def show(self, session_id: str) -> SystemView:
+        """What the model would be told with the next message.
+
+        Raises:
+            ToolError: `session_not_found`, `agent_not_found`.
+        """
+        session = await self._find(session_id)
+        settings, locale = self._settings(), self._host.config.locale
+        agent = settings.agent(session.agent_id)
+        model = settings.find(session.model or None, agent)
+        plan = await plan_system(self._host, session)
+        client_tools = [ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")]
+        all_tools = offer(self._host.registry, client_tools, agent)
+        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), locale)
+        given = list(toolbox.offered().values())
+        page = PageInfo.model_validate_json(session.page) if session.page else None
+        parts = system_message(
+            plan.parts(agent, [self._host.registry.records[name] for name in toolbox.modules]),
+            given,
+            page,
+            locale,
+            is_prompted=model is not None and model.tools == "prompted",
+        )
+        return SystemView(
+            parts=[_view(part, plan.choice) for part in parts],
+            chars=sum(len(part.text) for part in parts if part.is_told),
+            tools=OfferedView(
+                given=len(given),
+                hidden=len({tool.name for tool in all_tools} - {tool.name for tool in given}),
+                chars=sum(_definition_chars(tool, model) for tool in given),
+            ),
+            agent_id=session.agent_id,
+            agent_instructions=agent.instructions,
+            instructions=plan.choice.instructions,
+        )
+
+    async def change(
+        self, session_id: str, *, told: Mapping[str, bool | None], **instructions: str | None
+    ) -> SystemView:
+        """Change what is told in a session from its next message on.
+
+        Args:
+            session_id: The session.
+            told: Whether parts are told, by their ids; None: as the agent says.
+            **instructions: `instructions` stands in place of the agent's; None takes it away.
+        Raises:
+            ToolError: `session_not_found`, `invalid_arguments`.
+        """
+        choice = SystemChoice.read((await self._find(session_id)).system)
+        if fixed := _FIXED & set(told):
+            raise ToolError("invalid_arguments", f"{', '.join(sorted(fixed))} cannot be left out")
+        chosen = {part: is_told for part, is_told in ({**choice.told, **told}).items() if is_told is not None}
+        kept = choice.model_copy(update={"told": chosen, **instructions})
+        await self._host.store.chats.change(session_id, system=kept.model_dump_json())
+        return await self.show(session_id)
+
+    async def _find(self, session_id: str) -> ChatSessionRow:
+        row = await self._host.store.chats.find(session_id)
+        if row is None:
+            raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
+        return row
+
+
+def _definition_chars(tool: OfferedTool, model: ModelChoice | None) -> int:
+    schema = tool.schema.schema if model is None else tool.schema.to(model.dialect).schema
+    return len(tool.name) + len(tool.description) + len(json.dumps(schema, ensure_ascii=False))
+
+
+def _view(part: SystemPart, choice: SystemChoice) -> SystemPartView:
+    return SystemPartView(
+        id=part.part_id,
+        source=part.source,
+        text=part.text,
+        chars=len(part.text),
+        is_told=part.is_told,
+        is_own_choice=part.part_id in choice.told,
+        can_leave_out=part.part_id not in _FIXED,
+        lasts=part.lasts,
+        missing_bytes=part.missing_bytes,
+    )
