@@ -93,6 +93,39 @@ PAGES = {
         <div id=zone style="height:100px" ondragover="event.preventDefault()" ondrop="event.preventDefault();
             event.dataTransfer.files[0].text().then(text => { out.textContent = 'dropped ' + text; })">
         Files go here<input type=file hidden onchange="out.textContent = 'given ' + this.files[0].name"></div>""",
+    "/acted-on": """<title>Acted on</title><style>.pointer { cursor: pointer } [hidden] { display: none }</style>
+        <div id=editor contenteditable><p>Dear reader</p></div>
+        <div id=listened>Listened to</div> <div class=pointer onclick="done(this)">Pointed at</div>
+        <div id=dragged draggable=true>Dragged</div>
+        <ul id=todo><li>Milk<li>Bread</ul>
+        <div id=area style="height: 60px; overflow: auto"><p style="height: 500px">Inner text</p></div>
+        <div role=combobox tabindex=0 aria-expanded=true aria-label=Fruit>None</div>
+        <div role=listbox aria-label=Fruits><div role=option id=apple>Apple</div></div>
+        <div role=tree><div role=treeitem id=leaf>Leaf<div role=group>
+            <div role=treeitem>Inner leaf</div></div></div></div>
+        <div role=grid><div role=row><div role=gridcell id=cell>A1</div></div></div>
+        <label><input type=checkbox hidden id=box>Agree</label>
+        <div id=framework><span>Nothing</span><span>to do</span></div>
+        <div id=closer><p>Plain words</p><button id=plain>Plain</button></div><script>
+        const done = element => { document.title = element.textContent; };
+        for (const id of ['listened', 'apple', 'leaf', 'cell']) {
+            window[id].addEventListener('click', event => { event.stopPropagation(); done(window[id]); });
+        }
+        todo.addEventListener('click', event => done(event.target));
+        closer.addEventListener('click', () => {});
+        for (const type of `abort blur cancel change click close copy cut drag drop error focus input invalid keydown
+            keyup load mousedown mouseup paste play reset scroll submit wheel`.split(/\\s+/)) {
+            framework.addEventListener(type, () => {});
+        }</script>""",
+    "/long": "<title>Long</title>" + "".join(f"<p id=p{i}>Paragraph {i} {'x' * 40}</p>" for i in range(1000)),
+    "/sets-going": """<title>Sets going</title><p id=out>Before</p><ul id=list><li>One <button>Take</button></ul>
+        <button id=fetch onclick="fetch('/second').then(answer => answer.text()).then(text => {
+            out.textContent = text.length > 10 ? 'Answered' : 'Empty'; })">Ask</button>
+        <button id=fail onclick="console.error('went wrong'); undefinedName()">Fail</button>
+        <button id=idle>Idle</button>
+        <button id=again onclick="list.innerHTML = list.innerHTML">Again</button>
+        <button id=move onclick="history.pushState({}, '', '/sets-going?moved'); document.title = 'Moved'">Move</button>
+        <a id=away href=/second>Away</a> <a id=apart target=_blank rel=noopener href=/second>Apart</a>""",
     "/log": "<title>Log</title><script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>",
     "/with-icon": """<title>Icon</title><link rel="shortcut icon" href=/drawing.svg>""",
     "/inline-icon": """<title>Inline</title><link rel=icon

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from agentcore_chrome.call_limit import not_counted
-from agentcore_chrome.tab.tree_lines import is_other_page
+from agentcore_chrome.tab.changes import is_other_page
 
 Describe = Callable[[], Awaitable[str]]
 

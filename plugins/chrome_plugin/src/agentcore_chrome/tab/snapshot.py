@@ -1,37 +1,39 @@
-"""Snapshots: the accessibility tree of a page as short lines, with references that acting tools accept."""
+"""Snapshots: a page as short lines, with references that acting tools accept."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentcore.api import ToolError
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.page_tree import Line, PageTree, read_page, read_part
 from agentcore_chrome.tab.tab import Tab
-from agentcore_chrome.tab.tree_lines import compact, indent_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 SNAPSHOT_BYTES = 18_000
-"""Bound of a snapshot; what comes after is left out, and counted."""
+"""Bound of a snapshot; what is left out is counted, and shown from where the caller says."""
+
+_TOP_SHARE = 0.2
+"""Of the bound, what the top of a page gets where its person's view is further down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The lines of a snapshot, and how many were left out."""
+    """A tree, or a part of it, as text.
 
-    lines: tuple[str, ...]
-    left_out: int = 0
+    Args:
+        tree: What was read.
+        text: What fits, with notices of what does not.
+        left_out: How many lines do not.
+    """
 
-    def __str__(self) -> str:
-        text = "\n".join(self.lines)
-        if self.left_out:
-            text += (
-                f"\n[{self.left_out} more lines; narrow it with `find`, `depth`, or `selector` (a reference or a CSS "
-                "selector) of a part]"
-            )
-        return text
+    tree: PageTree
+    text: str
+    left_out: int
 
 
 async def take_snapshot(
@@ -40,6 +42,7 @@ async def take_snapshot(
     selector: str | None = None,
     depth: int | None = None,
     find: str | None = None,
+    offset: int | None = None,
     timeout_ms: int = 30_000,
 ) -> Snapshot:
     """Take a snapshot of a page or of a part of it.
@@ -48,42 +51,93 @@ async def take_snapshot(
         selector: A reference or selector of the part.
         depth: How many levels.
         find: Only lines with this text, or that match it as `/regular expression/`, with the lines above them.
+        offset: How many lines to leave out; None: begin with what is seen, if not all fits.
     Raises:
         ToolError: `element_not_found`, `stale_ref`, `invalid_arguments`, `snapshot_failed`.
     """
     pattern = _pattern(find)
     if selector is None:
-        text = await _of_page(tab, depth, timeout_ms)
+        tree = await _of_page(tab, depth, timeout_ms)
     else:
+        target = Target(selector)
 
-        async def of_part(locator: "Locator") -> str:
-            return await locator.aria_snapshot(mode="ai", depth=depth, timeout=timeout_ms)
+        async def of_part(locator: "Locator") -> PageTree:
+            frames = tab.refs.frames_of(target.ref)
+            return await read_part(tab.page, tab.refs, locator, frames, timeout_ms, deepest=depth)
 
-        text = await on_element(tab, Target(selector), timeout_ms, of_part, acts=False)
-    lines = tab.refs.shorten(compact(text.splitlines()))
-    return _within(found(lines, pattern) if pattern else lines)
+        tree = await on_element(tab, target, timeout_ms, of_part, acts=False)
+    lines = found(tree.lines, pattern) if pattern else tree.lines
+    text, left_out = shorten(lines, in_view=None if pattern else tree.in_view, offset=offset)
+    return Snapshot(tree, text, left_out)
 
 
-def found(lines: list[str], pattern: re.Pattern[str]) -> list[str]:
+def found(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
     """The lines that match, each below the lines that lead to it."""
-    kept: list[str] = []
-    path: list[tuple[int, str, bool]] = []
+    kept: list[Line] = []
+    path: list[Line] = []
+    shown = 0
     for line in lines:
-        indent = indent_of(line)
-        while path and path[-1][0] >= indent:
-            path.pop()
-        is_match = bool(pattern.search(line))
-        if is_match:
-            kept += [above for _, above, is_kept in path if not is_kept]
-            path = [(level, above, True) for level, above, _ in path]
-            kept.append(line)
-        path.append((indent, line, is_match))
+        del path[line.depth :]
+        shown = min(shown, len(path))
+        path.append(line)
+        if pattern.search(str(line)):
+            kept += path[shown:]
+            shown = len(path)
     return kept
 
 
-async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> str:
-    async def read() -> str:
-        return await tab.page.aria_snapshot(mode="ai", depth=depth, timeout=timeout_ms)
+def shorten(lines: Sequence[Line], *, in_view: str | None = None, offset: int | None = None) -> tuple[str, int]:
+    """What fits of the lines, and how many do not.
+
+    Args:
+        in_view: The key of the line to begin with after the top, if not all fits.
+        offset: How many lines to leave out at the beginning.
+    """
+    texts = [str(line) for line in lines]
+    if offset is None and sum(len(text.encode()) + 1 for text in texts) <= SNAPSHOT_BYTES:
+        return "\n".join(texts), 0
+    start = min(offset or 0, len(lines))
+    top: list[str] = []
+    if offset is None and in_view is not None:
+        start = next((number for number, line in enumerate(lines) if line.key == in_view), 0)
+        top = _that_fit(texts[:start], int(SNAPSHOT_BYTES * _TOP_SHARE))
+    path = _leading_to(lines, start, len(top))
+    notice = (
+        [f"[lines {len(top)} to {start - 1} are left out; offset={len(top)} shows them]"] if start > len(top) else []
+    )
+    left = SNAPSHOT_BYTES - sum(len(text.encode()) + 1 for text in (*top, *notice, *path))
+    shown = _that_fit(texts[start:], left)
+    rest = len(texts) - start - len(shown)
+    if rest:
+        end = start + len(shown)
+        how = "or narrow it with `find`, `depth`, or `selector` (a reference or a CSS selector) of a part"
+        shown.append(f"[{rest} more lines; offset={end} shows what comes next, {how}]")
+    return "\n".join((*top, *notice, *path, *shown)), rest + start - len(top) - len(path)
+
+
+def _that_fit(texts: Sequence[str], limit_bytes: int) -> list[str]:
+    size = 0
+    for number, text in enumerate(texts):
+        size += len(text.encode()) + 1
+        if size > limit_bytes:
+            return list(texts[:number])
+    return list(texts)
+
+
+def _leading_to(lines: Sequence[Line], start: int, shown: int) -> list[str]:
+    """The lines that lead to one, but for those that are shown anyway."""
+    path: list[str] = []
+    depth = lines[start].depth if start < len(lines) else 0
+    for number in range(start - 1, shown - 1, -1):
+        if lines[number].depth < depth:
+            depth = lines[number].depth
+            path.insert(0, str(lines[number]))
+    return path
+
+
+async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> PageTree:
+    async def read() -> PageTree:
+        return await read_page(tab.page, tab.refs, await tab.session(), timeout_ms, deepest=depth)
 
     try:
         return await tab.act(read, timeout_ms)
@@ -94,15 +148,6 @@ async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> str:
             tab.stop_soon()  # as where any other time is up: the next call finds a page that answers
         reason = f"the page did not answer within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
         raise ToolError("snapshot_failed", f"no snapshot: {reason}", retryable=True, tabId=tab.tab_id) from exc
-
-
-def _within(lines: list[str]) -> Snapshot:
-    size = 0
-    for number, line in enumerate(lines):
-        size += len(line.encode()) + 1
-        if size > SNAPSHOT_BYTES:
-            return Snapshot(tuple(lines[:number]), len(lines) - number)
-    return Snapshot(tuple(lines))
 
 
 def _pattern(find: str | None) -> re.Pattern[str] | None:

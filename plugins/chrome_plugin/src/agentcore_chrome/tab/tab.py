@@ -17,8 +17,8 @@ from agentcore_chrome.failures import browser_crashed, is_closed
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import DialogAnswer, DialogRecord, Dialogs, only_looks
+from agentcore_chrome.tab.page_tree import PageTree, read_page
 from agentcore_chrome.tab.refs import Refs
-from agentcore_chrome.tab.tree_lines import read_lines
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Page, Request
@@ -248,11 +248,14 @@ class Tab:
 
     async def describe(self) -> str:
         """The page as lines, to tell what changed between two looks."""
+        tree = await self.look(self.read, None)
+        if tree is None:
+            return f"url: {self.page.url}\ntitle: {self.title}"
+        return "\n".join([f"url: {tree.url}", f"title: {tree.title}", *(str(line).strip(" -") for line in tree.lines)])
 
-        nothing: list[str] = []
-        lines = await self.look(lambda: read_lines(self.page, self.refs, _LOOK_SECONDS * 1000), nothing)
-        title = await self.look(self.page.title, self.title)
-        return "\n".join([f"url: {self.page.url}", f"title: {title}", *(line.strip(" -") for line in lines)])
+    async def read(self, timeout_ms: float = _LOOK_SECONDS * 1000) -> PageTree:
+        """The page's tree, without waiting for a turn."""
+        return await read_page(self.page, self.refs, await self.session(), timeout_ms)
 
     def raise_if_gone(self) -> None:
         """See that the page is there.

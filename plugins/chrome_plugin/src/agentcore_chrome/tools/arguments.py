@@ -30,5 +30,7 @@ PageSelector = Annotated[
 ]
 Url = Annotated[str, Field(min_length=1, max_length=16_384, description="Address, such as https://example.org/a.")]
 Script = Annotated[str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")]
-ShowChanges = Annotated[bool, Field(description="Tell what changed in the page.")]
+ShowChanges = Annotated[
+    bool | None, Field(description="Wait for what it sets going and tell what changed; left out: for models, yes.")
+]
 LimitMs = Annotated[int, Field(ge=1, le=300_000, description="Limit in milliseconds.")]

@@ -152,7 +152,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         ctx: ToolContext,
         url: Url,
         waitUntil: Annotated[WaitUntil, Field(description="What to wait for.")] = "load",
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
@@ -173,7 +173,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         button: Button = "left",
         doubleClick: bool = False,
         modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
@@ -208,7 +208,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         ] = None,
         delay: Annotated[int, Field(ge=0, le=1000, description="Milliseconds between the keys.")] = 0,
         submit: Annotated[bool, Field(description="Press Enter afterwards.")] = False,
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: Annotated[
             LimitMs | None, Field(description="Limit in milliseconds; left out, 30,000 and what the delays take.")
@@ -258,7 +258,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         self,
         ctx: ToolContext,
         selector: PageSelector,
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
@@ -273,7 +273,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         ctx: ToolContext,
         key: Annotated[str, Field(min_length=1, max_length=40, description="Such as a, Enter, ArrowDown, F5.")],
         modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
     ) -> ToolResult:
         """Press a key, with others held if wanted, in whatever has the focus."""

@@ -55,7 +55,7 @@ class FormTools(SessionPages):
         ctx: ToolContext,
         selector: PageSelector,
         values: Annotated[list[str], Field(max_length=100, description="Values or labels to choose.")],
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
@@ -74,7 +74,7 @@ class FormTools(SessionPages):
         self,
         ctx: ToolContext,
         fields: Annotated[list[FormField], Field(min_length=1, max_length=100, description="The fields, in order.")],
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
@@ -150,7 +150,7 @@ class FormTools(SessionPages):
         ctx: ToolContext,
         source: Annotated[PageSelector, Field(description="What to drag: a selector or a reference.")],
         destination: Annotated[PageSelector, Field(description="Where to drop it: a selector or a reference.")],
-        snapshot: ShowChanges = False,
+        snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:

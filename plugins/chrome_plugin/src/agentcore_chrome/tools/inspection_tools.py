@@ -32,6 +32,9 @@ class InspectionTools(SessionPages):
         find: Annotated[
             str | None, Field(max_length=500, description="Only lines with this text, or /regular expression/.")
         ] = None,
+        offset: Annotated[
+            int | None, Field(ge=0, le=1_000_000, description="Lines to leave out, to see more of a long page.")
+        ] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
@@ -41,13 +44,14 @@ class InspectionTools(SessionPages):
         """
 
         async def look(tab: Tab) -> ToolOutput:
-            made = await take_snapshot(tab, selector=selector, depth=depth, find=find, timeout_ms=timeoutMs)
-            if selector is None and depth is None and find is None and not made.left_out:
-                self.remember(tab, list(made.lines))
-            text = f"{tab.page.url} – {tab.title}\n{made}"
-            return ToolOutput(
-                text, {"url": tab.page.url, "title": tab.title, "leftOut": made.left_out}, is_cut=bool(made.left_out)
+            made = await take_snapshot(
+                tab, selector=selector, depth=depth, find=find, offset=offset, timeout_ms=timeoutMs
             )
+            tree = made.tree
+            if selector is None and depth is None:
+                self.remember(tab, tree)
+            fields = {"url": tree.url, "title": tree.title, "leftOut": made.left_out}
+            return ToolOutput(f"{tree.url} – {tree.title}\n{made.text}", fields, is_cut=bool(made.left_out))
 
         return await self.on_page(ctx, look)
 

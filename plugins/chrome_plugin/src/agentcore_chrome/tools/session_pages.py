@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,17 @@ from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.settings import Viewport
+from agentcore_chrome.tab.changes import differences
 from agentcore_chrome.tab.navigation import come_back
+from agentcore_chrome.tab.page_tree import PageTree
+from agentcore_chrome.tab.settling import Activity
+from agentcore_chrome.tab.snapshot import SNAPSHOT_BYTES, shorten
 from agentcore_chrome.tab.tab import Tab, TabOptions
-from agentcore_chrome.tab.tree_lines import changes, is_other_page, read_lines
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
-from agentcore_chrome.tools.engine_module import EngineModule
+from agentcore_chrome.tools.engine_module import PERSONS, EngineModule
 from agentcore_chrome.tools.result import ToolOutput
 
 _SNAPSHOT_SECONDS = 10.0
-_CHANGED_LINES = 120
 _REOPENED_CHARS = 4096
 _HTTP = ("http://", "https://")
 
@@ -55,7 +56,7 @@ class SessionPages(EngineModule):
     def __init__(self) -> None:
         super().__init__()
         self._options: dict[str, SessionOptions] = {}
-        self._last_lines: dict[str, list[str]] = {}
+        self._last_looks: dict[str, PageTree] = {}
         self._opening: dict[str, asyncio.Task[Tab]] = {}
 
     async def init(self, runtime: Runtime) -> None:
@@ -84,23 +85,24 @@ class SessionPages(EngineModule):
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def on_page(
-        self, ctx: ToolContext, work: Callable[[Tab], Awaitable[ToolOutput]], *, snapshot: bool = False
+        self, ctx: ToolContext, work: Callable[[Tab], Awaitable[ToolOutput]], *, snapshot: bool | None = False
     ) -> ToolResult:
         """Do something with the call's page, opening it first if need be.
 
         Args:
-            snapshot: Whether to tell what changed in the page since the last snapshot or the call's beginning.
+            snapshot: Whether to wait for what it sets going, and to tell what changed since the last look at the page;
+                None: for all but persons and programs.
         """
         tab = await self.page(ctx)
-        before = await self._before(tab) if snapshot else []
-        address = tab.page.url
+        if not (ctx.principal.kind not in PERSONS if snapshot is None else snapshot):
+            return await self.run(ctx, tab, work(tab))
 
         async def run() -> ToolOutput:
-            output = await work(tab)
-            if not snapshot:
-                return output
-            is_elsewhere = is_other_page(address, tab.page.url)
-            return await self._with_changes(tab, output, before, is_elsewhere=is_elsewhere)
+            before = self._last_looks.get(tab.tab_id) or await self._look_at(tab, work_s(_SNAPSHOT_SECONDS))
+            async with Activity(tab) as activity:
+                output = await work(tab)
+                await activity.settle()
+                return await self._with_changes(tab, output, before, activity)
 
         return await self.run(ctx, tab, run())
 
@@ -123,9 +125,9 @@ class SessionPages(EngineModule):
         """See `EngineModule.ids_of`."""
         return {"resourceId": tab.resource_id}
 
-    def remember(self, tab: Tab, lines: list[str]) -> None:
-        """Keep a snapshot's lines, to tell what changed after it."""
-        self._last_lines[tab.tab_id] = lines
+    def remember(self, tab: Tab, look: PageTree) -> None:
+        """Keep what a snapshot showed, to tell what changed after it."""
+        self._last_looks[tab.tab_id] = look
 
     async def preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         """An action goes to wherever the page is."""
@@ -225,7 +227,7 @@ class SessionPages(EngineModule):
 
     def tab_removed(self, tab: Tab) -> None:
         """A page that crashed stays as a resource, to be opened anew; one that was closed goes."""
-        self._last_lines.pop(tab.tab_id, None)
+        self._last_looks.pop(tab.tab_id, None)
         has_crashed = tab.gone.done() and tab.gone.result().type == "browser_crashed"
         if tab.owner == self.runtime.name and tab.resource_id is not None and has_crashed:
             try:
@@ -251,26 +253,35 @@ class SessionPages(EngineModule):
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _before(self, tab: Tab) -> list[str]:
-        lines = self._last_lines.get(tab.tab_id)
-        return lines if lines is not None else await self._lines(tab, work_s(_SNAPSHOT_SECONDS))
+    async def _look_at(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> PageTree | None:
+        return await tab.look(lambda: tab.read(max(1, limit_s * 1000)), None, limit_s)
 
-    async def _lines(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> list[str]:
-        return await tab.look(lambda: read_lines(tab.page, tab.refs, max(1, limit_s * 1000)), [], limit_s)
-
-    async def _with_changes(self, tab: Tab, output: ToolOutput, before: list[str], *, is_elsewhere: bool) -> ToolOutput:
-        if is_elsewhere:
-            loaded = partial(tab.page.wait_for_load_state, "domcontentloaded")
-            await tab.look(loaded, None, _SNAPSHOT_SECONDS)
-        after = await self._lines(tab)
+    async def _with_changes(
+        self, tab: Tab, output: ToolOutput, before: PageTree | None, activity: Activity
+    ) -> ToolOutput:
+        after = await self._look_at(tab)
+        if after is None:
+            text = f"{output.text}\nThe page does not answer; browser_snapshot shows it when it does."
+            return ToolOutput(text, {**output.fields, "changes": []}, output.blocks, output.is_cut)
         self.remember(tab, after)
-        # of another page, all that counts is what is there
-        changed = [line for line in changes(before, after) if line.startswith("+") or not is_elsewhere]
-        shown = changed[:_CHANGED_LINES]
-        if len(changed) > len(shown):
-            shown.append(f"[{len(changed) - len(shown)} more lines; browser_snapshot shows the page]")
-        text = "\n".join([output.text, "What changed in the page:", *(shown or ["nothing"])])
-        return ToolOutput(text, {**output.fields, "changes": shown}, output.blocks, output.is_cut)
+        said, changes, is_cut = _told(before, after)
+        fields: dict[str, Any] = {**output.fields, "changes": changes}
+        if activity.errors:
+            fields["consoleErrors"] = activity.errors
+            said += "".join(f"\nError in the console: {error}" for error in activity.errors)
+        return ToolOutput(f"{output.text}\n{said}", fields, output.blocks, output.is_cut or is_cut)
+
+
+def _told(before: PageTree | None, after: PageTree) -> tuple[str, list[str], bool]:
+    """What to say of a page after an action: what changed, or all of it where that is shorter; whether it was cut."""
+    whole, left_out = shorten(after.lines, in_view=after.in_view)
+    if before is not None and before.mark == after.mark:
+        changed = differences(before, after)
+        text = "\n".join(changed)
+        if len(text) < len(whole) and len(text.encode()) <= SNAPSHOT_BYTES:
+            return f"What changed (+ new, ~ now, - gone):\n{text}" if changed else "Nothing changed.", changed, False
+    changes = [f"+ {line}" for line in whole.split("\n")]
+    return f"The page now, {after.url} – {after.title}:\n{whole}", changes, bool(left_out)
 
 
 acts_on_page = tool(

@@ -1,0 +1,25 @@
+"""The scripts that run in pages, in a world of their own: files beside this one, put together as they are needed."""
+
+import secrets
+from functools import cache
+from pathlib import Path
+
+_ENGINE = ("roles.js", "names.js", "tree.js", "engine.js")
+_HEARD = f"heard-{secrets.token_hex(8)}"
+"""The event by which elements are told of that scripts listen to; no page knows its name beforehand."""
+
+
+@cache
+def selector_engine() -> str:
+    """The selector engine, an expression for the driver."""
+    return f"(() => {{ const HEARD_EVENT = '{_HEARD}';\n{''.join(map(_read, _ENGINE))} }})()"
+
+
+@cache
+def listener_search() -> str:
+    """What says which elements scripts listen to, to be evaluated in the page's own world with the console's API."""
+    return _read("listeners.js").replace("HEARD_EVENT", f"'{_HEARD}'")
+
+
+def _read(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -1,0 +1,70 @@
+// The selector engine that the driver evaluates in a world of its own in each document, far from the page's scripts:
+// `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` give a new element, outside of the
+// page, whose text is the answer.
+
+const make = () => {
+  const numbers = new WeakMap();
+  const elements = new Map();
+  const mark = String(crypto.getRandomValues(new BigUint64Array(1))[0]).padStart(12, '1').slice(-12);
+  const over = new FinalizationRegistry(number => elements.delete(number));
+  const heard = new WeakSet();
+  let count = 0;
+  let moves = 0;
+  let observer = null;
+  const keyOf = (node, isReferred) => {
+    let number = numbers.get(node);
+    if (number === undefined) numbers.set(node, number = ++count);
+    if (isReferred && !elements.has(number)) {
+      elements.set(number, new WeakRef(node));
+      over.register(node, number);
+    }
+    return number;
+  };
+  addEventListener(HEARD_EVENT, event => {
+    event.stopImmediatePropagation();
+    heard.add(event.composedPath()[0]);
+  }, true);
+  const observe = () => {
+    if (observer) return;
+    observer = new MutationObserver(records => { moves += records.length; });
+    const seen = { subtree: true, childList: true, attributes: true, characterData: true };
+    observer.observe(document, seen);
+    for (const element of document.querySelectorAll('*')) {
+      if (element.shadowRoot) observer.observe(element.shadowRoot, seen);
+    }
+  };
+  const verbs = {
+    ready: () => mark,
+    moved: () => {
+      observe();
+      return [mark, moves, document.readyState];
+    },
+    walk: (root, deepest) => {
+      observer?.disconnect();
+      observer = null;
+      const tree = new Tree(keyOf, heard);
+      const lines = tree.lines(root, deepest);
+      return [mark, lines, document.title, scrollY > 0 ? tree.firstInView() : 0];
+    },
+  };
+  const find = reference => {
+    const [of, number] = reference.split(':');
+    const element = of === mark ? elements.get(Number(number))?.deref() : null;
+    return element?.isConnected ? [element] : [];
+  };
+  return {
+    find(root, said) {
+      if (!said.startsWith('!')) return find(said);
+      const [verb, argument] = said.slice(1).split(' ');
+      const carrier = document.createElement('pre');
+      carrier.textContent = JSON.stringify(verbs[verb](root, argument && Number(argument)));
+      return [carrier];
+    },
+  };
+};
+// an isolated world has no `customElements`
+const known = customElements === null ? globalThis.__agentcoreRefs ??= make() : { find: () => [] };
+return {
+  query: (root, said) => known.find(root, said)[0] ?? null,
+  queryAll: (root, said) => known.find(root, said),
+};

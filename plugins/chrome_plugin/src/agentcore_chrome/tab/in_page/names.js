@@ -1,0 +1,150 @@
+// The name of an element, as assistive technology tells it (https://www.w3.org/TR/accname-1.2/), without what style
+// sheets add unless there is nothing else.
+
+const HIDDEN_PASSWORD = '•••';
+const TYPED_INTO = new Set(['text', 'password', 'number', 'search', 'tel', 'email', 'url']);
+const BUTTON_INPUTS = { submit: 'Submit', reset: 'Reset', image: 'Submit', button: '' };
+
+const tidy = text => text.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim();
+
+/** What is in a field; of a password, that there is one. */
+function valueOf(element) {
+  return element.type === 'password' && element.value ? HIDDEN_PASSWORD : element.value;
+}
+
+/** The style of an element, looked up once in a walk. */
+class Styles {
+  constructor() { this.known = new Map(); }
+  of(element) {
+    let style = this.known.get(element);
+    if (style === undefined) {
+      const { display, visibility, cursor, overflow } = getComputedStyle(element);
+      style = { display, visible: visibility === 'visible', cursor, overflow };
+      this.known.set(element, style);
+    }
+    return style;
+  }
+}
+
+/** What stands below a node in the tree that is drawn: of a shadow host its shadow, of a slot what was put into it. */
+function childrenOf(element) {
+  if (element.shadowRoot) return element.shadowRoot.childNodes;
+  if (element.localName === 'slot') {
+    const assigned = element.assignedNodes();
+    if (assigned.length) return assigned;
+  }
+  return element.childNodes;
+}
+
+const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'LINK', 'META', 'TITLE']);
+const isSkipped = element => SKIPPED.has(element.tagName);
+
+class Names {
+  constructor(styles) { this.styles = styles; this.texts = new Map(); this.labelled = new Map(); }
+
+  /** The name of an element; empty: it has none. */
+  of(element, role) {
+    if (!role || NAMELESS.has(role)) return tidy(element.getAttribute('aria-label') ?? '');
+    return tidy(this.labelledBy(element) || element.getAttribute('aria-label') || this.native(element)
+      || (NAMED_BY_CONTENT.has(role) ? this.content(element, role) : '') || element.title || '');
+  }
+
+  labelledBy(element) {
+    const ids = element.getAttribute('aria-labelledby');
+    if (!ids) return '';
+    const root = element.getRootNode();
+    return ids.split(/\s+/).map(id => {
+      const label = id && root.getElementById?.(id);
+      return label ? this.text(label, inner => inner === element) : '';
+    }).join(' ');
+  }
+
+  native(element) {
+    switch (tagOf(element)) {
+      case 'INPUT':
+        if (element.type in BUTTON_INPUTS) {
+          return this.labels(element) || element.value || element.alt || element.title || BUTTON_INPUTS[element.type];
+        }
+        return this.labels(element) || element.title || (TYPED_INTO.has(element.type) ? element.placeholder : '')
+          || (element.type === 'file' ? 'Choose file' : '');
+      case 'TEXTAREA': return this.labels(element) || element.title || element.placeholder;
+      case 'SELECT': case 'METER': case 'PROGRESS': case 'OUTPUT': case 'BUTTON': return this.labels(element);
+      case 'FIELDSET': return this.ofChild(element, 'LEGEND');
+      case 'FIGURE': return this.ofChild(element, 'FIGCAPTION');
+      case 'TABLE': return this.ofChild(element, 'CAPTION');
+      case 'SVG': return this.ofChild(element, 'TITLE');
+      case 'OPTGROUP': return element.label;
+      case 'IMG': case 'AREA': return element.alt;
+      default: return '';
+    }
+  }
+
+  labels(element) {
+    return (this.labelsIn(element.getRootNode()).get(element) ?? [])
+      .map(label => this.text(label, inner => inner === element)).join(' ');
+  }
+
+  /** All labels of a document or shadow root by what they label: asking each element looks through all of them. */
+  labelsIn(root) {
+    let labels = this.labelled.get(root);
+    if (labels === undefined) {
+      labels = Map.groupBy(root.querySelectorAll?.('label') ?? [], label => label.control);
+      this.labelled.set(root, labels);
+    }
+    return labels;
+  }
+
+  ofChild(element, tag) {
+    const child = [...element.children].find(one => one.tagName.toUpperCase() === tag);
+    return child ? (tag === 'TITLE' ? child.textContent : this.text(child)) : '';
+  }
+
+  content(element, role) {
+    // what a tree shows below an item is not its name
+    const isOmitted = role === 'treeitem' ? inner => /^(group|treeitem)$/.test(roleOf(inner)) : undefined;
+    return tidy(this.text(element, isOmitted)) || this.drawn(element);
+  }
+
+  /** The text in an element, but for what is left out. */
+  text(element, isOmitted) {
+    const known = this.texts.get(element);
+    if (known !== undefined && !isOmitted) return known;
+    let text = '';
+    for (const child of childrenOf(element)) {
+      if (child.nodeType === Node.TEXT_NODE) text += child.data;
+      else if (child.nodeType === Node.ELEMENT_NODE && !isOmitted?.(child)) text += this.embedded(child, isOmitted);
+    }
+    if (!isOmitted) this.texts.set(element, text);
+    return text;
+  }
+
+  embedded(element, isOmitted) {
+    if (isSkipped(element) || element.getAttribute('aria-hidden') === 'true') return '';
+    const style = this.styles.of(element);
+    if (style.display === 'none' || (!style.visible && style.display !== 'contents')) return '';
+    const text = element.getAttribute('aria-label') ?? this.replaced(element) ?? this.text(element, isOmitted);
+    return style.display === 'inline' || style.display === 'contents' ? text : ` ${text} `;
+  }
+
+  /** The text of an element that stands for something else than what is in it. */
+  replaced(element) {
+    switch (tagOf(element)) {
+      case 'IMG': return element.alt || element.title;
+      case 'SVG': return this.ofChild(element, 'TITLE');
+      case 'INPUT': return element.type in INPUTS ? '' : valueOf(element);
+      case 'TEXTAREA': return element.value;
+      case 'SELECT': return element.selectedOptions[0]?.text ?? '';
+      case 'BR': return ' ';
+      default: return undefined;
+    }
+  }
+
+  /** What a style sheet writes into an element, without the drawings of icon fonts. */
+  drawn(element) {
+    for (const place of ['::before', '::after']) {
+      const written = getComputedStyle(element, place).content.match(/^"(.*)"$/)?.[1].replace(/[\ue000-\uf8ff]/g, '').trim();
+      if (written) return written;
+    }
+    return '';
+  }
+}

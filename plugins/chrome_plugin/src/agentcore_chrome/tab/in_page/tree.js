@@ -1,0 +1,331 @@
+// The page as a tree of short lines, in one walk: what is there, what can be acted on, and nothing twice.
+
+const LINE_CHARS = 2000;
+const NAME_CHARS = 400;
+const URL_CHARS = 200;
+const HINT_CHARS = 40;
+const OPTIONS = 30;
+const DEEPEST = 300;
+/** How far below what listens its parts are. */
+const PART_LEVELS = 4;
+const MANY = 20;
+const SCROLLED = new Set(['auto', 'scroll', 'overlay']);
+const INLINE_HANDLERS = ['onclick', 'ondblclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup',
+  'ontouchstart', 'ontouchend', 'ondragstart', 'ondrop'];
+
+const cut = (text, limit) => (text.length > limit ? `${text.slice(0, limit)}… (${text.length} characters)` : text);
+const quoted = text => JSON.stringify(cut(text, NAME_CHARS));
+
+class Tree {
+  /**
+   * @param keyOf gives a node its number, and keeps it
+   * @param heard the elements that scripts listen to
+   */
+  constructor(keyOf, heard) {
+    this.keyOf = keyOf;
+    this.heard = heard;
+    this.styles = new Styles();
+    this.names = new Names(this.styles);
+    this.nodes = [];
+  }
+
+  /** The lines of a part of the page: `[depth, key, kind, head, rest]`; kind 1: can be acted on, 2: is a frame. */
+  lines(root, deepest) {
+    const around = { pointer: false, parts: 0, inside: false, hides: false, depth: 0 };
+    const items = root.nodeType === Node.DOCUMENT_NODE
+      ? this.below(root.documentElement, around) : this.element(root, around);
+    const lines = [];
+    this.write(joined(items), 0, deepest ?? Infinity, lines);
+    return lines;
+  }
+
+  /** The number of the first node that ends in or below the part of the page that is seen. */
+  firstInView() {
+    const isAbove = node => {
+      const box = (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).getBoundingClientRect();
+      return box.height === 0 || box.top < 0;
+    };
+    const first = this.nodes.find(node => !isAbove(node));
+    return first ? this.keyOf(first) : 0;
+  }
+
+  // An item is a line `{node, role, name, states, acts, items}`, a text `{node, text}`, or null: what is before it and
+  // what comes after it are not one text.
+
+  below(element, around) {
+    const items = [];
+    const inner = around.depth >= DEEPEST ? null : { ...around, depth: around.depth + 1 };
+    if (inner === null) return [{ node: element, text: element.textContent }];
+    for (const child of childrenOf(element)) {
+      if (child.nodeType === Node.TEXT_NODE) {
+        if (!around.hides && child.data) items.push({ node: child, text: child.data });
+      } else if (child.nodeType === Node.ELEMENT_NODE && !isSkipped(child)) {
+        for (const item of this.element(child, inner)) items.push(item);
+      }
+    }
+    const owned = element.getAttribute?.('aria-owns');
+    for (const id of owned ? owned.split(/\s+/) : []) {
+      const child = id && element.getRootNode().getElementById?.(id);
+      if (child && !child.contains(element) && !element.contains(child)) items.push(...this.element(child, inner));
+    }
+    return items;
+  }
+
+  element(element, around) {
+    const style = this.styles.of(element);
+    if (style.display === 'none') return [];
+    const isShown = style.visible || style.display === 'contents';
+    let role = roleOf(element);
+    const control = element.localName === 'label' ? this.hiddenControl(element) : null;
+    if (control) role = roleOf(control);
+    let why = isShown ? this.actedOn(element, role, style, around, control) : '';
+    const inner = {
+      pointer: style.cursor === 'pointer',
+      parts: why.startsWith('container') ? PART_LEVELS : around.parts && around.parts - 1,
+      inside: around.inside || (why !== '' && NAMED_BY_CONTENT.has(role) && !HOLDS_PARTS.has(role)),
+      hides: !isShown,
+      depth: around.depth,
+    };
+    const isBlock = style.display !== 'inline' && style.display !== 'contents';
+    const items = this.itemsOf(element, role, inner, control);
+    if (!isShown) return items;
+    // what listens for what is in it needs no reference of its own
+    if (why === 'container that listens' && items.some(holdsActed)) why = '';
+    if (!role && STANDS_BACK.test(why)) {
+      const said = joined(items);
+      if (said.length === 1 && said[0].acts) return said;
+    }
+    const line = this.line(control ?? element, element, role, why, items);
+    if (line) return [line];
+    return isBlock && items.length ? [null, ...items, null] : element.localName === 'br' ? [null] : items;
+  }
+
+  itemsOf(element, role, inner, control) {
+    if (!this.holds(element, role)) return [];
+    const items = this.below(element, inner);
+    const labelled = element.localName === 'label' && !control ? element.control : null;
+    return labelled ? withoutName(joined(items), this.names.of(labelled, roleOf(labelled)), true) : items;
+  }
+
+  /** Whether what is in an element is shown, other than by its name or value. */
+  holds(element, role) {
+    if (role === 'iframe' || element.localName === 'select' || element.localName === 'textarea') return false;
+    return role !== 'img' && element.localName !== 'canvas' && element.localName !== 'video';
+  }
+
+  /** A line for an element; null: it says nothing, and what is in it stands for itself. */
+  line(element, shown, role, why, items) {
+    const acts = why !== '';
+    if ((!role || role === 'iframe') && !acts) return null;
+    const name = element === shown ? this.names.of(element, role) : tidy(this.names.text(shown, inner => inner === element));
+    if (PLAIN.has(role) && !acts && !name) return null;
+    let inner = joined(items);
+    if (role === 'cell' && !acts) return { node: shown, role: 'cell', name: '', states: '', acts, items: inner };
+    if (name && NAMED_BY_CONTENT.has(role)) inner = withoutName(inner, name, acts);
+    const value = this.value(element, role);
+    if (value) inner = [{ node: element, text: value }];
+    const only = inner.length === 1 && inner[0].role ? inner[0] : null;
+    if (!acts && only && (role === 'listitem' || role === 'paragraph' || role === 'list')) return only;
+    if (!acts && role === 'list' && !name) return null;
+    if (!acts && !name && !inner.length) return null;
+    const line = {
+      node: shown, role: role || this.word(element, why), name: only?.name === name ? '' : name,
+      states: statesOf(element, role) + this.more(element, role, why, name || inner.length > 0), acts, items: inner,
+    };
+    if (role === 'row') mergeCells(line);
+    if (element.localName === 'select') this.addOptions(line, element);
+    return line;
+  }
+
+  /** What can be done to an element of no role. */
+  word(element, why) {
+    return why === 'edit' ? 'textbox' : why === 'scroll' ? 'area' : 'clickable';
+  }
+
+  more(element, role, why, holdsText) {
+    let more = '';
+    if (why === 'edit') more += ' [editable]';
+    if (!role && STANDS_BACK.test(why) && !holdsText) more += hintOf(element);
+    if (why && this.scrolls(element)) more += ' [scrollable]';
+    if (element.draggable && element.getAttribute('draggable') === 'true') more += ' [draggable]';
+    const address = role === 'link' ? element.getAttribute('href') ?? element.getAttribute('xlink:href') : null;
+    if (address && !/^(javascript:|data:)/i.test(address)) more += ` [url=${cut(address, URL_CHARS)}]`;
+    return more;
+  }
+
+  /** Why an element can be acted on: `role`, `edit`, `scroll`, `pointer`, `container` …; empty: it cannot. */
+  actedOn(element, role, style, around, control) {
+    const isPointer = style.cursor === 'pointer' && !around.pointer;
+    const isEditable = element.isContentEditable && !element.parentElement?.isContentEditable;
+    const listens = this.heard.has(element) || INLINE_HANDLERS.some(name => element.hasAttribute(name));
+    const isDragged = element.getAttribute('draggable') === 'true' && element.draggable;
+    let why = '';
+    if (element.localName === 'label' && element.control && !control) return '';  // that can be acted on itself
+    if (isEditable) why = 'edit';
+    else if (control || this.isControl(element, role)) why = 'role';
+    else if (element === document.body || element === document.documentElement) return '';
+    else if (isDragged) why = 'pointer';
+    else if (around.inside) why = '';
+    else if (around.parts && PARTS.has(role)) why = 'role';
+    else if (isPointer || listens) {
+      why = !this.isContainer(element, role) ? 'pointer' : isPointer ? 'container' : 'container that listens';
+    }
+    if (!why && this.scrolls(element)) why = 'scroll';
+    if (!why) return '';
+    const needsPointer = why !== 'role' && why !== 'edit';
+    if (needsPointer && getComputedStyle(element).pointerEvents === 'none') return '';
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && box.height > 0 ? why : '';
+  }
+
+  isControl(element, role) {
+    if (ACTED_ON.has(role) && role !== 'option') return role !== 'scrollbar' || element.tabIndex >= 0;
+    if (role === 'option') return element.localName !== 'option' || element.parentElement?.closest('select')?.size > 1;
+    if (role === 'iframe' || element.localName === 'canvas') return true;
+    if ((element.localName === 'video' || element.localName === 'audio') && element.controls) return true;
+    return element.hasAttribute('tabindex') && element.tabIndex >= 0 && element !== document.body;
+  }
+
+  /** Whether clicks on an element may mean one of the parts that it holds. */
+  isContainer(element, role) {
+    return !NAMED_BY_CONTENT.has(role) && element.childElementCount > 1;
+  }
+
+  scrolls(element) {
+    const { display, overflow } = this.styles.of(element);
+    if (overflow === 'visible' || display === 'inline' || element.localName === 'textarea') return false;
+    if (element === document.documentElement || element === document.body) return false;
+    if (element.clientHeight < MANY || element.clientWidth < MANY) return false;
+    const [across, down = across] = overflow.split(' ');
+    return (SCROLLED.has(down) && element.scrollHeight > element.clientHeight + MANY)
+      || (SCROLLED.has(across) && element.scrollWidth > element.clientWidth + MANY);
+  }
+
+  /** The check box or radio button of a label, where only the label can be seen. */
+  hiddenControl(label) {
+    const control = label.control;
+    if (!control || (control.type !== 'checkbox' && control.type !== 'radio' && control.type !== 'file')) return null;
+    const box = control.getBoundingClientRect();
+    return box.width === 0 || box.height === 0 || !this.styles.of(control).visible ? control : null;
+  }
+
+  value(element, role) {
+    switch (element.localName) {
+      case 'input': return element.type in INPUTS && !['number', 'range', 'color', 'search'].includes(element.type)
+        ? [...(element.type === 'file' && element.files) || []].map(file => file.name).join(', ') : valueOf(element);
+      case 'textarea': return element.value;
+      case 'select': return [...element.selectedOptions].map(option => tidy(option.text)).join(', ');
+      case 'progress': case 'meter': return String(element.value);
+      default: break;
+    }
+    if (!['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar'].includes(role)) return '';
+    return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
+  }
+
+  addOptions(line, select) {
+    const options = [...select.options].filter(option => !option.hidden);
+    if (isListSelect(select)) {
+      line.items = options.slice(0, OPTIONS * MANY).map(option => this.line(option, option, 'option', 'role', []));
+      return;
+    }
+    const names = options.slice(0, OPTIONS).map(option => tidy(option.text));
+    if (options.length > OPTIONS) names.push(`… ${options.length - OPTIONS} more`);
+    if (options.length > 1) line.items.push({ node: options[0], role: 'options', text: names.join(' | '), items: [] });
+  }
+
+  /** Write items as lines, texts after the line that holds nothing else. */
+  write(items, depth, deepest, lines) {
+    if (depth >= deepest) return;
+    for (const item of items) {
+      if (item.role === undefined || item.role === 'options') {
+        this.nodes.push(item.node);
+        lines.push([depth, this.keyOf(item.node), 0, item.role ?? 'text', `: ${cut(item.text, LINE_CHARS)}`]);
+        continue;
+      }
+      const first = item.items[0];
+      const isText = first !== undefined && first.role === undefined;
+      const tail = isText ? `: ${cut(first.text, LINE_CHARS)}` : item.items.length ? ':' : '';
+      const head = item.role + (item.name ? ` ${quoted(item.name)}` : '');
+      const kind = (item.acts ? 1 : 0) + (item.role === 'iframe' ? 2 : 0);
+      this.nodes.push(item.node);
+      lines.push([depth, this.keyOf(item.node, item.acts), kind, head, item.states + tail]);
+      this.write(isText ? item.items.slice(1) : item.items, depth + 1, deepest, lines);
+    }
+  }
+}
+
+const isListSelect = select => select.multiple || select.size > 1;
+
+const holdsActed = item => Boolean(item?.acts || item?.items?.some(holdsActed));
+
+/** Why an element can be acted on that is nothing beside the one that it holds. */
+const STANDS_BACK = /^(pointer|container)/;
+
+/** What stands between links says nothing. */
+const SEPARATOR = /^[|,;·•»«›‹/–—:]+$/;
+
+/** What its author calls an element that says nothing itself. */
+function hintOf(element) {
+  const name = element.dataset.testid || element.id || element.classList[element.classList.length - 1];
+  return name ? ` [name=${cut(name, HINT_CHARS)}]` : '';
+}
+
+/** Items with texts that belong together in one, cells out of their rows, and without empty ones. */
+function joined(items) {
+  const made = [];
+  let text = null;
+  const end = () => {
+    if (text) {
+      const indent = text.text.match(/^\u00a0*/)[0].length;  // as editors write it
+      text.text = ' '.repeat(indent) + tidy(text.text);
+      if (text.text.trim() && !(items.length > 1 && SEPARATOR.test(text.text))) made.push(text);
+    }
+    text = null;
+  };
+  for (const item of items) {
+    if (item === null) end();
+    else if (item.role !== undefined) {
+      end();
+      made.push(item);
+    } else if (text) text.text += item.text;
+    else if (item.text.trim()) text = { node: item.node, text: item.text };
+  }
+  end();
+  return made;
+}
+
+/** What a name does not say of what it was made from: what can be acted on, and texts of their own. */
+function withoutName(items, name, acts) {
+  const kept = [];
+  for (const item of items) {
+    if (item.role === undefined) {
+      if (!name.includes(item.text)) kept.push(item);
+    } else if (item.acts || item.role === 'iframe') {
+      const isSame = item.role === 'clickable' && item.items.length === 1 && item.items[0].text === name;
+      if (!isSame || !acts) kept.push(item);
+    } else if (!acts && item.name && !name.includes(item.name)) kept.push(item);
+    else kept.push(...withoutName(item.items, name, acts));
+  }
+  return kept;
+}
+
+/** Put plain cells into the row's line, with a sign for each that is below. */
+function mergeCells(row) {
+  const isCell = item => item.role === 'cell' || item.role === 'rowheader' || item.role === 'columnheader';
+  if (!row.items.some(item => isCell(item) && !item.acts)) return;
+  const texts = [];
+  const below = [];
+  for (const item of row.items) {
+    if (!isCell(item) || item.acts) {
+      below.push(item);
+      texts.push(item.role === undefined ? item.text : '↓');
+      continue;
+    }
+    const own = item.name || item.items.filter(one => one.role === undefined).map(one => one.text).join(' ');
+    const lines = item.items.filter(one => one.role !== undefined);
+    below.push(...lines);
+    texts.push(own || (lines.length ? '↓' : ''));
+  }
+  while (texts.length && texts.at(-1) === '↓' || texts.at(-1) === '') texts.pop();
+  row.items = texts.length ? [{ node: row.node, text: texts.join(' | ') }, ...below] : below;
+}

@@ -1,0 +1,148 @@
+"""A page and its frames as one tree of lines, each of which stands for a node of the page for as long as that lives."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentcore_chrome.call_limit import work_s
+from agentcore_chrome.failures import is_closed, is_driver_error
+from agentcore_chrome.tab.in_page import listener_search
+from agentcore_chrome.tab.refs import Refs
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Locator, Page
+
+_FRAMES = 50
+_FRAMES_DEEP = 5
+_FRAME_MS = 2000
+_LISTENERS_MS = 1000
+_ACTED_ON, _FRAME = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page's tree.
+
+    Args:
+        depth: How many lines lead to it.
+        key: Of its node: the mark of its document and a number, which no other node ever has.
+        head: Role and name.
+        rest: States, text; a colon at its end where lines follow below.
+        ref: The reference, where it can be acted on.
+    """
+
+    depth: int
+    key: str
+    head: str
+    rest: str
+    ref: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What it says, without its place and its reference."""
+        return f"{self.head}{self.rest.removesuffix(':')}"
+
+    def __str__(self) -> str:
+        ref = f" [ref={self.ref}]" if self.ref else ""
+        return f"{' ' * self.depth}- {self.head}{ref}{self.rest}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageTree:
+    """What a page showed at one moment.
+
+    Args:
+        mark: Of its document; another one is another page.
+        lines: Those of the frames below the frame's own.
+        in_view: The key of the first line that is seen, where the page is scrolled.
+    """
+
+    url: str
+    title: str
+    mark: str
+    lines: tuple[Line, ...]
+    in_view: str | None = None
+
+
+async def read_page(
+    page: "Page", refs: Refs, session: "CDPSession | None", timeout_ms: float, *, deepest: int | None = None
+) -> PageTree:
+    """Read a whole page.
+
+    Args:
+        session: Where to ask what scripts listen to; None: it is not asked.
+        deepest: How many levels.
+    """
+    if session is not None:
+        await refs.in_frame(page, (), "!ready").text_content(timeout=timeout_ms)
+        await _find_listeners(session)
+    return await _read(page, refs, refs.in_frame(page, (), _walk(deepest)), timeout_ms)
+
+
+async def read_part(
+    page: "Page", refs: Refs, part: "Locator", frames: tuple[str, ...], timeout_ms: float, *, deepest: int | None = None
+) -> PageTree:
+    """Read what is in one element.
+
+    Args:
+        frames: The keys of the frames that lead to it.
+    """
+    return await _read(page, refs, refs.below(part, _walk(deepest)), timeout_ms, frames)
+
+
+def _walk(deepest: int | None) -> str:
+    return "!walk" if deepest is None else f"!walk {deepest}"
+
+
+async def _find_listeners(session: "CDPSession") -> None:
+    """Have the engine told what scripts listen to; a page that does not answer is found out by what comes next."""
+    search = {"expression": listener_search(), "includeCommandLineAPI": True, "timeout": _LISTENERS_MS}
+    try:
+        async with asyncio.timeout(work_s(_LISTENERS_MS / 1000)):
+            await session.send("Runtime.evaluate", search)
+    except TimeoutError:
+        return
+    except Exception as exc:
+        if not is_driver_error(exc) or is_closed(exc):
+            raise
+
+
+async def _read(page: "Page", refs: Refs, walk: "Locator", timeout_ms: float, frames: tuple[str, ...] = ()) -> PageTree:
+    mark, found, title, in_view = await _answer(walk, timeout_ms)
+    lines = await _with_frames(page, refs, mark, found, frames)
+    return PageTree(page.url, title, mark, tuple(lines), f"{mark}:{in_view}" if in_view else None)
+
+
+async def _answer(asked: "Locator", timeout_ms: float) -> Any:
+    return json.loads(await asked.text_content(timeout=timeout_ms) or "null")
+
+
+async def _with_frames(
+    page: "Page", refs: Refs, mark: str, found: list[list[Any]], frames: tuple[str, ...], depth: int = 0
+) -> list[Line]:
+    """The lines of a document, each frame's below it."""
+    inner = [f"{mark}:{number}" for _, number, kind, *_ in found if kind & _FRAME][:_FRAMES]
+    below: dict[str, list[Line]] = {}
+    if len(frames) < _FRAMES_DEEP:
+        read = await asyncio.gather(*(_read_frame(page, refs, (*frames, key)) for key in inner))
+        below = dict(zip(inner, read, strict=True))
+    lines: list[Line] = []
+    for level, number, kind, head, rest in found:
+        key = f"{mark}:{number}"
+        under = below.get(key, [])
+        ref = refs.of(key, frames, head) if kind & _ACTED_ON else None
+        lines.append(Line(level + depth, key, head, f"{rest}:" if under else rest, ref))
+        lines += [Line(one.depth + level + 1, one.key, one.head, one.rest, one.ref) for one in under]
+    return lines
+
+
+async def _read_frame(page: "Page", refs: Refs, frames: tuple[str, ...]) -> list[Line]:
+    """The lines of a frame; none, when it does not answer or is gone."""
+    try:
+        mark, found, *_ = await _answer(refs.in_frame(page, frames, "!walk"), work_s(_FRAME_MS / 1000) * 1000)
+    except Exception as exc:
+        if not is_driver_error(exc) or is_closed(exc):
+            raise
+        return []
+    return await _with_frames(page, refs, mark, found, frames)

@@ -1,0 +1,46 @@
+"""What is told to have changed, by the identity of nodes."""
+
+import pytest
+from agentcore_chrome.tab.changes import differences
+from agentcore_chrome.tab.page_tree import Line, PageTree
+
+pytestmark = pytest.mark.spec("B7")
+
+
+def tree(*lines, url="http://a/", title="A"):
+    """A tree of lines `(depth, key, head, rest, ref)`."""
+    return PageTree(url, title, "1", tuple(Line(*line) for line in lines))
+
+
+def test_node_that_says_something_else_is_told_as_the_same():
+    before = tree((0, "1", 'button "Play"', "", "e1"), (0, "2", "text", ": 0"))
+    after = tree((0, "1", 'button "Pause"', " [pressed]", "e1"), (0, "2", "text", ": 0"))
+    assert differences(before, after) == ['~ - button "Pause" [ref=e1] [pressed]']
+
+
+def test_what_came_is_told_with_what_is_in_it_and_what_went_by_its_top():
+    before = tree(
+        (0, "1", "list", ":"), (1, "2", "listitem", ": a"), (1, "3", "listitem", ": b"), (0, "9", "text", ": z")
+    )
+    after = tree((0, "9", "text", ": z"), (0, "4", 'dialog "Sure?"', ":"), (1, "5", 'button "Yes"', "", "e5"))
+    assert differences(before, after) == [
+        "- list and 2 lines in it",
+        '+ - dialog "Sure?":',
+        '+  - button "Yes" [ref=e5]',
+    ]
+
+
+def test_node_that_was_made_anew_is_told_by_its_new_reference_alone():
+    before = tree((0, "1", "listitem", ": One"), (1, "2", 'button "Take"', "", "e1"))
+    after = tree((0, "3", "listitem", ": One"), (1, "4", 'button "Take"', "", "e2"))
+    assert differences(before, after) == ['~ - button "Take" [ref=e2] (was e1)']
+
+
+def test_line_that_moved_and_line_whose_children_came_are_not_told():
+    before = tree((0, "1", "list", ""), (0, "2", "text", ": a"))
+    after = tree((0, "1", "list", ":"), (1, "2", "text", ": a"))
+    assert differences(before, after) == []
+
+
+def test_address_and_title_are_told():
+    assert differences(tree(), tree(url="http://a/b", title="B")) == ["~ url: http://a/b", "~ title: B"]

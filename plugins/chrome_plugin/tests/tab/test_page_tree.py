@@ -1,0 +1,72 @@
+"""What a snapshot shows of a page, and what can be acted on by its references."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.spec("B7")
+
+
+@pytest.fixture
+def lines_of(act):
+    """The lines of a snapshot below its first, without where they stand."""
+
+    async def run(**arguments):
+        text = (await act("browser_snapshot", **arguments)).blocks()[0].text
+        return [line.strip() for line in text.splitlines()[1:]]
+
+    return run
+
+
+def ref_in(lines, said):
+    """The reference in the line that says something."""
+    found = [line for line in lines if said in line and "[ref=" in line]
+    assert found, f"nothing with a reference says {said!r}: {lines}"
+    return re.search(r"\[ref=(\w+)\]", found[0])[1]
+
+
+async def test_all_that_a_person_can_act_on_has_a_reference(act, lines_of, site):
+    await act("browser_navigate", url=site.url("/acted-on"))
+    lines = await lines_of()
+    clicked = {}
+    for said in ("Listened to", "Pointed at", "Milk", 'option "Apple"', "Leaf", 'gridcell "A1"'):
+        await act("browser_click", selector=ref_in(lines, said))
+        clicked[said] = (await act("browser_evaluate", script="document.title.replace(/\\s+/g, ' ').trim()")).data[
+            "value"
+        ]
+    assert list(clicked.values()) == ["Listened to", "Pointed at", "Milk", "Apple", "Leaf Inner leaf", "A1"]
+    await act("browser_click", selector=ref_in(lines, 'checkbox "Agree"'))
+    assert (await act("browser_evaluate", script="box.checked")).data["value"] is True
+    await act("browser_type", selector=ref_in(lines, "[editable]"), text="Dear writer")
+    assert (await act("browser_evaluate", script="editor.textContent.trim()")).data["value"] == "Dear writer"
+    for said in ("[draggable]: Dragged", "[scrollable]", 'combobox "Fruit"', 'treeitem "Inner leaf"'):
+        ref_in(lines, said)
+
+
+async def test_what_only_listens_for_its_parts_has_no_reference(act, lines_of, site):
+    await act("browser_navigate", url=site.url("/acted-on"))
+    lines = await lines_of()
+    assert "- text: Nothingto do" in lines
+    assert "- paragraph: Plain words" in lines
+    assert not any("clickable" in line and line.endswith(":") for line in lines)
+
+
+async def test_nothing_is_said_twice(act, lines_of, site):
+    await act("browser_navigate", url=site.url("/rows"))
+    lines = await lines_of()
+    assert lines[:3] == ["- table:", "- row: Name 0 | 0", lines[2]]
+    assert re.fullmatch(r'- link "open" \[ref=e\d+\] \[url=/second\?0\]', lines[2])
+    await act("browser_navigate", url=site.url("/form"))
+    lines = await lines_of()
+    assert sum("Agree" in line for line in lines) == 1
+    assert "- options: Red | Blue" in lines
+    assert ref_in(lines, 'combobox "Colour"')
+    assert any(line.endswith(": Red") for line in lines)
+
+
+async def test_states_are_told(act, lines_of, site):
+    await act("browser_navigate", url=site.url("/form"))
+    await act("browser_click", selector="[name=agree]")
+    lines = await lines_of()
+    assert any(re.fullmatch(r'- checkbox "Agree" \[ref=e\d+\] \[checked\] \[active\]', line) for line in lines)
+    assert any(re.fullmatch(r'- button "Off" \[ref=e\d+\] \[disabled\]', line) for line in lines)

@@ -1,0 +1,71 @@
+"""What is told after an action: what it set going has ended, and only what changed is told."""
+
+import pytest
+
+from agentcore.api.context import Principal
+
+pytestmark = pytest.mark.spec("B7")
+
+
+@pytest.fixture
+def click(act, site):
+    """Open the page, look at it, click something as a model does; the result's text and data."""
+
+    async def run(selector):
+        await act("browser_navigate", url=site.url("/sets-going"))
+        await act("browser_snapshot")
+        result = await act("browser_click", selector=selector, snapshot=True)
+        return result.blocks()[0].text, result.data
+
+    return run
+
+
+async def test_answer_to_a_request_is_waited_for(click):
+    text, _ = await click("#fetch")
+    assert "~ - paragraph: Answered" in text
+
+
+async def test_nothing_is_told_where_nothing_changed(click):
+    assert (await click("#out"))[0].endswith("\nNothing changed.")
+
+
+async def test_new_address_and_title_of_the_same_document_are_told_alone(click, site):
+    _, data = await click("#move")
+    assert data["changes"][:2] == [f"~ url: {site.url('/sets-going?moved')}", "~ title: Moved"]
+    assert all("paragraph" not in line for line in data["changes"])
+
+
+async def test_another_page_is_told_as_a_whole(click, site):
+    text, data = await click("#away")
+    assert f"The page now, {site.url('/second')} – Second:" in text
+    assert any("Second page" in line for line in data["changes"])
+
+
+async def test_errors_in_the_console_are_told(click):
+    text, data = await click("#fail")
+    assert "Error in the console: went wrong" in text
+    assert any("undefinedName" in error for error in data["consoleErrors"])
+
+
+async def test_page_that_opened_apart_is_told(click, site):
+    text, data = await click("#apart")
+    assert [popup["url"] for popup in data["popups"]] == [site.url("/second")]
+    assert "The page opened another" in text
+
+
+async def test_elements_that_were_made_anew_are_told_by_their_new_references(click):
+    _, data = await click("#again")
+    assert any(line.startswith('~ - button "Take" [ref=') and "(was e" in line for line in data["changes"])
+    assert not any("One" in line for line in data["changes"])
+
+
+async def test_models_are_told_what_changed_unless_they_say_no(host, site):
+    model = Principal("chat", "told")
+    host.answer_approvals(approve=True)
+
+    async def call(tool, **arguments):
+        return (await host.outcome(tool, arguments, principal=model, session_id="told")).unwrap().data
+
+    await call("browser_navigate", url=site.url("/sets-going"))
+    assert "changes" in await call("browser_click", selector="#idle")
+    assert "changes" not in await call("browser_click", selector="#idle", snapshot=False)
