@@ -75,6 +75,8 @@ class Activity:
 
     async def _look(self) -> Any:
         """The document, how much has changed in it, and whether it loads; None: no answer."""
+        if self._tab.dialogs.open is not None:
+            return None
         asked = self._tab.refs.in_frame(self._tab.page, (), "!moved")
         text = await self._tab.look(lambda: asked.text_content(timeout=_ANSWER_S * 1000), None, _ANSWER_S)
         return json.loads(text) if text else None

@@ -386,21 +386,21 @@ class Browser(PageTools, FormTools, InspectionTools):
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult:  # fmt: skip
         """Go one page back in the history, and give the address arrived at."""
-        return await self.on_page(ctx, lambda tab: _arrived(go_back(tab, timeoutMs)))
+        return await self.on_page(ctx, lambda tab: _arrived(go_back(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
     async def browser_go_forward(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult:  # fmt: skip
         """Go one page forward in the history, and give the address arrived at."""
-        return await self.on_page(ctx, lambda tab: _arrived(go_forward(tab, timeoutMs)))
+        return await self.on_page(ctx, lambda tab: _arrived(go_forward(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
     async def browser_reload(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult:  # fmt: skip
         """Load the page again."""
-        return await self.on_page(ctx, lambda tab: _arrived(reload(tab, timeoutMs)))
+        return await self.on_page(ctx, lambda tab: _arrived(reload(tab, timeoutMs)), snapshot=None)
 
     @tool(read_only=True, effects=("session",), idempotent=True, open_world=False, resource=PAGE_IF_ANY)
     async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult:

@@ -254,6 +254,8 @@ class SessionPages(EngineModule):
     # -- inside ------------------------------------------------------------------------------------------------
 
     async def _look_at(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> PageTree | None:
+        if tab.dialogs.open is not None:
+            return None  # it holds the page up
         return await tab.look(lambda: tab.read(max(1, limit_s * 1000)), None, limit_s)
 
     async def _with_changes(
