@@ -6,7 +6,7 @@ from agentcore.api.context import Artifacts, ChatSession, Principal, ToolContext
 from agentcore.api.definition import CallPreview, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.resource import Resource, Resources
-from agentcore.api.result import ArtifactLink, Image, Text, ToolResult
+from agentcore.api.result import ArtifactLines, ArtifactLink, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool import tool
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
@@ -17,6 +17,7 @@ from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Trac
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 __all__ = [
+    "ArtifactLines",
     "ArtifactLink",
     "Artifacts",
     "BaseModel",

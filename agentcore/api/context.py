@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 from agentcore.api.resource import Resource
-from agentcore.api.result import ArtifactLink, ToolResult
+from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
+from agentcore.files.open_file import OpenFile
 from agentcore.files.workspace import Workspace
 
 T = TypeVar("T")
@@ -31,7 +32,11 @@ class Principal:
 
 
 class Artifacts(Protocol):
-    """Where a tool puts what is too large or too binary for its result."""
+    """Where a tool puts what is too large or too binary for its result, and finds it again.
+
+    A model's call reaches the artifacts of its own session, a person's all. The result of a call that has read what
+    comes from the open world is marked so.
+    """
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
         """Store bytes and give the link to put into the result.
@@ -46,6 +51,40 @@ class Artifacts(Protocol):
 
         Raises:
             ToolError: `artifact_not_found`.
+        """
+        ...
+
+    async def describe(self, artifact_id: str) -> ArtifactLink:
+        """What is known of it: media type, size, name.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        ...
+
+    async def open(self, artifact_id: str) -> OpenFile:
+        """All of it, open for passing it on in pieces, like a file of the workspace; close it, or use `with`.
+
+        It does not count as read: a result that repeats what comes from the open world is `untrusted` by your own word.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        ...
+
+    async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
+        """Lines of a text from one on: at most `limit`, of about `chars` characters together.
+
+        Raises:
+            ToolError: `artifact_not_found`, `artifact_not_text`.
+        """
+        ...
+
+    async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
+        """Lines from one on that hold a text, literally; of a long line the part around it.
+
+        Raises:
+            ToolError: `artifact_not_found`, `artifact_not_text`.
         """
         ...
 

@@ -64,6 +64,19 @@ class ArtifactLink:
         return block | {"preview": self.preview} if self.preview else block
 
 
+@dataclass(frozen=True, slots=True)
+class ArtifactLines:
+    """Lines of a text artifact.
+
+    Args:
+        lines: Each with its number, from 1. One of over 1,000 characters counts as several.
+        total: How many there are in all: of the text, or that hold what was looked for.
+    """
+
+    lines: tuple[tuple[int, str], ...]
+    total: int
+
+
 ContentBlock = Text | Image | ArtifactLink
 
 

@@ -176,6 +176,7 @@ class Call:
         deadline: The event loop's time at which it is cut off; 0: not set yet.
         is_cancelled: Whether it was ended from outside: a thread that works on it looks here.
         has_read_untrusted: Whether a call that it made has read what nobody vouches for.
+        has_opened_untrusted: Whether it has itself, from what an earlier call had stored.
     """
 
     id: str
@@ -192,6 +193,7 @@ class Call:
     deadline: float = 0.0
     is_cancelled: bool = False
     has_read_untrusted: bool = False
+    has_opened_untrusted: bool = False
 
     @classmethod
     def of(cls, request: CallRequest, notify: Notify | None = None) -> "Call":
@@ -216,7 +218,8 @@ class Call:
     def is_of_open_world(self) -> bool:
         """Whether what it says may repeat what strangers say: by its tool, or by the calls that it made."""
         annotations = None if self.prepared is None else self.prepared.tool.definition.annotations
-        return self.has_read_untrusted or (annotations is not None and annotations.open_world is True)
+        is_declared = annotations is not None and annotations.open_world is True
+        return is_declared or self.has_read_untrusted or self.has_opened_untrusted
 
     @property
     def is_of_person(self) -> bool:

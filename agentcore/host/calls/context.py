@@ -9,11 +9,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from agentcore.api import ArtifactLink, ChatSession, Principal, Resource, ToolResult
+from agentcore.api import ChatSession, Principal, Resource, ToolResult
 from agentcore.bounds import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
+from agentcore.host.calls.call_artifacts import CallArtifacts
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.calls.model_part import model_chars
 from agentcore.host.containment.foreign_error import type_name
@@ -37,23 +38,6 @@ class CallServices:
     resources: ResourceRegistry
     conversation: ConversationSlot
     make_call: Callable[[CallRequest, Notify | None], Coroutine[Any, Any, CallOutcome]]
-
-
-class CallArtifacts:
-    """The artifact store as one call sees it: what it saves is marked with its session and id."""
-
-    def __init__(self, store: Store, call: Call) -> None:
-        self._store, self._call = store, call
-
-    async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
-        """See `agentcore.api.context.Artifacts`."""
-        return await self._store.artifacts.save(
-            data, mime=mime, name=name, session_id=self._call.session_id, call_id=self._call.id
-        )
-
-    async def load(self, artifact_id: str) -> bytes:
-        """See `agentcore.api.context.Artifacts`."""
-        return await self._store.artifacts.load(artifact_id)
 
 
 class CallContext:
@@ -100,7 +84,7 @@ class CallContext:
     @property
     def artifacts(self) -> CallArtifacts:
         """Where large things go."""
-        return CallArtifacts(self._services.store, self._call)
+        return CallArtifacts(self._services.store.artifacts, self._call)
 
     @property
     def model_chars(self) -> int | None:

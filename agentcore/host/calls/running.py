@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agentcore.api import ToolDefinition, ToolResult
+from agentcore.api import ArtifactLink, ToolDefinition, ToolResult
 from agentcore.config.app_json import LimitsConfig
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -132,10 +132,12 @@ class Execution:
                 tool.check_result(encoded)
         except ToolError as exc:
             raise read_error(call, exc) from exc
-        if result.untrusted:
+        if result.untrusted or call.has_opened_untrusted:
             await self._permission.note_source(call)
         result = await self._bounded(result, encoded, call, tool.definition, context)
         is_untrusted = result.untrusted or call.is_of_open_world
+        if result.untrusted and not call.is_of_open_world and any(isinstance(b, ArtifactLink) for b in result.blocks()):
+            await self._services.store.artifacts.mark_untrusted(call.id)
         return CallOutcome(call.id, result=result, encoded_data=encoded, is_untrusted=is_untrusted)
 
     async def _bounded(

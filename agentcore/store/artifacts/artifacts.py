@@ -5,18 +5,19 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Self, TextIO
 
 import structlog
 
-from agentcore.api import ArtifactLink
+from agentcore.api import ArtifactLines, ArtifactLink
 from agentcore.errors import ToolError
+from agentcore.files.open_file import OpenFile, regular_file
 from agentcore.store.artifacts.files import (
     ArtifactFiles,
     disk_full,
@@ -24,6 +25,7 @@ from agentcore.store.artifacts.files import (
     new_artifact_id,
     unknown_artifact,
 )
+from agentcore.store.artifacts.text_lines import as_text, find_lines, looks_like_text, take_lines
 from agentcore.store.artifacts.text_search import QUERY_CHARS, TextMatch, search_lines
 from agentcore.store.database.database import Database
 
@@ -43,7 +45,7 @@ _CHARGE_BYTES = 4096
 _TEXT_MIMES = frozenset({"application/json", "application/xml", "application/javascript", "application/x-ndjson"})
 # fit for a header as it is
 _MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,64}( *; *[\x21-\x7e]{1,64})?")
-_COLUMNS = "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id"
+_COLUMNS = "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id, is_untrusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Artifact:
         artifact_id: Opaque and random.
         name: A file name to show and to save under; never a place in the state folder.
         created_at_ms: Milliseconds since 1970.
+        is_untrusted: Whether it holds, or may hold, what comes from the open world.
     """
 
     artifact_id: str
@@ -63,6 +66,7 @@ class Artifact:
     created_at_ms: int
     session_id: str
     call_id: str
+    is_untrusted: bool
 
     @property
     def is_text(self) -> bool:
@@ -112,7 +116,16 @@ class ArtifactStore:
         await asyncio.to_thread(files.sweep, known)
         return cls(database, files, quota_bytes)
 
-    async def save(self, data: bytes, *, mime: str, name: str, session_id: str = "", call_id: str = "") -> ArtifactLink:
+    async def save(
+        self,
+        data: bytes,
+        *,
+        mime: str,
+        name: str,
+        session_id: str = "",
+        call_id: str = "",
+        is_untrusted: bool = True,
+    ) -> ArtifactLink:
         """Store bytes; the oldest artifacts make way if the quota asks for it.
 
         Raises:
@@ -133,6 +146,7 @@ class ArtifactStore:
             created_at_ms=time.time_ns() // 1_000_000,
             session_id=session_id,
             call_id=call_id,
+            is_untrusted=is_untrusted,
         )
         await asyncio.to_thread(self._files.write, artifact.artifact_id, data)
         evicted = await self._enter(artifact)
@@ -206,6 +220,35 @@ class ArtifactStore:
             )
         return await asyncio.to_thread(self._search, artifact_id, query, ignore_case, max(1, min(limit, MATCHES)))
 
+    async def open_file(self, artifact_id: str) -> OpenFile:
+        """All of an artifact, open for reading, whatever becomes of it meanwhile; the caller closes it.
+
+        Raises:
+            ToolError: `artifact_not_found`.
+        """
+        return regular_file(await asyncio.to_thread(self._files.open, artifact_id))
+
+    async def lines(self, artifact: Artifact, first: int, limit: int, chars: int) -> ArtifactLines:
+        """Lines of a text, from one on: as many as are wanted and fit.
+
+        Raises:
+            ToolError: `artifact_not_found`, `artifact_not_text`.
+        """
+        return await asyncio.to_thread(self._from_text, artifact, partial(take_lines, first, limit, chars))
+
+    async def find_lines(self, artifact: Artifact, query: str, first: int, limit: int) -> ArtifactLines:
+        """Lines that hold a text, literally, from one on.
+
+        Raises:
+            ToolError: `artifact_not_found`, `artifact_not_text`.
+        """
+        return await asyncio.to_thread(self._from_text, artifact, partial(find_lines, query, first, limit))
+
+    async def mark_untrusted(self, call_id: str) -> None:
+        """Note that what a call has stored comes from the open world."""
+        statement = "UPDATE artifacts SET is_untrusted = 1 WHERE call_id = ?"
+        await self._database.write(lambda connection: connection.execute(statement, (call_id,)).rowcount)
+
     async def delete(self, artifact_id: str) -> None:
         """Delete an artifact.
 
@@ -228,6 +271,16 @@ class ArtifactStore:
             if exc.sqlite_errorcode == sqlite3.SQLITE_FULL:
                 raise disk_full(artifact.size_bytes) from exc
             raise
+
+    def _from_text(self, artifact: Artifact, read: Callable[[TextIO], ArtifactLines]) -> ArtifactLines:
+        with os.fdopen(self._files.open(artifact.artifact_id), "rb") as file:
+            if not (artifact.is_text or looks_like_text(file)):
+                message = (
+                    f"artifact {artifact.name!r} is {artifact.mime}, which has no lines; save it, or read its bytes"
+                )
+                raise ToolError("artifact_not_text", message, mime=artifact.mime)
+            with as_text(file, artifact.mime) as text:
+                return read(text)
 
     def _search(self, artifact_id: str, query: str, ignore_case: bool, limit: int) -> list[TextMatch]:
         with os.fdopen(self._files.open(artifact_id), "rb") as file:
@@ -280,7 +333,7 @@ def _insert(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection
     for artifact_id in evicted:
         _remove(artifact_id, connection)
     connection.execute(
-        f"INSERT INTO artifacts ({_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT INTO artifacts ({_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         (*astuple(artifact), charge),
     )
     return evicted

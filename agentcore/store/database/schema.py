@@ -273,6 +273,11 @@ _SYSTEM_MESSAGE = (
     "ALTER TABLE chat_sessions ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0",
 )
 
+_UNTRUSTED_ARTIFACTS = (
+    # of those from before nobody knows
+    "ALTER TABLE artifacts ADD COLUMN is_untrusted INTEGER NOT NULL DEFAULT 1",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -284,5 +289,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _KEY_SCOPES,
     _CLOSED_TABS,
     _SYSTEM_MESSAGE,
+    _UNTRUSTED_ARTIFACTS,
 )
 """The statements of each step, in order."""

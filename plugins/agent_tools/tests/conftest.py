@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,14 +111,14 @@ async def provider() -> AsyncIterator[Provider]:
 def start(agentcore_client: ClientFactory, provider: Provider) -> Callable[..., Awaitable[Talk]]:
     """Begin a session in which every call is allowed, unless its approvals say otherwise."""
 
-    async def begin(approvals: Mapping[str, Any] | None = None, **settings: Any) -> Talk:
+    async def begin(approvals: Mapping[str, Any] | None = None, modules: Sequence[Any] = (), **settings: Any) -> Talk:
         model = {"provider": "openai", "model": "m", "base_url": provider.url, "api_key_env": "TEST_KEY"}
         config = {
             "config": {"agent_tools": settings},
             "models": {"test": model},
             "approvals": {"mode": "allow"} if approvals is None else dict(approvals),
         }
-        server = await agentcore_client(modules=["agent_tools"], config=config)
+        server = await agentcore_client(modules=["agent_tools", *modules], config=config)
         async with server.post("/api/sessions", json={}) as answer:
             session_id = (await answer.json())["sessionId"]
         talk = Talk(server, session_id)

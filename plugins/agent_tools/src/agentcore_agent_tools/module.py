@@ -1,9 +1,10 @@
-"""`AgentTools`: the five tools, their arguments and what they say about themselves."""
+"""`AgentTools`: the six tools, their arguments and what they say about themselves."""
 
 from collections import Counter
 from typing import Annotated, Any, ClassVar, Literal
 
 from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
+from agentcore_agent_tools import artifact as artifacts
 from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
 from agentcore_agent_tools.settings import AgentSettings
 from agentcore_agent_tools.summary import prompt_for
@@ -132,6 +133,58 @@ class AgentTools(Module[AgentSettings]):
             return ToolResult(f"Deleted {name!r}.", {"deleted": name})
         found = store.newest(limit) if action == "list" else store.search(_needed(query, "query", action), limit)
         return _shown(found, store.count())
+
+    # -- artifacts ---------------------------------------------------------------------------------------------
+
+    async def _preview_artifact(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        return await artifacts.preview(ctx, arguments)
+
+    @tool(
+        rank=0,
+        effects=("read", "write"),
+        destructive=False,
+        open_world=False,
+        keep="head",
+        preview=_preview_artifact,
+        artifact_call='{"id": "{id}", "action": "read", "offset": {line}}',
+    )
+    async def artifact(
+        self,
+        ctx: ToolContext,
+        id: Annotated[str, Field(min_length=1, max_length=100)],  # noqa: A002 - spelled as on the wire
+        action: Literal["read", "search", "save", "info"],
+        *,
+        offset: Annotated[int | None, Field(ge=0)] = None,
+        limit: Annotated[int | None, Field(ge=1)] = None,
+        query: Annotated[str | None, Field(min_length=1, max_length=1000)] = None,
+        path: Annotated[str | None, Field(min_length=1, max_length=4096)] = None,
+        overwrite: bool = False,
+    ) -> ToolResult:
+        """Use an artifact of this session, which keeps what was too long for a result, downloads and screenshots.
+
+        Args:
+            id: The artifact, `art_…`, as a result named it.
+            action: `read` gives a part of a text, or shows a picture; `search` finds lines; `save` writes the whole
+                into the workspace; `info` says what it is.
+            offset: To begin at: a line, from 1; where there are none, a byte, from 0. A line of over 1,000 characters
+                counts as several.
+            limit: How many lines (or bytes, or matches) at most; left out, as many as fit.
+            query: For `search`: what a line holds, literally.
+            path: For `save`: where to.
+            overwrite: For `save`: replace what is there.
+        Raises:
+            ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_arguments`, `file_exists`, or what went wrong
+                when it was written.
+        """
+        match action:
+            case "read":
+                return await artifacts.read(ctx, id, offset, limit)
+            case "search":
+                return await artifacts.search(ctx, id, query, offset, limit)
+            case "save":
+                return await artifacts.save(ctx, id, path, overwrite=overwrite)
+            case "info":
+                return await artifacts.info(ctx, id)
 
     # -- the person --------------------------------------------------------------------------------------------
 

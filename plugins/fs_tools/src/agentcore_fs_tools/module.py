@@ -188,7 +188,7 @@ class FsTools(Module[FsSettings]):
         multiline: Annotated[bool, Field(description="Let a match span lines.")] = False,
         no_ignore: Annotated[bool, Field(description="Search files that .gitignore leaves out, too.")] = False,
     ) -> ToolResult:
-        """Search the content of files for a regular expression, and show the lines that match.
+        """Search the text of files for a regular expression, and show the lines that match.
 
         Of very many matches some of each file are shown, and all are counted. Binary files, files that .gitignore
         names, and what is in `.git`, are left out. Write `\\(` for a bracket that is meant itself.

@@ -1,0 +1,179 @@
+"""`artifact`: what was too long or too binary for a result is read in parts, searched, and saved into the workspace."""
+
+import asyncio
+from typing import Any
+
+from agentcore.api import ArtifactLink, CallPreview, Image, Text, ToolContext, ToolError, ToolResult, Workspace
+
+READ_LINES = 2_000
+"""Lines that one read gives at most, and to a program that names no limit."""
+
+_READ_CHARS = 1_000_000
+"""Text of one read for a program; a model has a bound of its own."""
+
+_NOTE_CHARS = 400
+"""Room for what is said around the text."""
+
+_MATCHES = 100
+_BYTES, _BYTES_MAX, _BYTES_PER_LINE = 256, 4_096, 16
+_IMAGE_BYTES = 5 * 1024 * 1024
+_SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+
+
+async def read(ctx: ToolContext, artifact_id: str, offset: int | None, limit: int | None) -> ToolResult:
+    """Lines of a text, a picture as such, and of anything else its bytes.
+
+    Raises:
+        ToolError: `artifact_not_found`, `invalid_arguments`.
+    """
+    link = await ctx.artifacts.describe(artifact_id)
+    if link.mime in _SEEN and link.size_bytes <= _IMAGE_BYTES and offset is limit is None:
+        picture = Image(await ctx.artifacts.load(artifact_id), link.mime)
+        return ToolResult((Text(_named(link)), picture), _facts(link))
+    room = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
+    first = max(offset or 1, 1)
+    try:
+        found = await ctx.artifacts.lines(artifact_id, first, limit=min(limit or READ_LINES, READ_LINES), chars=room)
+    except ToolError as exc:
+        if exc.type != "artifact_not_text":
+            raise
+        return await _read_bytes(ctx, link, offset or 0, min(limit or _BYTES, _BYTES_MAX))
+    if not found.lines and (found.total or first > 1):
+        message = f"{link.name} has {found.total:,} lines; offset {first:,} is beyond them"
+        raise ToolError("invalid_arguments", message, lines=found.total)
+    last = first + len(found.lines) - 1
+    rest = f"; go on with offset {last + 1}" if last < found.total else ""
+    head = f"[{link.name}: lines {first:,} to {last:,} of {found.total:,}{rest}]"
+    facts = {"offset": first, "lines": len(found.lines), "totalLines": found.total}
+    return ToolResult(f"{head}\n{''.join(line for _, line in found.lines)}", _facts(link) | facts)
+
+
+async def _read_bytes(ctx: ToolContext, link: ArtifactLink, offset: int, limit: int) -> ToolResult:
+    def take() -> bytes:
+        with file:
+            return file.read(limit, offset)
+
+    file = await ctx.artifacts.open(link.artifact_id)
+    data = await asyncio.to_thread(take)
+    after = offset + len(data)
+    rest = f"; go on with offset {after}" if after < link.size_bytes else ""
+    head = f"[{_named(link)}: no text; bytes {offset:,} to {after:,}{rest}. `save` puts the whole into the workspace.]"
+    return ToolResult(f"{head}\n{_dump(data, offset)}", _facts(link) | {"offset": offset, "bytes": len(data)})
+
+
+async def search(
+    ctx: ToolContext, artifact_id: str, query: str | None, offset: int | None, limit: int | None
+) -> ToolResult:
+    """The lines that hold a text.
+
+    Raises:
+        ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_arguments`.
+    """
+    if query is None or "\n" in query:
+        raise ToolError("invalid_arguments", "'search' needs 'query': the literal text that a line holds, on one line")
+    link = await ctx.artifacts.describe(artifact_id)
+    first = max(offset or 1, 1)
+    found = await ctx.artifacts.find_lines(artifact_id, query, first, limit=min(limit or _MATCHES, READ_LINES))
+    shown, left = [], _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
+    for number, text in found.lines:
+        left -= len(text) + len(f"{number}: \n")
+        if left < 0:
+            break
+        shown.append((number, text))
+    rest = f"; go on with offset {shown[-1][0] + 1}" if len(shown) < found.total and shown else ""
+    where = f" from line {first:,} on" if first > 1 else ""
+    head = f"[{link.name}: {found.total:,} lines hold {query!r}{where}, {len(shown):,} are shown{rest}]"
+    matches = [{"line": number, "text": text} for number, text in shown]
+    lines = [head, *(f"{number}: {text}" for number, text in shown)]
+    return ToolResult("\n".join(lines), _facts(link) | {"matches": matches, "total": found.total})
+
+
+async def info(ctx: ToolContext, artifact_id: str) -> ToolResult:
+    """What is known of an artifact.
+
+    Raises:
+        ToolError: `artifact_not_found`.
+    """
+    link = await ctx.artifacts.describe(artifact_id)
+    try:
+        found = await ctx.artifacts.lines(artifact_id, limit=0, chars=0)
+    except ToolError as exc:
+        if exc.type != "artifact_not_text":
+            raise
+        return ToolResult(_named(link), _facts(link))
+    return ToolResult(f"{_named(link)}, {found.total:,} lines", _facts(link) | {"totalLines": found.total})
+
+
+async def save(ctx: ToolContext, artifact_id: str, path: str | None, *, overwrite: bool) -> ToolResult:
+    """Write an artifact into the workspace.
+
+    Raises:
+        ToolError: `artifact_not_found`, `invalid_arguments`, `file_exists`, and those of writing in the workspace.
+    """
+    link = await ctx.artifacts.describe(artifact_id)
+    target = _needed(path)
+
+    def write() -> str:
+        with file:
+            place = ctx.workspace.locate(target)
+            ctx.workspace.write_file(place, file.blocks(), create_parents=True, overwrite=overwrite)
+        return ctx.workspace.show(place)
+
+    file = await ctx.artifacts.open(artifact_id)
+    shown = await asyncio.to_thread(write)
+    return ToolResult(f"Saved {_named(link)} as {shown}.", _facts(link) | {"path": shown})
+
+
+async def preview(ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    """What a call touches: only `save` writes, and it is not asked about where it could not."""
+    link = await ctx.artifacts.describe(arguments["id"])
+    if arguments["action"] != "save":
+        return CallPreview(effects=frozenset(("read",)))
+    target = _needed(arguments["path"])
+    return await asyncio.to_thread(_preview_save, ctx.workspace, target, link, overwrite=arguments["overwrite"])
+
+
+def _preview_save(workspace: Workspace, path: str, link: ArtifactLink, *, overwrite: bool) -> CallPreview:
+    place = workspace.locate(path)
+    if not overwrite and _exists(workspace, path):
+        message = f"{workspace.show(place)} exists; take another path, or overwrite=true"
+        raise ToolError("file_exists", message, path=workspace.show(place), artifact=link.name)
+    return CallPreview(
+        effects=frozenset(("write",)),
+        paths=(workspace.real_path(place),),
+        is_protected=workspace.is_protected(place),
+    )
+
+
+def _exists(workspace: Workspace, path: str) -> bool:
+    try:
+        workspace.stat(workspace.locate(path))
+    except ToolError as exc:
+        if exc.type == "path_not_found":
+            return False
+        raise
+    return True
+
+
+def _needed(path: str | None) -> str:
+    if path is None:
+        raise ToolError("invalid_arguments", "'save' needs 'path', a file in the workspace", missing="path")
+    return path
+
+
+def _named(link: ArtifactLink) -> str:
+    return f"{link.name} ({link.mime}, {link.size_bytes:,} bytes)"
+
+
+def _facts(link: ArtifactLink) -> dict[str, Any]:
+    return {"artifactId": link.artifact_id, "name": link.name, "mime": link.mime, "sizeBytes": link.size_bytes}
+
+
+def _dump(data: bytes, offset: int) -> str:
+    """Bytes as `hexdump -C` shows them."""
+    lines = []
+    for start in range(0, len(data), _BYTES_PER_LINE):
+        row = data[start : start + _BYTES_PER_LINE]
+        shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)  # noqa: PLR2004 - printable ASCII
+        lines.append(f"{offset + start:08x}  {row.hex(' '):<47}  |{shown}|")
+    return "\n".join(lines)
