@@ -168,8 +168,8 @@ class WebTools(Module[WebSettings]):
         if self._provider is None:
             message = (
                 "No search provider is set. Ask the person to set `search_provider` of web_tools (in the page: "
-                "Modules, then Web) to SearXNG, on a machine of their own, or Brave, with a key. Without one, open pages whose "
-                "address is known with web_fetch."
+                "Modules, then Web) to SearXNG, on a machine of their own, or Brave, with a key. Without one, open "
+                "pages whose address is known with web_fetch."
             )
             raise ToolError("no_search_provider", message)
         return self._provider
