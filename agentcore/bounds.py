@@ -81,6 +81,9 @@ PROGRESS_INTERVAL_SECONDS = 0.05
 PROGRESS_CHARS = 2_000
 """The message of one progress."""
 
+ARGUMENTS_DEPTH = 100
+"""Objects and lists within each other in the arguments of one call of a model."""
+
 ARGUMENTS_RECORDED_CHARS = 4_096
 """Arguments of one call that the record keeps for reading."""
 

@@ -69,9 +69,6 @@ FOUND_TOOLS_KEPT = 80
 ARGUMENTS_CHARS = 1024 * 1024
 """Arguments of one call of a model, as JSON text."""
 
-ARGUMENTS_DEPTH = 100
-"""Objects and lists within each other in them."""
-
 CLIENT_TOOLS = 128
 """Tools that a client brings."""
 

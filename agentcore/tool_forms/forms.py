@@ -6,6 +6,8 @@ from typing import Any, Literal, Protocol
 
 from agentcore.tool_forms.dialects import ANTHROPIC, GEMINI, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
 from agentcore.tool_forms.lowering import Lowered, lower
+from agentcore.tool_forms.references import inlined
+from agentcore.tool_forms.repair import repair
 
 FormName = Literal["openai", "openai_strict", "openai_compatible", "anthropic", "gemini", "mcp"]
 
@@ -57,11 +59,12 @@ class ToolForm:
 class LoweredSchema:
     """A tool's schema, and what it is in each dialect, made once when it is wanted."""
 
-    __slots__ = ("_made", "schema")
+    __slots__ = ("_inlined", "_made", "schema")
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
         self._made: dict[str, Lowered] = {}
+        self._inlined: dict[str, Any] | None = None
 
     def to(self, dialect: Dialect) -> Lowered:
         """The schema in a dialect; whoever gets it leaves it as it is."""
@@ -69,6 +72,12 @@ class LoweredSchema:
         if made is None:
             made = self._made[dialect.name] = lower(self.schema, dialect)
         return made
+
+    def repair(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """A model's arguments, put right where there is no doubt what they mean."""
+        if self._inlined is None:
+            self._inlined = inlined(self.schema)
+        return repair(arguments, self._inlined)
 
 
 def _to_openai(definition: Definition, lowered: Lowered) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _said_default(schema: dict[str, Any]) -> dict[str, Any]:
     default = schema.get("default")
     if default is None:
         return schema
-    words = f"null: {json.dumps(default, ensure_ascii=False)}"
+    words = f"default: {json.dumps(default, ensure_ascii=False)}"
     return {**schema, "description": f"{schema['description']} ({words})" if schema.get("description") else words}
 
 

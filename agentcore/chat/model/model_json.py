@@ -1,42 +1,23 @@
-"""JSON that a model writes: strict where later readers are, with valid text, bounded."""
+"""Arguments of calls as a model writes them."""
 
 import json
-import math
-from typing import Any, NoReturn
+from typing import Any
 
-from agentcore.chat.bounds import ARGUMENTS_CHARS, ARGUMENTS_DEPTH
+from agentcore.chat.bounds import ARGUMENTS_CHARS
 from agentcore.errors import ToolError
-from agentcore.valid_text import with_valid_text
+from agentcore.strict_json import decode
+from agentcore.tool_forms import LoweredSchema
 
 
-def decode_at(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins at a place of a text, and where it ends.
+def read_arguments(
+    arguments: str | dict[str, Any] | None, schema: LoweredSchema | None
+) -> tuple[str, ToolError | None]:
+    """The arguments of a call as the JSON text of an object; what is none becomes an error, and an empty one.
 
-    Raises:
-        ValueError: There is none, it holds a number that JSON has not, or it is nested too deep.
+    Args:
+        arguments: As the model wrote them.
+        schema: Of the tool that it calls, by which they are put right, so that all see what runs; None: there is none.
     """
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except RecursionError as exc:
-        raise _too_deep() from exc
-    _check_depth(value)
-    return with_valid_text(value), end
-
-
-def decode(text: str) -> Any:
-    """The JSON value that a whole text means.
-
-    Raises:
-        ValueError: As `decode_at`; or there is more in the text.
-    """
-    value, end = decode_at(text, len(text) - len(text.lstrip()))
-    if text[end:].strip():
-        raise ValueError(f"there is more after the JSON value, from character {end} on")
-    return value
-
-
-def read_arguments(arguments: str | dict[str, Any] | None) -> tuple[str, ToolError | None]:
-    """The arguments of a call as the JSON text of an object; what is none becomes an error, and an empty one."""
     given = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
     if len(given) > ARGUMENTS_CHARS:
         message = f"the arguments have {len(given):,} characters, {ARGUMENTS_CHARS:,} are the bound; send less at once"
@@ -47,31 +28,4 @@ def read_arguments(arguments: str | dict[str, Any] | None) -> tuple[str, ToolErr
         return "{}", ToolError("invalid_arguments", f"the arguments are not valid JSON ({exc}): {given[:200]!r}")
     if not isinstance(value, dict):
         return "{}", ToolError("invalid_arguments", f"the arguments must be a JSON object: {given[:200]!r}")
-    return json.dumps(value, ensure_ascii=False), None
-
-
-def _check_depth(value: Any) -> None:
-    level, depth = [value], 0
-    while level := [part for part in level if isinstance(part, dict | list)]:
-        depth += 1
-        if depth > ARGUMENTS_DEPTH:
-            raise _too_deep()
-        level = [child for part in level for child in (part.values() if isinstance(part, dict) else part)]
-
-
-def _too_deep() -> ValueError:
-    return ValueError(f"objects and lists are nested more than {ARGUMENTS_DEPTH} deep")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"the number {text[:40]} is out of range")
-    return number
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+    return json.dumps(value if schema is None else schema.repair(value), ensure_ascii=False), None

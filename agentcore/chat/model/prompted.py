@@ -5,7 +5,7 @@ import re
 from typing import Any, NamedTuple
 
 from agentcore.chat.bounds import CALLS_IN_A_TURN
-from agentcore.chat.model.model_json import decode, decode_at
+from agentcore.strict_json import decode, decode_at
 
 _OPENING = re.compile(r'\{\s{0,64}"tool_call"')
 _FENCE_BEFORE = re.compile(r"```[A-Za-z0-9_-]{0,32}\s{0,64}\Z")

@@ -152,10 +152,11 @@ class SubAgent:
         return bool(results)
 
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
-        arguments, error = read_arguments(part.args)
+        offered = self._offered.get(part.tool_name)
+        arguments, error = read_arguments(part.args, None if offered is None else offered.schema)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
-        elif part.tool_name not in self._offered:
+        elif offered is None:
             error = not_offered(part.tool_name, self._offered)
         tool_id, name = f"tc_{secrets.token_hex(8)}", valid_name(part.tool_name)
         row = ChatCallRow(self._call.session_id, tool_id, name, arguments, "server")

@@ -204,8 +204,8 @@ class Turn:
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
-        arguments, error = read_arguments(part.args)
         offered, name = self._offered.get(part.tool_name), valid_name(part.tool_name)
+        arguments, error = read_arguments(part.args, None if offered is None else offered.schema)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:

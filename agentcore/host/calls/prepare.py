@@ -15,6 +15,9 @@ from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.secrets import masked_json
 
+_MODELS = frozenset(("chat", "mcp"))
+"""Principals whose arguments a model writes; of all others they are taken as they are."""
+
 
 class Preparation:
     """Prepares calls, for whoever runs, reviews or explains them."""
@@ -32,8 +35,12 @@ class Preparation:
         Raises:
             ToolError: Why the call cannot run: it is not asked about either.
         """
-        tool = self._registry.get(call.request.tool)
-        prepared = self._read(call, tool, call.request.arguments, call.request.resource_id, may_create=may_create)
+        request = call.request
+        tool = self._registry.get(request.tool)
+        if request.principal.kind in _MODELS:
+            # before the digest is made: what a person approves is what runs, and the same when it is sent again
+            request.arguments = tool.schema.repair(request.arguments)
+        prepared = self._read(call, tool, request.arguments, request.resource_id, may_create=may_create)
         if tool.definition.preview is None:
             return prepared
         preview = await self.preview(call, prepared)

@@ -69,7 +69,7 @@ class CallReview:
             resource_id = request.resource_id
         return replace(
             request,
-            arguments=arguments,
+            arguments=prepared.given,
             arguments_digest=prepared.digest,
             preview=prepared.preview,
             offers=offers_for(facts, decision, self._policy.roots) if decision.kind == "ask" else (),

@@ -1,12 +1,14 @@
 """Forms of definitions, as the HTTP API gives them and as a chat sends them: the same, with what the provider takes."""
 
 import dataclasses
+import json
 from typing import Annotated
 
 import pytest
 
 from agentcore.api import BaseModel, Field, Module, tool
 from agentcore.chat.model.providers import PROVIDERS
+from tests.chat.notes import TOKEN
 
 
 class Stop(BaseModel):
@@ -21,13 +23,16 @@ class TripModule(Module):
     name = "trip"
 
     @tool(read_only=True)
-    def trip_plan(self, stops: Annotated[list[Stop], Field(max_length=5000)], note: str | None = None) -> dict:
+    def trip_plan(
+        self, stops: Annotated[list[Stop], Field(max_length=5000)], note: str | None = None, days: int = 3
+    ) -> dict:
         """Plan a trip.
 
         Args:
             stops: Where to.
+            days: How long.
         """
-        return {"stops": len(stops), "note": note}
+        return {"stops": len(stops), "note": note, "days": days}
 
 
 @pytest.mark.spec("K9", "C3")
@@ -75,3 +80,27 @@ async def test_tool_keeps_what_it_checks_whatever_a_provider_was_told(open_talk)
         for wrong in ({"city": "a b"}, {"city": "x" * 4001}):
             envelope = await talk.ask("POST", "/api/tools/trip_plan/call", {"arguments": {"stops": [wrong]}})
             assert envelope["error"]["type"] == "invalid_arguments"
+
+
+@pytest.mark.spec("K9")
+async def test_arguments_that_a_model_sent_in_another_shape_are_shown_approved_and_run_as_they_are_meant(
+    open_talk, provider, calls_of
+):
+    """For a tool of the server and for one that the client runs."""
+    pick = {"type": "object", "properties": {"ids": {"type": "array"}, "all": {"type": "boolean"}}}
+    client_tools = [{"name": "pick", "description": "Pick.", "parameters": pick}]
+    async with open_talk(TripModule, **TOKEN) as talk:
+        provider.say(
+            "",
+            ("c1", "trip_plan", json.dumps({"stops": '[{"city": "Rome"}]', "days": None})),
+            ("c2", "pick", json.dumps({"ids": "[1]", "all": None})),
+        )
+        events = await talk.post(browser_tools=client_tools)
+        calls = calls_of(events)
+        assert [json.loads(call["arguments"]) for call in calls] == [{"stops": [{"city": "Rome"}]}, {"ids": [1]}]
+        await talk.post({"toolId": calls[1]["toolId"], "approved": False}, role="function")
+        provider.say("Done.")
+        events = await talk.approve(calls[0]["toolId"])
+        [result] = [event["tool_result"] for event in events if "tool_result" in event]
+        assert result["ok"]
+        assert result["data"] == {"stops": 1, "note": None, "days": 3}

@@ -1,0 +1,61 @@
+"""JSON text from outside, read as strictly as later readers do: with valid text, bounded."""
+
+import json
+import math
+from typing import Any, NoReturn
+
+from agentcore.bounds import ARGUMENTS_DEPTH
+from agentcore.valid_text import with_valid_text
+
+
+def decode_at(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins at a place of a text, and where it ends.
+
+    Raises:
+        ValueError: There is none, it holds a number that JSON has not, or it is nested too deep.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError as exc:
+        raise _too_deep() from exc
+    _check_depth(value)
+    return with_valid_text(value), end
+
+
+def decode(text: str) -> Any:
+    """The JSON value that a whole text means.
+
+    Raises:
+        ValueError: As `decode_at`; or there is more in the text.
+    """
+    value, end = decode_at(text, len(text) - len(text.lstrip()))
+    if text[end:].strip():
+        raise ValueError(f"there is more after the JSON value, from character {end} on")
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    level, depth = [value], 0
+    while level := [part for part in level if isinstance(part, dict | list)]:
+        depth += 1
+        if depth > ARGUMENTS_DEPTH:
+            raise _too_deep()
+        level = [child for part in level for child in (part.values() if isinstance(part, dict) else part)]
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"objects and lists are nested more than {ARGUMENTS_DEPTH} deep")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:40]} is out of range")
+    return number
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
