@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 _FREEZE_ROUNDS = 50
+_COMMAND_CHARS = 200
 _HAS_CHILDREN_FILES = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")  # noqa: PTH110
 
 
@@ -27,6 +28,14 @@ def send_to(number: int, pids: Iterable[int]) -> None:
     for pid in pids:
         with contextlib.suppress(OSError):  # it has ended, or is another user's
             os.kill(pid, number)
+
+
+def commands_of(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """The command line of each process that still runs, cut where it is long; of one that has none, its name."""
+    for pid in pids:
+        command = _command_by_proc(pid) if sys.platform.startswith("linux") else _command_by_ps(pid)
+        if command:
+            yield pid, command if len(command) <= _COMMAND_CHARS else f"{command[:_COMMAND_CHARS]}…"
 
 
 def birth_of(pid: int) -> str:
@@ -79,3 +88,19 @@ def _parents_by_ps() -> Iterator[tuple[int, int]]:
         for line in lines:
             pid, parent = map(int, line.split())
             yield pid, parent
+
+
+def _command_by_proc(pid: int) -> str:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+        name, _, fields = file.read().rpartition(b")")
+        if fields.split()[0] == b"Z":
+            return ""
+        with open(f"/proc/{pid}/cmdline", "rb") as arguments:  # noqa: PTH123
+            words = arguments.read().rstrip(b"\0").split(b"\0")
+        return b" ".join(words).decode("utf-8", "replace") or name.partition(b"(")[2].decode("utf-8", "replace")
+    return ""
+
+
+def _command_by_ps(pid: int) -> str:
+    with os.popen(f"/bin/ps -o command= -p {pid}") as lines:  # noqa: S605
+        return lines.read().strip()

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from agentcore.supervision.children import drain, ended_children, has_children, wake_on_children
-from agentcore.supervision.descendants import below, kill_all_below, send_to
+from agentcore.supervision.descendants import below, commands_of, kill_all_below, send_to
 from agentcore.supervision.prctl import die_with_parent, leave_keyring
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorder import Recorder, recorder_of
@@ -23,6 +23,7 @@ from agentcore.supervision.recorder import Recorder, recorder_of
 _LEFT_BEHIND_ASK_S = 0.3
 _LEFT_BEHIND_KILL_S = 0.6
 _KILL_AGAIN_S = 0.05
+_LEFT_BEHIND_TOLD = 50
 _DESCRIPTORS_OF_A_CHILD = 1024
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IGNORED_HERE = (*ENDING_SIGNALS, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
@@ -38,12 +39,14 @@ class Keeper:
         self._tell_beyond: int | None = None
         self._command = 0
         self._is_command_over = self._is_ending = self._is_alone = False
+        self._ends_with_command = True
         self._plan: list[tuple[float, int]] = []
         self._received = b""
 
     def run(self, request: dict[str, Any], folder: int, stdio: list[int], recorded: list[int]) -> None:
         """Run the command to the end of its last descendant, and record to the end of its streams."""
         wake = wake_on_children()
+        self._ends_with_command = request["ends_with_command"]
         try:
             self._recorder = recorder_of(request, recorded, self._poll)
             self._command = _start(request, folder, stdio)
@@ -134,7 +137,9 @@ class Keeper:
             if pid == self._command and not self._is_command_over:
                 self._is_command_over = True
                 self._tell({"exited": os.waitstatus_to_exitcode(status)})
-                if not self._is_ending:
+                # who is interrupted leaves nothing either: a sandbox may be half made
+                is_end = self._ends_with_command or os.WIFSIGNALED(status)
+                if is_end and not self._is_ending:
                     now = time.monotonic()
                     ask, kill = (now + _LEFT_BEHIND_ASK_S, signal.SIGTERM), (now + _LEFT_BEHIND_KILL_S, signal.SIGKILL)
                     self._plan = [ask, kill]
@@ -148,7 +153,16 @@ class Keeper:
                 kill_all_below(os.getpid())
                 self._plan = [(now + _KILL_AGAIN_S, signal.SIGKILL)]
                 return
-            send_to(number, below(os.getpid()))
+            found = below(os.getpid())
+            if number == signal.SIGTERM:
+                self._tell_of_left_behind(found)
+            send_to(number, found)
+
+    def _tell_of_left_behind(self, found: list[int]) -> None:
+        """Say what the command has left running and what is ended now, before it can end."""
+        left = list(commands_of(found))
+        if left:
+            self._tell({"left": left[:_LEFT_BEHIND_TOLD]})
 
     def _tell(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # the server is gone: nobody wants to know

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from agentcore.errors import AgentcoreError
 from agentcore.files.folder import Folder
@@ -56,6 +56,8 @@ class SupervisedProcess:
 
     Attributes:
         exit_code: None while the command runs; then its exit code, or the negative number of the signal that ended it.
+        left_behind: Process id and command line of what the command had left running and what was ended after it, of
+            very many the first; known when nothing is left.
     """
 
     def __init__(self, control: socket.socket, recording: Recording | None, wake_spawner: Callable[[], None]) -> None:
@@ -69,6 +71,7 @@ class SupervisedProcess:
         self._keeper = 0
         self._insisting: asyncio.TimerHandle | None = None
         self.exit_code: int | None = None
+        self.left_behind: tuple[tuple[int, str], ...] = ()
         loop.add_reader(control, self._on_readable)
 
     @property
@@ -195,7 +198,7 @@ class SupervisedProcess:
             self._fail("its supervisor was killed")
             self.abandon()
 
-    def _take(self, message: Mapping[str, int]) -> None:
+    def _take(self, message: Mapping[str, Any]) -> None:
         if "started" in message and not self._started.done():
             self._keeper = message["started"]
             self._started.set_result(None)
@@ -203,6 +206,9 @@ class SupervisedProcess:
             self._fail(os.strerror(message["failed"]), message["failed"])
         elif "exited" in message:
             self.exit_code = message["exited"]
+            self._tell_of_output()  # whoever waits for the command has to see that it is over
+        elif "left" in message:
+            self.left_behind = tuple((pid, command) for pid, command in message["left"])
         elif "wrote" in message:
             self._tell_of_output()
         elif "ended" in message and self._recording is not None and not self._over.done():
@@ -257,6 +263,7 @@ class Supervisor:
         stderr: int | None = None,
         has_terminal: bool = False,
         own_keyring: bool = False,
+        ends_with_command: bool = True,
         recording: Recording | None = None,
     ) -> SupervisedProcess:
         """Run a command in a session and process group of its own.
@@ -270,12 +277,14 @@ class Supervisor:
             stderr: The same for its errors.
             has_terminal: Whether `stdin` is a terminal that becomes the controlling one.
             own_keyring: Whether the keys in the kernel that the server can use (keyrings(7)) are kept from it.
+            ends_with_command: Whether what it leaves running is ended after it; else that goes on, unless the command
+                ended by a signal, and all of it is over when nothing is left.
             recording: Where streams that it writes to are recorded.
         Raises:
             SupervisorError: The command cannot be run, or the supervisor is closed.
         """
-        request = {"argv": list(argv), "env": dict(environment), "terminal": has_terminal}
-        request["own_keyring"] = own_keyring
+        request: dict[str, Any] = {"argv": list(argv), "env": dict(environment), "terminal": has_terminal}
+        request |= {"own_keyring": own_keyring, "ends_with_command": ends_with_command}
         if recording is not None:
             request |= recording.request()
         message = json.dumps(request).encode()

@@ -220,3 +220,23 @@ async def test_call_that_is_cancelled_while_it_starts_leaves_nothing(run, superv
         task.cancel()
     await asyncio.wait(starting)
     await until(lambda: not living(mark) and not supervisor.processes)
+
+
+async def test_what_was_left_behind_and_ended_is_told_and_what_ends_by_itself_is_not(run, mark):
+    process = await run(f"sleep 0.01 & setsid -f sleep 600.5; (exec -a '{mark} it' sleep 600) & exit 0")
+    assert await process.wait() == 0
+    told = sorted(command for _, command in process.left_behind)
+    assert told == [f"{mark} it 600", "sleep 600.5"]
+    quiet = await run("sleep 0.01 & echo done")
+    await quiet.wait()
+    assert quiet.left_behind == ()
+
+
+async def test_what_a_command_starts_goes_on_where_that_is_asked_for_until_it_is_ended(run, mark):
+    process = await run(f"setsid -f bash -c 'exec -a {mark} sleep 600'; exit 7", ends_with_command=False)
+    await until(lambda: process.exit_code == 7)
+    assert not process.is_over
+    assert len(living(mark)) == 1
+    process.end(grace_s=5)
+    assert await process.wait() == 7
+    assert living(mark) == []

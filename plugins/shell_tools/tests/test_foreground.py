@@ -134,6 +134,44 @@ async def test_what_a_command_leaves_running_ends_with_it(call, mark, living):
     assert living() == 0
 
 
+@pytest.mark.parametrize("sandbox", ["off", "prefer"])
+async def test_what_was_left_running_is_named_with_how_to_keep_it(start, text, mark, living, sandbox, request):
+    if sandbox == "prefer":
+        request.getfixturevalue("needs_sandbox")
+    host = await start(sandbox=sandbox)
+    command = f"(exec -a {mark} sleep 600) & setsid -f sleep 600.5; echo up"
+    result = await host.call("bash", command=command)
+    assert living() == 0
+    commands = sorted(each["command"] for each in result.data["left_behind"])
+    assert commands == sorted([f"{mark} 600", "sleep 600.5"])
+    assert "ended with it: `" in text(result)
+    assert "background: true" in text(result)
+    assert result.data["output"] == "up\n"
+    quiet = await host.call("bash", command="seq 3 > >(sleep 0.05; cat); sleep 0.01 &")
+    assert quiet.data["output"] == "1\n2\n3\n"  # the last words of what ends soon are heard
+    assert quiet.data["left_behind"] == []
+    assert "background" not in text(quiet)
+
+
+async def test_model_gets_both_ends_of_a_long_output_and_the_whole_is_an_artifact(host, text):
+    result = await host.told("bash", command="seq -f 'line %g of a long log' 20000; echo failed >&2; exit 3")
+    shown = text(result)
+    assert len(shown) <= 25_000
+    assert shown.startswith("line 1 of a long log\n")
+    assert "of 20,001, " in shown
+    assert "line 20000 of a long log\nfailed\n[exit code 3, " in shown
+    (link,) = [block for block in result.blocks() if isinstance(block, ArtifactLink)]
+    whole = await host.host.store.artifacts.load(link.artifact_id)
+    assert whole.count(b"\n") == 20_001
+
+
+async def test_whole_output_of_a_command_at_its_limit_is_an_artifact(host, failure):
+    error = await failure("bash", command="seq 20000; sleep 600", timeoutMs=8_000)
+    whole = await host.host.store.artifacts.load(error.context["artifact_id"])
+    assert whole.count(b"\n") == 20_000
+    assert error.context["artifact_id"] in error.message
+
+
 async def test_long_output_shows_beginning_and_end_and_is_whole_as_an_artifact(host, text):
     result = await host.call(
         "bash", command="for n in $(seq 4000); do echo line $n is here, and it is a long one; done"

@@ -5,10 +5,18 @@ import signal
 import time
 from typing import Any
 
-from agentcore.api import ArtifactLink, SupervisedProcess, Text, ToolContext, ToolError, ToolResult
+from agentcore.api import ArtifactLink, Mark, SupervisedProcess, Text, ToolContext, ToolError, ToolResult
 from agentcore_shell_tools.control import PutAside, describe
-from agentcore_shell_tools.limits import DATA_BYTES, GRACE_S, PUT_ASIDE_SHOWN, SETTLE_S, TEXT_BYTES
-from agentcore_shell_tools.output import Output
+from agentcore_shell_tools.limits import (
+    AROUND_CHARS,
+    DATA_BYTES,
+    GRACE_S,
+    LEFT_BEHIND_SHOWN,
+    PUT_ASIDE_SHOWN,
+    SETTLE_S,
+    TEXT_CHARS,
+)
+from agentcore_shell_tools.output import ForegroundOutput
 from agentcore_shell_tools.shell import CommandRequest, Shell, Started
 from agentcore_shell_tools.text import decode, shorten, tail
 
@@ -33,11 +41,11 @@ async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest
     except TimeoutError as exc:
         message = f"The command could not be started within {limit_s:g} s; try again, or give a longer timeoutMs."
         raise ToolError("timeout", message, retryable=True, timeout_ms=round(limit_s * 1000)) from exc
-    process, output = started.process, started.output
+    process = started.process
     is_late = False
     try:
         async with asyncio.timeout(max(0.0, limit_s - (time.monotonic() - began))):
-            await _follow(ctx, process, output)
+            await _follow(ctx, process, started.output)
     except TimeoutError:
         is_late = True
         process.end(GRACE_S)
@@ -47,13 +55,13 @@ async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest
         raise
     await settle(process)
     duration_ms = round((time.monotonic() - began) * 1000)
-    ran = _Ran(started, duration_ms, await started.put_aside())
+    ran = _Ran(ctx, started, duration_ms, await started.put_aside())
     if is_late:
-        raise ran.too_late(limit_s)
-    return await ran.result(ctx)
+        raise await ran.too_late(limit_s)
+    return await ran.result()
 
 
-async def _follow(ctx: ToolContext, process: SupervisedProcess, output: Output) -> None:
+async def _follow(ctx: ToolContext, process: SupervisedProcess, output: ForegroundOutput) -> None:
     """Wait for the end, and report the newest line meanwhile."""
     reported = 0
     while True:
@@ -61,15 +69,17 @@ async def _follow(ctx: ToolContext, process: SupervisedProcess, output: Output) 
             async with asyncio.timeout(_PROGRESS_SECONDS):
                 await process.wait()
         except TimeoutError:
-            if output.stdout.end.offset != reported:
-                reported = output.stdout.end.offset
+            if output.whole.end.offset != reported:
+                reported = output.whole.end.offset
                 ctx.progress(None, _newest_line(output))
         else:
             return
 
 
-def _newest_line(output: Output) -> str:
-    text = output.screen.since().data[-4 * _PROGRESS_CHARS :].decode(errors="replace")
+def _newest_line(output: ForegroundOutput) -> str:
+    end = output.whole.end
+    newest = output.whole.since(Mark(max(0, end.offset - 4 * _PROGRESS_CHARS), end.lines))
+    text = newest.data.decode(errors="replace")
     lines = text.split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")[-_PROGRESS_CHARS:]
 
@@ -86,34 +96,69 @@ async def settle(process: SupervisedProcess) -> None:
 class _Ran:
     """A command that has ended."""
 
-    def __init__(self, started: Started, duration_ms: int, put_aside: list[PutAside]) -> None:
+    def __init__(
+        self, ctx: ToolContext, started: Started[ForegroundOutput], duration_ms: int, put_aside: list[PutAside]
+    ) -> None:
+        self._ctx, self._whole = ctx, started.output.whole
         self._duration_ms, self._put_aside = duration_ms, put_aside[:PUT_ASIDE_SHOWN]
-        self._excerpt = started.output.stdout.since()
+        self._left_behind = started.left_behind
+        self._excerpt = started.output.newest.since()
         self._text = decode(self._excerpt, is_complete=True)[0]
         status = -signal.SIGKILL if started.status is None else started.status
         self._exit_code = status if status >= 0 else None
         self._signal = signal_name(-status) if status < 0 else None
         self._remarks = [each for each in (started.remark(self._text), describe(self._put_aside)) if each]
 
-    async def result(self, ctx: ToolContext) -> ToolResult:
-        shown, cut = shorten(self._text, TEXT_BYTES)
-        ended = "\n".join((self._ending(), *self._remarks))
-        text = "".join((self._notice(), shown, "" if shown.endswith("\n") or not shown else "\n", ended))
+    async def result(self) -> ToolResult:
+        shown, is_cut = await self._shown(TEXT_CHARS)
+        ended = "\n".join((self._ending(), *self._told_of_left_behind(), *self._remarks))
+        text = "".join((shown, "" if shown.endswith("\n") or not shown else "\n", ended))
         blocks: list[Text | ArtifactLink] = [Text(text)]
-        if cut:
-            blocks.append(await ctx.artifacts.save(self._text.encode(), mime="text/plain", name="output.txt"))
-        return ToolResult(blocks, self._data(), truncated=bool(cut or self._excerpt.dropped_lines))
+        if is_cut:
+            blocks.append(await self._save())
+        return ToolResult(blocks, self._data(), truncated=is_cut)
 
-    def too_late(self, limit_s: float) -> ToolError:
-        shown, _ = shorten(self._text, TEXT_BYTES // 4)
+    async def too_late(self, limit_s: float) -> ToolError:
+        shown, is_cut = await self._shown(TEXT_CHARS // 4)
         message = (
             f"The command was ended after {limit_s:g} s, its time limit; give a longer timeoutMs, or run it with "
-            f"background: true. It wrote:\n{self._notice()}{shown}"
+            f"background: true. It wrote:\n{shown}"
         )
-        message = "\n".join((message, *self._remarks))
         data = self._data()
-        data["output"] = tail(self._text, TEXT_BYTES // 4)[0]
+        data["output"] = tail(self._text, TEXT_CHARS // 4)[0]
+        if is_cut:
+            link = await self._save()
+            data["artifact_id"] = link.artifact_id
+            self._remarks.insert(0, f"[All that it wrote is artifact {link.artifact_id}]")
+        message = "\n".join((message, *self._remarks))
         return ToolError("timeout", message, timeout_ms=round(limit_s * 1000), **data)
+
+    async def _shown(self, limit_chars: int) -> tuple[str, bool]:
+        """The output as far as it is shown, and whether something of it is not: a model sees the beginning, too."""
+        dropped, text = self._excerpt.dropped_lines, self._text
+        if (model_chars := self._ctx.model_chars) is not None:
+            limit_chars = min(limit_chars, model_chars - AROUND_CHARS)
+            if dropped:
+                # in a thread: it is up to 8 MB
+                whole = await asyncio.to_thread(self._whole.since)
+                dropped, text = whole.dropped_lines, decode(whole, is_complete=True)[0]
+        shown, cut = shorten(text, limit_chars)
+        notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
+        return f"{notice}{shown}", bool(cut or self._excerpt.dropped_lines)
+
+    async def _save(self) -> ArtifactLink:
+        """All of the output, as an artifact."""
+        whole = await asyncio.to_thread(self._whole.since)
+        return await self._ctx.artifacts.save(whole.data, mime="text/plain", name="output.txt")
+
+    def _told_of_left_behind(self) -> list[str]:
+        if not self._left_behind:
+            return []
+        named = ", ".join(f"`{each.command}`" for each in self._left_behind[:LEFT_BEHIND_SHOWN])
+        more = len(self._left_behind) - LEFT_BEHIND_SHOWN
+        others = f" and {more} more" if more > 0 else ""
+        said = f"what it left running was ended with it: {named}{others}; run with background: true what is to go on"
+        return [f"[{said}]"]
 
     def _data(self) -> dict[str, Any]:
         output, is_cut = tail(self._text, DATA_BYTES)
@@ -125,11 +170,8 @@ class _Ran:
             "output_is_cut": is_cut,
             "dropped_lines": self._excerpt.dropped_lines,
             "put_aside": [each.to_json() for each in self._put_aside],
+            "left_behind": [{"pid": each.pid, "command": each.command} for each in self._left_behind],
         }
-
-    def _notice(self) -> str:
-        dropped = self._excerpt.dropped_lines
-        return f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
 
     def _ending(self) -> str:
         how = f"exit code {self._exit_code}" if self._signal is None else f"ended by {self._signal}"

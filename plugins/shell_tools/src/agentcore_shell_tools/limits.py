@@ -6,6 +6,9 @@ STREAM_LINES = 5_000
 STREAM_BYTES = 4_000_000
 """Bytes that are kept of one stream of a process."""
 
+WHOLE_BYTES = 8 << 20
+"""Bytes that are kept of a command in the foreground, for the artifact of its output."""
+
 SCREEN_LINES = 20_000
 """Lines of all streams together that a terminal view can scroll back to."""
 
@@ -39,8 +42,14 @@ GRACE_S = 2.0
 SETTLE_S = 5.0
 """How long the last output of an ended process is waited for."""
 
-TEXT_BYTES = 64_000
-"""Output in a result's text; of more, the beginning and the end are shown, and the whole is an artifact."""
+TEXT_CHARS = 64_000
+"""Output in a result's text for a program; of more, the beginning and the end, and the whole is an artifact."""
+
+AROUND_CHARS = 1_500
+"""Of what a model gets, so much is for what stands around the output: how it ended, what was cut and put aside."""
+
+LEFT_BEHIND_SHOWN = 5
+"""Of the processes that ended with their command, so many are named in the text."""
 
 DATA_BYTES = 256_000
 """Each stream in a result's data; of more, the end."""

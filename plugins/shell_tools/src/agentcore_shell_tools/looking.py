@@ -7,11 +7,12 @@ import re2  # type: ignore[import-untyped]
 
 from agentcore.api import ArtifactLink, Mark, Text, ToolContext, ToolError, ToolResult, Track
 from agentcore_shell_tools.control import describe
-from agentcore_shell_tools.limits import DATA_BYTES, TEXT_BYTES
+from agentcore_shell_tools.limits import AROUND_CHARS, DATA_BYTES, TEXT_CHARS
 from agentcore_shell_tools.process import Process
 from agentcore_shell_tools.text import decode, plain, shorten, tail
 
 _RESERVE_S = 2.0
+_ENDING_S = 2.0
 
 
 def compile_filter(pattern: str | None) -> Any:
@@ -67,7 +68,7 @@ async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chos
     seen = marks
     try:
         async with asyncio.timeout(limit_s):
-            while process.is_running:
+            while process.is_command_running:
                 change = process.output.bell.next()
                 try:
                     if chosen is not None:
@@ -77,6 +78,9 @@ async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chos
                     await change
                 finally:
                     change.cancel()
+            async with asyncio.timeout(_ENDING_S):  # most commands leave nothing running, and are over at once
+                while process.is_running:
+                    await process.output.bell.next()
     except TimeoutError:
         pass  # what there is until then is the answer
 
@@ -130,7 +134,7 @@ async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_
     if parts[1].text:
         text += f"{'' if not text or text.endswith(chr(10)) else chr(10)}[stderr]\n{parts[1].text}"
     data["put_aside"] = [each.to_json() for each in process.put_aside]
-    shown, cut = shorten(text, TEXT_BYTES)
+    shown, cut = shorten(text, TEXT_CHARS if ctx.model_chars is None else ctx.model_chars - AROUND_CHARS)
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     ending = f"{'' if not shown or shown.endswith(chr(10)) else chr(10)}[{_state(process, is_running=is_running)}]"
     refused = process.remark(text) if not is_running else ""
@@ -142,6 +146,8 @@ async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_
 
 
 def _state(process: Process, *, is_running: bool) -> str:
+    if is_running and not process.is_command_running:
+        return f"{process.process_id}: the command itself has ended, what it started is running; bash_kill ends that"
     if is_running:
         return f"{process.process_id} is running"
     how = f"exit code {process.exit_code}" if process.signal is None else f"ended by {process.signal}"

@@ -154,8 +154,8 @@ class ShellTools(Module[ShellSettings]):
         """Run a command with bash, and give its output in order, its exit code, and how long it took.
 
         Each call is a new shell: folders and variables do not carry over. There is no input in the foreground. What a
-        command leaves running ends with it; use `background` for what shall go on, `bash_output` to look at it,
-        `bash_kill` to end it.
+        command leaves running (`&`, a daemon) is ended with it, and named; with `background` it goes on. Use
+        `bash_output` to look at it, `bash_kill` to end it.
         """
         if process_id is not None:
             process = self._table.get_for(ctx, process_id)

@@ -2,15 +2,34 @@
 
 from agentcore.api import Recording, SupervisedProcess, Track
 from agentcore_shell_tools.bell import Bell
-from agentcore_shell_tools.limits import SCREEN_BYTES, SCREEN_LINES, STREAM_BYTES, STREAM_LINES
+from agentcore_shell_tools.limits import SCREEN_BYTES, SCREEN_LINES, STREAM_BYTES, STREAM_LINES, WHOLE_BYTES
+
+
+class ForegroundOutput:
+    """Both streams of one command in one, in the order of writing.
+
+    Attributes:
+        recording: Where they are kept; goes to the supervisor when the command is started.
+        whole: All that it wrote.
+        newest: The lines of it that a program gets.
+    """
+
+    def __init__(self) -> None:
+        self.recording = Recording((WHOLE_BYTES, WHOLE_BYTES))
+        (self.whole,) = self.recording.tracks
+        self.newest = Track(self.recording, self.whole.number, (STREAM_LINES, STREAM_BYTES))
+
+    def read(self, fd: int) -> None:
+        """Read a descriptor to its end."""
+        self.recording.record(fd, self.whole)
 
 
 class Output:
-    """The streams of one process.
+    """The streams of one process in the background.
 
     Attributes:
         recording: Where they are kept; goes to the supervisor when the process is started.
-        stdout: What it wrote to its output; in the foreground both streams, in the order of writing.
+        stdout: What it wrote to its output; with a terminal both streams, in the order of writing.
         stderr: What it wrote to its errors.
         screen: All of it as it came, with what was typed.
         bell: Rings when something was added, and when all streams have ended.

@@ -10,6 +10,7 @@ from agentcore.api import Mark, ToolError
 from agentcore_shell_tools.control import PutAside
 from agentcore_shell_tools.foreground import settle, signal_name
 from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, PUT_ASIDE_SHOWN
+from agentcore_shell_tools.output import Output
 from agentcore_shell_tools.shell import COLUMNS, ROWS, Started, set_size
 
 
@@ -35,7 +36,7 @@ class Process:
         session_id: str,
         command: str,
         folder: str,
-        running: tuple[Started, int],
+        running: tuple[Started[Output], int],
         *,
         has_terminal: bool,
     ) -> None:
@@ -57,6 +58,11 @@ class Process:
     def is_running(self) -> bool:
         """Whether something of it is left."""
         return not self._supervised.is_over
+
+    @property
+    def is_command_running(self) -> bool:
+        """Whether the command itself runs; what it started may go on without it."""
+        return self.is_running and self._started.status is None
 
     @property
     def exit_code(self) -> int | None:

@@ -10,13 +10,15 @@ import termios
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from agentcore.api import SupervisedProcess, Supervisor, SupervisorError, ToolError, Workspace
 from agentcore_shell_tools.control import Guard, PutAside
 from agentcore_shell_tools.limits import COMMAND_BYTES
-from agentcore_shell_tools.output import Output
+from agentcore_shell_tools.output import ForegroundOutput, Output
 from agentcore_shell_tools.sandbox import Sandbox, why_sandbox
+
+OutputT = TypeVar("OutputT", Output, ForegroundOutput)
 
 COLUMNS, ROWS = 120, 30
 _FATAL = frozenset(
@@ -39,7 +41,20 @@ class CommandRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class LeftBehind:
+    """A process that a command had left running, and that was ended with it.
+
+    Args:
+        pid: The system's id of it, outside of the sandbox.
+        command: Its command line.
+    """
+
+    pid: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started(Generic[OutputT]):
     """A command that runs.
 
     Args:
@@ -50,7 +65,7 @@ class Started:
     """
 
     process: SupervisedProcess
-    output: Output
+    output: OutputT
     sandbox: Sandbox
     looking: "asyncio.Task[list[PutAside]] | None"
 
@@ -60,6 +75,11 @@ class Started:
         code = self.process.exit_code
         # bubblewrap says of a signal what a shell does; codes that programs use by themselves are left alone
         return 128 - code if self.looking is not None and code is not None and code - 128 in _FATAL else code
+
+    @property
+    def left_behind(self) -> list[LeftBehind]:
+        """What it had left running and what was ended with it, of very many the first; known when it is over."""
+        return [LeftBehind(*each) for each in self.process.left_behind if not self.sandbox.is_own(each[1])]
 
     def remark(self, output: str) -> str:
         """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
@@ -87,20 +107,22 @@ class Shell:
         await self.guard.close()
         await self.sandbox.close()
 
-    async def run(self, request: CommandRequest, workspace: Workspace) -> Started:
+    async def run(self, request: CommandRequest, workspace: Workspace) -> Started[ForegroundOutput]:
         """Start a command whose two streams are one, in the order of writing; its input is empty.
 
         Raises:
             ToolError: `cannot_start`, `command_too_long`, and what the folder says.
         """
-        output = Output()
+        output = ForegroundOutput()
         with _Ends() as ends:
             reading, writing = ends.pipe()
-            output.read(reading, output.stdout)
+            output.read(reading)
             return await self._start(request, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
 
-    async def open(self, request: CommandRequest, workspace: Workspace, *, has_terminal: bool) -> tuple[Started, int]:
-        """Start a command whose input is a terminal.
+    async def open(
+        self, request: CommandRequest, workspace: Workspace, *, has_terminal: bool
+    ) -> tuple[Started[Output], int]:
+        """Start a command whose input is a terminal; what it leaves running goes on as a part of it.
 
         Args:
             request: The command.
@@ -121,7 +143,9 @@ class Shell:
                 output.read(err_reading, output.stderr)
             output.read(master, output.stdout if has_terminal else None)
             term = {"TERM": "xterm-256color", "COLORTERM": "truecolor"} if has_terminal else {"TERM": "dumb"}
-            started = await self._start(request, workspace, (slave, out, err), term, output, is_terminal=True)
+            stdio = slave, out, err
+            started = await self._start(request, workspace, stdio, term, output, in_background=True)
+            output.follow(started.process)
             ends.keep(master)
         return started, master
 
@@ -131,10 +155,10 @@ class Shell:
         workspace: Workspace,
         stdio: tuple[int | None, int, int],
         term: dict[str, str],
-        output: Output,
+        output: OutputT,
         *,
-        is_terminal: bool = False,
-    ) -> Started:
+        in_background: bool = False,
+    ) -> Started[OutputT]:
         if len(request.command.encode()) > COMMAND_BYTES:
             message = f"The command has more than {COMMAND_BYTES} bytes; write it to a file and run that."
             raise ToolError("command_too_long", message, limit=COMMAND_BYTES)
@@ -154,7 +178,8 @@ class Shell:
                     stdin=stdin,
                     stdout=stdout,
                     stderr=stderr,
-                    has_terminal=is_terminal,
+                    has_terminal=in_background,
+                    ends_with_command=not in_background,
                     own_keyring=run is not None,
                     recording=output.recording,
                 )
@@ -165,7 +190,6 @@ class Shell:
                     raise
                 message = f"bash could not be started: {exc}; try again, or end some processes first."
                 raise ToolError("cannot_start", message, retryable=True, reason=str(exc)) from exc
-        output.follow(process)
         return Started(process, output, self.sandbox, None if run is None else self.guard.watch(run, process))
 
 

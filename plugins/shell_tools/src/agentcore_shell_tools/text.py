@@ -38,21 +38,27 @@ def plain(text: str) -> str:
     return _OVERWRITTEN.sub("", _CONTROLS.sub("", text.replace("\r\n", "\n")))
 
 
-def shorten(text: str, limit_bytes: int) -> tuple[str, int]:
-    """The beginning and the end of a long text, cut at line ends where there are some.
+def shorten(text: str, limit_chars: int) -> tuple[str, int]:
+    """The beginning and, for that is where a log says how it ended, more of the end of a long text, in whole lines.
 
     Returns:
         The text, and how many characters are left out (0: nothing was cut).
     """
-    if len(text) <= limit_bytes // _LONGEST_CHARACTER or len(text.encode()) <= limit_bytes:
+    if len(text) <= limit_chars:
         return text, 0
-    raw = text.encode()
-    head = raw[: limit_bytes // 4].decode(errors="ignore")
-    tail = raw[-limit_bytes * 3 // 4 :].decode(errors="ignore")
+    head = text[: limit_chars // 4]
+    tail = text[len(text) - limit_chars * 3 // 4 :]
     head = head[: head.rfind("\n") + 1] or head
     tail = tail[tail.find("\n") + 1 :] or tail
     cut = len(text) - len(head) - len(tail)
-    return f"{head}\n[… {cut} characters are left out here …]\n\n{tail}", cut
+    first = head.count("\n") + 1
+    last = first + text.count("\n", len(head), len(text) - len(tail))
+    where = f"lines {first:,} to {last - 1:,} of {_lines(text):,}, " if last > first else ""
+    return f"{head}\n[… {where}{cut:,} characters are left out here …]\n\n{tail}", cut
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
 
 
 def tail(text: str, limit_bytes: int) -> tuple[str, bool]:

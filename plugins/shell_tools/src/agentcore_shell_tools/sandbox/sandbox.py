@@ -109,6 +109,10 @@ class Sandbox:
                 await self._trying
             self._trying = None
 
+    def is_own(self, command: str) -> bool:
+        """Whether a command line is that of bubblewrap, which stands between a command and all that came of it."""
+        return self.program is not None and command.startswith(f"{self.program} ")
+
     def environment(self) -> dict[str, str]:
         """Variables for a command in it."""
         return {**self.wanted.caches.environment(), "TMPDIR": "/tmp"} if self.is_on else {}  # noqa: S108
@@ -138,7 +142,9 @@ class Sandbox:
             yield "--unshare-net"
         if self._is_confined:
             yield "--disable-userns"  # a namespace of its own would give back what is dropped here
-        yield from ("--die-with-parent", "--cap-drop", "ALL")
+        # without --die-with-parent: it would kill what a command leaves behind at once, its last words unsaid; the
+        # supervisor ends that, and all of it with itself
+        yield from ("--cap-drop", "ALL")
 
     def _workspace(self, roots: Sequence[Path], hold: Hold) -> Iterator[str]:
         yield from hidden(self.wanted.private, roots, holds_root=True)
