@@ -247,3 +247,24 @@ async def test_browser_that_dies_ends_its_calls_and_is_attached_to_again(browser
         async with somebodys_browser(browser_program, person.port):
             result = await act(host, "browser_navigate", url=site.url("/second"))
         assert (result.data["title"], result.data["resourceId"]) == ("Second", "browser_chat_0")
+
+
+async def test_page_of_the_person_is_worked_in_when_they_say_so(host, person, site):
+    """They are asked for the list and for the page; letting go of it leaves it as it is."""
+    await person.open(site.url("/rows"))
+    theirs = await person.open(site.url("/form"))
+    before = await person.pages()
+    assert (await error_of(host, "browser_tabs", action="attach", target=theirs)).type == "target_not_found"
+    host.answer_approvals(approve=False)
+    assert (await error_of(host, "browser_tabs", action="list_attached")).type == "approval_denied"
+    host.answer_approvals(approve=True)
+    shown = await act(host, "browser_tabs", action="list_attached", session="chosen")
+    assert {"target": theirs, "url": site.url("/form"), "title": "Form"} in shown.data["pages"]
+    taken = await act(host, "browser_tabs", action="attach", target=theirs, session="chosen")
+    assert (taken.data["resourceId"], taken.data["url"]) == ("browser_chosen_0", site.url("/form"))
+    assert "Form" in host.asked[-1].preview.caution
+    await act(host, "browser_type", selector="[name=name]", text="Ada", session="chosen")
+    await act(host, "browser_tabs", action="close", session="chosen")
+    assert await person.pages() == before
+    async with person.at(theirs) as page:
+        assert await page.value("document.querySelector('[name=name]').value") == "Ada"

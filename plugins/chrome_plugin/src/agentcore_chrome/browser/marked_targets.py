@@ -22,12 +22,13 @@ async def find_target(browser: "Browser", session: "CDPSession", resource_id: st
     targets = (await session.send("Target.getTargets"))["targetInfos"]
     marked = {one["targetId"] for one in targets if mark.search(one["url"]) or mark.search(one["title"])}
     for page in [page for context in browser.contexts for page in context.pages] if marked else ():
-        if await _target_id(page) in marked:
+        if await target_id_of(page) in marked:
             return page
     return None
 
 
-async def _target_id(page: "Page") -> str | None:
+async def target_id_of(page: "Page") -> str | None:
+    """The browser's id of a page; None: it was closed meanwhile."""
     try:
         session = await page.context.new_cdp_session(page)
         reply = await session.send("Target.getTargetInfo")
@@ -35,5 +36,5 @@ async def _target_id(page: "Page") -> str | None:
     except Exception as exc:
         if not is_driver_error(exc):
             raise
-        return None  # it was closed meanwhile
+        return None
     return str(reply["targetInfo"]["targetId"])

@@ -15,7 +15,8 @@ from agentcore.api import ToolError
 from agentcore_chrome.background import Background
 from agentcore_chrome.browser.marked_targets import find_target
 from agentcore_chrome.browser.memory import memory_of
-from agentcore_chrome.failures import browser_crashed
+from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found
+from agentcore_chrome.failures import browser_crashed, headline
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
 
@@ -120,8 +121,34 @@ class BrowserProcess:
             except Exception as exc:
                 if self.crashed is not None:
                     raise self.crashed from exc
-                raise ToolError("browser_launch_failed", f"the browser opened no tab: {exc}") from exc
+                raise _no_tab(exc, is_attached=self.is_attached) from exc
             return self._add(page, options, is_ours=found is None)
+
+    async def other_pages(self) -> list[OtherPage]:
+        """The pages of a browser that was attached to which are not ours, and may be touched by the URL policy."""
+        assert self._session is not None  # noqa: S101 - listen() was called
+        ours = {tab.page for tab in self.tabs.values()}
+        found = await pages_besides(self.browser, self._session, ours) if self.is_attached else []
+        return [one for one in found if self._may_touch(one.page)]
+
+    async def take(self, target_id: str, options: TabOptions) -> Tab:
+        """Work in a page of somebody else's, which is left as it is when it is let go.
+
+        Raises:
+            ToolError: `target_not_found`.
+        """
+        async with self._opening:
+            found = next((one for one in await self.other_pages() if one.target_id == target_id), None)
+            if found is None:
+                raise target_not_found(target_id)
+            return self._add(found.page, options, is_ours=False)
+
+    def _may_touch(self, page: "Page") -> bool:
+        try:
+            self.check_frames(page)
+        except ToolError:
+            return False
+        return True
 
     async def end_session(self, session_id: str) -> None:
         """Close a session's context once its last tab is gone."""
@@ -339,6 +366,16 @@ class BrowserProcess:
 def browser_closed(browser_id: str) -> ToolError:
     """The browser was closed while something was done in it."""
     return ToolError("instance_not_found", f"browser {browser_id!r} was closed", browserId=browser_id)
+
+
+def _no_tab(error: Exception, *, is_attached: bool) -> ToolError:
+    if not is_attached:
+        return ToolError("browser_launch_failed", f"the browser opened no tab: {error}")
+    return ToolError(
+        "browser_launch_failed",
+        f"the attached browser opens no further page ({headline(error)}). To work in one that it shows: browser_tabs "
+        "with action list_attached, then attach with its target",
+    )
 
 
 def _endpoint(url: str) -> tuple[str, int]:

@@ -3,8 +3,10 @@
 from typing import Annotated, Any, Literal
 
 from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, tool
+from agentcore_chrome.browser.other_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.navigation import go_to
+from agentcore_chrome.tab.tab import TabOptions
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
@@ -12,8 +14,24 @@ from agentcore_chrome.tools.session_pages import SessionPages
 _SETTLE_S = 5.0
 
 
+_CAUTIONS = {
+    "list_attached": {
+        "en": "The agent is shown the titles and addresses of all pages that are open in the attached browser.",
+        "zh": "代理将看到所连接浏览器中所有已打开页面的标题和网址。",
+    },
+    "attach": {
+        "en": "The agent will read and act in this page of the attached browser, with its log-ins: “{title}” {url}",
+        "zh": "代理将在所连接浏览器的这个页面中读取内容并操作，并使用其中的登录状态：“{title}” {url}",
+    },
+}
+
+
 class PageTools(SessionPages):
     """The part of `browser` that lists, opens and closes pages, and answers their dialogs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._listed: dict[str, OtherPage] = {}
 
     @tool(effects=("egress",), open_world=True, preview=SessionPages.preview_action, resource=PAGE_IF_ANY)
     async def browser_handle_dialog(
@@ -47,16 +65,33 @@ class PageTools(SessionPages):
         return await self.result(ctx, tab, output)
 
     async def _preview_tabs(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        if arguments.get("action") == "list":
+        action = arguments.get("action")
+        if action == "list":
             return CallPreview(effects=frozenset(("session",)))
+        if action == "list_attached":
+            return CallPreview(effects=frozenset(("read",)), caution=_CAUTIONS["list_attached"][self.runtime.locale])
+        if action == "attach":
+            wanted = self._listed.get(arguments.get("target") or "")
+            if wanted is None:
+                raise target_not_found(str(arguments.get("target")))
+            caution = _CAUTIONS["attach"][self.runtime.locale].format(title=wanted.title or "–", url=wanted.url)
+            return CallPreview(urls=(wanted.url,), caution=caution)
         return await self.preview_url(ctx, arguments)
 
     @tool(effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_tabs, resource=PAGE_AT_ONCE)
     async def browser_tabs(
         self,
         ctx: ToolContext,
-        action: Annotated[Literal["list", "new", "close"], Field(description="What to do.")],
+        action: Annotated[
+            Literal["list", "new", "close", "list_attached", "attach"],
+            Field(
+                description="list_attached, attach: other pages of an attached browser; a person is asked each time."
+            ),
+        ],
         url: Annotated[str | None, Field(max_length=16_384, description="Address for a new page.")] = None,
+        target: Annotated[
+            str | None, Field(max_length=200, description="For attach: as list_attached gave it.")
+        ] = None,
         resourceId: PageId = None,
     ) -> ToolResult:
         """List the session's pages, open a new one, or close one (resourceId). Other tools take the resourceId."""
@@ -65,6 +100,10 @@ class PageTools(SessionPages):
         if action == "list":
             return self._list_pages(ctx)
         session_id = ctx.resource.session_id if ctx.resource is not None else ctx.session_id
+        if action == "list_attached":
+            return await self._list_attached()
+        if action == "attach":
+            return await self._attach(ctx, session_id, str(target))
         made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
         tab = await self.tab_for(made.resource_id)
 
@@ -87,6 +126,32 @@ class PageTools(SessionPages):
             pages.append({"resourceId": resource.resource_id, "url": url, "title": title, "state": state})
         lines = [f"{page['resourceId']}: {page['url']} – {page['title']} ({page['state']})" for page in pages]
         return ToolResult("\n".join(lines) or "The session has no pages.", {"pages": pages}, untrusted=True)
+
+    async def _list_attached(self) -> ToolResult:
+        if self.settings.cdp_endpoint is None:
+            raise ToolError(
+                "not_attached", "the browser is agentcore's own; other pages come with the setting cdp_endpoint"
+            )
+        found = await (await self.engine.shared()).other_pages()
+        self._listed = {one.target_id: one for one in found}
+        lines = [f"{one.target_id}: {one.url} – {one.title}" for one in found]
+        text = "\n".join(lines) or "The attached browser shows no page that may be used."
+        return ToolResult(text, {"pages": [one.to_json() for one in found]}, untrusted=True)
+
+    async def _attach(self, ctx: ToolContext, session_id: str, target: str) -> ToolResult:
+        """Let the session work in a page of the attached browser, as its first page if that one is not open."""
+        resources = self.runtime.resources.list(session_id=session_id, resource_type=self.resource_type)
+        free = next((one for one in resources if self.tab_of(one) is None), None)
+        resource = free or self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
+        options = TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource.resource_id)
+        try:
+            tab = await (await self.engine.shared()).take(target, options)
+        except ToolError:
+            if free is None:
+                await self.runtime.resources.release(resource.resource_id)
+            raise
+        text = f"Page {resource.resource_id} is {tab.page.url}; closing it leaves it open in its browser."
+        return await self.result(ctx, tab, ToolOutput(text, {"url": tab.page.url}))
 
     async def _close_page(self, ctx: ToolContext) -> ToolResult:
         resource_id = self.resource(ctx).resource_id
