@@ -15,6 +15,9 @@ _TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 _ANY_TYPES = ("string", "number", "boolean", "object")
 _NUMBER_MAX = 2**53
 _SAID_CHARS, _SAID_PATTERN_CHARS = 200, 60
+_FAR = 10_000
+"""A bound that no model comes near without meaning to."""
+
 _SAID_SIZES = range(2, 1001)  # what no model comes near needs no words
 _BLANKS_ONLY = re.compile(r"[\^$.+*?(){}\[\],\d]|\\[sS]")
 """A pattern of which this leaves nothing only says that there are no blanks, which no model needs to be told."""
@@ -148,6 +151,8 @@ class _Lowering:
         said: list[str] = []
         is_integer = schema.get("type") == "integer"
         for key, value in schema.items():
+            if not dialect.is_strict and _goes_without_saying(key, value):
+                continue
             if key in dialect.keywords and (taken := self._taken(key, value, schema)) is not None:
                 kept[key] = taken
             elif key in _EXCLUSIVE and is_integer and type(value) is int:
@@ -189,6 +194,19 @@ class _Lowering:
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
         return key not in SIZE_BOUNDS or dialect.size_max is None or value <= dialect.size_max
+
+
+def _goes_without_saying(key: str, value: Any) -> bool:
+    """What no model needs to be told, and would pay for with each request: it is checked all the same."""
+    if key == "additionalProperties":
+        return value is False
+    if key == "default":
+        return value is None or value is False or value in ("", [], {})
+    if key == "pattern":
+        return isinstance(value, str) and not _BLANKS_ONLY.sub("", value)
+    if key in SIZE_BOUNDS:
+        return value not in _SAID_SIZES and (key, value) != ("minItems", 1)
+    return key in ("minimum", "maximum") and (value in (0, 1) or abs(value) >= _FAR)
 
 
 def _words(key: str, value: Any) -> Iterator[str]:

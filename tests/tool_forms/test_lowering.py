@@ -160,12 +160,12 @@ def test_schema_that_holds_itself_ends_after_one_round():
 @pytest.mark.spec("K9")
 def test_null_of_an_argument_that_may_be_left_out_is_left_out():
     optional = {
-        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}],
+        "anyOf": [{"type": "integer", "minimum": 2}, {"type": "null"}],
         "default": None,
         "description": "How many.",
     }
     made = lowered(object_of({"count": optional, "must": {**optional, "default": 3}}), "portable")["properties"]
-    assert made["count"] == {"type": "integer", "minimum": 1, "description": "How many."}
+    assert made["count"] == {"type": "integer", "minimum": 2, "description": "How many."}
     assert {"type": "null"} in made["must"]["anyOf"]
 
 
@@ -212,3 +212,24 @@ def test_map_is_the_text_of_an_object_where_a_schema_is_strict():
 )  # fmt: skip
 def test_pattern_is_kept_where_a_grammar_can_be_made_of_it(pattern, taken):
     assert grammar_pattern(pattern) == taken
+
+
+@pytest.mark.spec("K9")
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "portable", "gemini"])
+def test_what_goes_without_saying_costs_no_model_anything(dialect):
+    text = {"type": "string", "minLength": 1, "maxLength": 100_000, "pattern": r"^\S+$", "default": ""}
+    places = {"type": "array", "items": {"type": "string"}, "maxItems": 2_000, "default": []}
+    count = {"type": "integer", "minimum": 0, "maximum": 1_000_000, "default": 8}
+    flag = {"type": "boolean", "default": False}
+    few = {"type": "integer", "minimum": 3, "maximum": 20, "default": 3}
+    schema = object_of({"text": text, "places": places, "count": count, "flag": flag, "few": few})
+    made = lowered({**schema, "additionalProperties": False}, dialect)
+    assert made == object_of(
+        {
+            "text": {"type": "string"},
+            "places": {"type": "array", "items": {"type": "string"}},
+            "count": {"type": "integer", "default": 8},
+            "flag": {"type": "boolean"},
+            "few": few,
+        }
+    )

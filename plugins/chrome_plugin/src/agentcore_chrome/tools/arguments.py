@@ -22,15 +22,15 @@ TabSelector = Annotated[
     str, Field(min_length=1, max_length=4096, description="CSS selector; of several matches the first is taken.")
 ]
 PageId = Annotated[
-    str | None, Field(max_length=200, description="The page; left out, the session's first one.", pattern=r"^\S+$")
+    str | None, Field(max_length=200, description="The page; default: the first.", pattern=r"^\S+$")
 ]
 PageSelector = Annotated[
     str,
-    Field(min_length=1, max_length=4096, description="CSS selector, or a reference of browser_snapshot such as e12."),
+    Field(min_length=1, max_length=4096, description="CSS selector, or a reference such as e12."),
 ]
 Url = Annotated[str, Field(min_length=1, max_length=16_384, description="Address, such as https://example.org/a.")]
 Script = Annotated[str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")]
 ShowChanges = Annotated[
     bool | None, Field(description="Wait for what it sets going and tell what changed; left out: for models, yes.")
 ]
-LimitMs = Annotated[int, Field(ge=1, le=300_000, description="Limit in milliseconds.")]
+LimitMs = Annotated[int, Field(ge=1, le=300_000, description="Limit in ms.")]

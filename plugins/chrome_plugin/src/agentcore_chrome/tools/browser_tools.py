@@ -358,7 +358,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         ] = None,
         text: Annotated[str | None, Field(max_length=1000, description="Text that shall be seen.")] = None,
         textGone: Annotated[str | None, Field(max_length=1000, description="Text that shall be gone.")] = None,
-        timeout: Annotated[int, Field(ge=1, le=300_000, description="Limit in milliseconds.")] = _WAIT_MS,
+        timeout: Annotated[int, Field(ge=1, le=300_000, description="Limit in ms.")] = _WAIT_MS,
         resourceId: PageId = None,
     ) -> ToolResult:
         """Wait for an element, a condition, or a text."""
