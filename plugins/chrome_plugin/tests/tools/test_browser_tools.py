@@ -3,7 +3,7 @@
 import pytest
 from structlog.testing import capture_logs
 
-from agentcore.api import ToolError
+from agentcore.api import Image, ToolError
 from agentcore.api.context import Principal
 
 pytestmark = pytest.mark.spec("B2")
@@ -120,6 +120,32 @@ async def test_screenshot_is_an_artifact_a_file_or_the_picture_itself(act, site,
     assert (host.workspace / "shots" / "home.png").read_bytes().startswith(b"\x89PNG")
     inline = await act("browser_screenshot", inline=True)
     assert set(inline.data) >= {"mime", "dataBase64", "resourceId"}
+
+
+@pytest.mark.spec("K9")
+@pytest.mark.parametrize(
+    ("arguments", "size"),
+    [({}, (800, 450)), ({"full_page": True, "path": "a.png"}, (400, 800)), ({"selector": "#part"}, (200, 100))],
+)
+async def test_model_is_shown_a_screenshot_small(act, host, site, session, arguments, size):
+    await act("browser_navigate", url=site.url("/"))
+    await act(
+        "browser_evaluate",
+        script="document.body.innerHTML = '<p style=height:3000px>.</p><div id=part style=width:200px;height:100px>.'",
+    )
+    (page,) = host.host.resources.list(session_id=session)
+    result = await host.told("browser_screenshot", resourceId=page.resource_id, **arguments)
+    (picture,) = [block for block in result.blocks() if isinstance(block, Image)]
+    assert picture.mime == "image/jpeg"
+    assert jpeg_size(picture.data) == size
+
+
+def jpeg_size(data):
+    """Width and height, from the header of the frame."""
+    at = 2
+    while data[at + 1] not in (0xC0, 0xC2):
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
 
 
 async def test_other_spellings_of_arguments_are_understood(act, site):

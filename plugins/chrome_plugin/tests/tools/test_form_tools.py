@@ -38,6 +38,16 @@ async def test_form_is_filled_and_file_is_given(act, fails, site, host):
     assert (await fails("browser_file_upload", paths=[])).type == "no_file_chooser"
 
 
+@pytest.mark.spec("K9")
+async def test_artifact_is_uploaded_under_its_name(act, fails, site, host, session):
+    link = await host.host.store.artifacts.save(b"hello", mime="text/plain", name="kept.txt", session_id=session)
+    await act("browser_navigate", url=site.url("/form"))
+    await act("browser_file_upload", selector="[name=file]", paths=[f"artifact:{link.artifact_id}"])
+    assert "kept.txt 5" in (await act("browser_get_dom", selector="#picked")).data["dom"]
+    unknown = await fails("browser_file_upload", selector="[name=file]", paths=["artifact:art_" + "0" * 32])
+    assert unknown.type == "artifact_not_found"
+
+
 async def test_element_is_dragged_onto_another(act, site):
     await act("browser_navigate", url=site.url("/drag"))
     await act("browser_drag", source="#a", destination="#b")

@@ -1,11 +1,12 @@
 """Screenshots."""
 
+from base64 import b64decode
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
-from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.elements import Target, locate, on_element
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -16,7 +17,15 @@ Format = Literal["png", "jpeg"]
 IMAGE_BYTES = 8 * 1024 * 1024
 """Bound of a picture that stands in a result."""
 
+PREVIEW_PIXELS = 800
+"""The longest side of a picture that a model is shown along with the one that is kept."""
+
 _QUALITY = 80
+_PREVIEW_QUALITY = 60
+_PREVIEW_SECONDS = 3.0
+_PREVIEW_HEIGHTS = 2
+"""Of a long page the beginning is shown, so many times as high as wide: all of it would be too small to read."""
+_RATIO_MAX = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,41 @@ async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> bytes:
             limit_bytes=IMAGE_BYTES,
         )
     return picture
+
+
+async def take_preview(tab: Tab, options: ScreenshotOptions) -> bytes | None:
+    """A small JPEG of what a screenshot shows, drawn small by the browser; None: the page did not give one in time."""
+    return await tab.look(lambda: _draw_small(tab, options), None, _PREVIEW_SECONDS)
+
+
+async def _draw_small(tab: Tab, options: ScreenshotOptions) -> bytes:
+    """Source: https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-captureScreenshot."""
+    session = await tab.session()
+    metrics = await session.send("Page.getLayoutMetrics")
+    view, content = metrics["cssVisualViewport"], metrics["cssContentSize"]
+    area: dict[str, Any] = {
+        "x": view["pageX"], "y": view["pageY"], "width": view["clientWidth"], "height": view["clientHeight"],
+    }  # fmt: skip
+    if options.target is not None:
+        box = await (await locate(tab, options.target)).bounding_box()
+        assert box is not None  # noqa: S101 - it has just been photographed; else there is no preview
+        area = {**box, "x": box["x"] + area["x"], "y": box["y"] + area["y"]}
+    elif options.full_page:
+        area = {"x": 0, "y": 0, "width": content["width"], "height": content["height"]}
+    area["height"] = min(area["height"], area["width"] * _PREVIEW_HEIGHTS)
+    answer = await session.send("Runtime.evaluate", {"expression": "devicePixelRatio", "returnByValue": True})
+    ratio = min(max(float(answer["result"]["value"]), 1.0), _RATIO_MAX)
+    scale = min(1.0, PREVIEW_PIXELS / max(area["width"], area["height"]) / ratio)
+    drawn = await session.send(
+        "Page.captureScreenshot",
+        {
+            "format": "jpeg",
+            "quality": _PREVIEW_QUALITY,
+            "clip": {**area, "scale": scale},
+            "captureBeyondViewport": options.full_page or options.target is not None,
+        },
+    )
+    return b64decode(drawn["data"])
 
 
 async def _of_page(tab: Tab, options: ScreenshotOptions, quality: int | None) -> bytes:

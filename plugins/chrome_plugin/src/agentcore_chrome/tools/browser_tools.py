@@ -20,7 +20,7 @@ from agentcore_chrome.tab.navigation import (
     state_of,
 )
 from agentcore_chrome.tab.reading import read_tree
-from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
+from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_preview, take_screenshot
 from agentcore_chrome.tab.scrolling import Direction, Scroll
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.actions import (
@@ -293,7 +293,10 @@ class Browser(PageTools, FormTools, InspectionTools):
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
-        """Take a picture of the page, of all of it, or of one element."""
+        """Take a picture of the page, of all of it, or of one element, and show it small.
+
+        The picture itself is kept, as an artifact or as a file.
+        """
         options = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
         mime = options.mime
 
@@ -301,11 +304,15 @@ class Browser(PageTools, FormTools, InspectionTools):
             picture = await take_screenshot(tab, options)
             if path is not None:
                 shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture)
-                return ToolOutput(f"Wrote {shown} ({len(picture):,} bytes).", {"path": shown, "mime": mime})
-            if inline:
+                output = ToolOutput(f"Wrote {shown} ({len(picture):,} bytes).", {"path": shown, "mime": mime})
+            elif inline:
                 fields = {"mime": mime, "dataBase64": b64encode(picture).decode("ascii")}
                 return ToolOutput("", fields, (Image(picture, mime),))
-            return await keep(ctx, picture, mime, f"{tab.resource_id}.{format}")
+            else:
+                output = await keep(ctx, picture, mime, f"{tab.resource_id}.{format}")
+            # a program has no use for it
+            small = None if ctx.model_chars is None else await take_preview(tab, options)
+            return output if small is None else replace(output, blocks=(*output.blocks, Image(small, "image/jpeg")))
 
         return await self.on_page(ctx, look)
 

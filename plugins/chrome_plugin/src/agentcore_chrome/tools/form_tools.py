@@ -1,12 +1,11 @@
 """The tools of `browser` for forms: choices, fields, files, dragging."""
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict
 
-from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, Workspace, tool
+from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.tab.elements import Target, locate, on_element
 from agentcore_chrome.tab.fields import read_field
@@ -16,7 +15,7 @@ from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
-from agentcore_chrome.tools.uploads import Upload, read_uploads
+from agentcore_chrome.tools.uploads import Upload, paths_of_uploads, read_uploads
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -98,14 +97,17 @@ class FormTools(SessionPages):
 
     async def _preview_upload(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         urls = (await self.preview_action(ctx, arguments)).urls
-        paths = await asyncio.to_thread(_real_paths, ctx.workspace, arguments["paths"])
+        paths = await paths_of_uploads(ctx, arguments["paths"])
         return CallPreview(effects=frozenset(("read", "egress")), paths=paths, urls=urls)
 
     @tool(effects=("read", "egress"), open_world=True, timeout_s=LONGEST_S, preview=_preview_upload, resource=PAGE)
     async def browser_file_upload(
         self,
         ctx: ToolContext,
-        paths: Annotated[list[str], Field(max_length=20, description="Files of the workspace; none: no file.")] = [],
+        paths: Annotated[
+            list[str],
+            Field(max_length=20, description="Files of the workspace, or `artifact:ID` each; none: no file."),
+        ] = [],
         selector: Annotated[
             PageSelector | None,
             Field(
@@ -121,7 +123,7 @@ class FormTools(SessionPages):
         """Give files to a file field or the file chooser that a click has opened, or drop them on an area for it."""
         if drop and selector is None:
             raise ToolError("invalid_arguments", "to drop files, name the selector of where")
-        files = await asyncio.to_thread(read_uploads, ctx.workspace, paths)
+        files = await read_uploads(ctx, paths)
 
         async def give(tab: Tab) -> ToolOutput:
             if selector is None:
@@ -164,10 +166,6 @@ class FormTools(SessionPages):
             return ToolOutput(f"Dragged {source!r} onto {destination!r}.", {"dragged": True})
 
         return await self.on_page(ctx, drag, snapshot=snapshot)
-
-
-def _real_paths(workspace: Workspace, paths: list[str]) -> tuple[str, ...]:
-    return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
 
 
 async def _give_files(locator: "Locator", *, files: list[Upload], drop: bool, timeout_ms: int) -> bool:

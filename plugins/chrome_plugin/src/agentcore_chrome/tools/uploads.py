@@ -1,14 +1,18 @@
-"""Files of the workspace on their way into a page."""
+"""Files of the workspace, and artifacts, on their way into a page."""
 
+import asyncio
 import mimetypes
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TypedDict
 
-from agentcore.api import ToolError, Workspace
+from agentcore.api import ToolContext, ToolError, Workspace
 
 UPLOAD_BYTES = 48 * 1024 * 1024
 """Bound of all files of one call together; the driver takes no more than 50 MB at once."""
+
+ARTIFACT = "artifact:"
+"""How a path begins that is none, but the id of an artifact of the session."""
 
 
 class Upload(TypedDict):
@@ -19,24 +23,58 @@ class Upload(TypedDict):
     buffer: bytes
 
 
-def read_uploads(workspace: Workspace, paths: Sequence[str]) -> list[Upload]:
-    """Read files inside the roots.
+async def read_uploads(ctx: ToolContext, paths: Sequence[str]) -> list[Upload]:
+    """Read files inside the roots, and artifacts (`artifact:ID`).
 
     Raises:
-        ToolError: `file_too_large`, and those of reading in the workspace.
+        ToolError: `file_too_large`, `artifact_not_found`, and those of reading in the workspace.
     """
     files: list[Upload] = []
     left = UPLOAD_BYTES
     for path in paths:
-        with workspace.open_file(workspace.locate(path)) as file:
-            data = file.read(left + 1)
-        left -= len(data)
+        upload = await _read_artifact(ctx, path, left) if path.startswith(ARTIFACT) else await _read(ctx, path, left)
+        left -= len(upload["buffer"])
         if left < 0:
             raise ToolError(
                 "file_too_large", f"the files have more than {UPLOAD_BYTES:,} bytes together", limit_bytes=UPLOAD_BYTES
             )
-        name = PurePath(path).name
-        files.append(
-            {"name": name, "mimeType": mimetypes.guess_type(name)[0] or "application/octet-stream", "buffer": data}
-        )
+        files.append(upload)
     return files
+
+
+async def paths_of_uploads(ctx: ToolContext, paths: Sequence[str]) -> tuple[str, ...]:
+    """The real paths of the files, for the person who is asked.
+
+    Raises:
+        ToolError: `artifact_not_found`, `path_outside_workspace`.
+    """
+    for path in paths:
+        if path.startswith(ARTIFACT):
+            await ctx.artifacts.describe(path.removeprefix(ARTIFACT))
+    return await asyncio.to_thread(
+        _real_paths, ctx.workspace, [path for path in paths if not path.startswith(ARTIFACT)]
+    )
+
+
+def _real_paths(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
+
+
+async def _read(ctx: ToolContext, path: str, left: int) -> Upload:
+    def take() -> bytes:
+        with ctx.workspace.open_file(ctx.workspace.locate(path)) as file:
+            return file.read(left + 1)
+
+    data, name = await asyncio.to_thread(take), PurePath(path).name
+    return {"name": name, "mimeType": mimetypes.guess_type(name)[0] or "application/octet-stream", "buffer": data}
+
+
+async def _read_artifact(ctx: ToolContext, path: str, left: int) -> Upload:
+    link = await ctx.artifacts.describe(path.removeprefix(ARTIFACT))
+    file = await ctx.artifacts.open(link.artifact_id)
+
+    def take() -> bytes:
+        with file:
+            return file.read(left + 1)
+
+    return {"name": link.name, "mimeType": link.mime, "buffer": await asyncio.to_thread(take)}
