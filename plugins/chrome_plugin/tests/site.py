@@ -156,12 +156,14 @@ class Site:
     Attributes:
         address: Where it is, without a slash at the end.
         asked: Paths that were asked for.
+        agents: Who asked, in the words of the header `User-Agent`.
         hanging: Ends the answers that never end.
         gate: Lets answers of `/gate` pass.
     """
 
     address: str = ""
     asked: list[str] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
     hanging: asyncio.Event = field(default_factory=asyncio.Event)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -236,6 +238,7 @@ async def running_site() -> AsyncIterator[Site]:
 
     async def page(request: web.Request) -> web.StreamResponse:
         site.asked.append(request.path)
+        site.agents.append(request.headers.get("User-Agent", ""))
         special = SPECIAL.get(request.path)
         return page_of(request.path) if special is None else await special(site, request)
 

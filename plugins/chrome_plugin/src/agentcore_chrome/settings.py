@@ -80,6 +80,12 @@ class EngineSettings(Module.Settings):
             description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching.",
         ),
     ] = None
+    stealth: Annotated[
+        bool,
+        Field(
+            description="Hide from simple checks of sites that a program drives the browser; no help against others."
+        ),
+    ] = False
     max_browsers: Annotated[
         int, Field(ge=1, le=64, description="Browser processes at once.", json_schema_extra=_HARMLESS)
     ] = 8

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agentcore.api import ToolError
 from agentcore_chrome.browser.executable import find_executable
 from agentcore_chrome.browser.process import BrowserProcess, Owner
+from agentcore_chrome.browser.stealth import SWITCH, hide_in, plain_user_agent
 from agentcore_chrome.browser.switches import switches
 from agentcore_chrome.failures import headline
 from agentcore_chrome.settings import EngineSettings, Viewport
@@ -59,13 +60,14 @@ async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> B
     folder = await asyncio.to_thread(engine.folders.make)
     headless = settings.headless if options.headless is None else options.headless
     context_options, profile = options_of_context(settings, options), _profile(settings, folder)
+    further = [*settings.args, SWITCH] if settings.stealth else settings.args
     try:
         async with asyncio.timeout(settings.launch_timeout):
             context = await playwright.chromium.launch_persistent_context(
                 profile,
                 executable_path=executable,
                 headless=headless,
-                args=switches(profile, proxy, settings.args, headless=headless, sandbox=settings.sandbox),
+                args=switches(profile, proxy, further, headless=headless, sandbox=settings.sandbox),
                 ignore_default_args=True,
                 artifacts_dir=folder / "artifacts",
                 env={**os.environ, "TMPDIR": str(folder)},
@@ -116,6 +118,10 @@ async def _process_of(
     assert browser is not None  # noqa: S101 - a launched browser has one
     process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
     process.context_options = context_options
+    if engine.settings.stealth:
+        context_options.setdefault("user_agent", await plain_user_agent(browser))
+        process.prepare_context = hide_in
+        await hide_in(context)
     process.shares_context = engine.settings.profile is not None
     process.shared_context = context
     await process.listen()

@@ -55,6 +55,7 @@ class BrowserProcess:
         session_id: The session that launched it; empty for the one that sessions share.
         tabs: Its tabs by id.
         pid: Its process, where it is one of this machine that was launched here.
+        prepare_context: Done to each context that is made.
         selector_engine: The one that finds elements by reference.
         crashed: Set when it died without being told to.
     """
@@ -71,6 +72,7 @@ class BrowserProcess:
         self.headless = True
         self.selector_engine = ENGINE
         self.context_options: dict[str, Any] = {}
+        self.prepare_context: Callable[[BrowserContext], Coroutine[Any, Any, None]] | None = None
         self.shares_context = False
         self.shared_context: BrowserContext | None = None
         self._contexts: dict[str, BrowserContext] = {}
@@ -257,6 +259,8 @@ class BrowserProcess:
             context = self.shared_context if self.shares_context else None
             if context is None:
                 context = await self.browser.new_context(**self.context_options)
+                if self.prepare_context is not None:
+                    await self.prepare_context(context)
             if context not in self._contexts.values():
                 context.on("page", lambda page: self.run_in_background(self._adopt_popup(page, options)))
             self._contexts[options.session_id] = context
