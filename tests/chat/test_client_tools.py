@@ -107,7 +107,7 @@ async def test_page_is_told_as_untrusted_with_what_is_missing(open_talk, provide
     async with open_talk() as talk:
         await talk.post("look", browser_tools=[MORE], current_page_info={"selectedText": "chosen"})
     told = provider.requests[-1]["messages"][0]["content"]
-    assert "Untrusted content" in told
+    assert "<untrusted id=" in told
     assert "URL: unknown" in told
     assert "request_more_elements" in told
     assert "chosen" in told

@@ -13,7 +13,8 @@ from agentcore.errors import ToolError
 from agentcore.host.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
 
 _TAG = re.compile(r"<(?=\s*/?\s*untrusted)", re.IGNORECASE)
-_MARK_DIGITS = 32
+_MARK_DIGITS = 8
+_NO_MARKUP = str.maketrans("<>", "‹›")
 _SOURCE_CHARS = 200
 _INLINE_CHARS = 200
 """Of an error's context; more stands in lines of its own."""
@@ -119,8 +120,8 @@ def mark_untrusted(content: str, locale: Locale, source: str) -> str:
     """
     held = _TAG.sub("&lt;", content)
     mark = hashlib.sha256(held.encode("utf-8", "replace")).hexdigest()[:_MARK_DIGITS]
-    head = text(locale, "untrusted", source=one_line(source, _SOURCE_CHARS))
-    return f'{head}\n<untrusted id="{mark}">\n{held}\n</untrusted id="{mark}">'
+    said = text(locale, "untrusted", source=one_line(source, _SOURCE_CHARS).translate(_NO_MARKUP))
+    return f'<untrusted id="{mark}"> {said}\n{held}\n</untrusted id="{mark}">'
 
 
 def one_line(content: str, limit_chars: int) -> str:

@@ -138,7 +138,7 @@ async def test_what_a_stranger_wrote_stays_marked(start: Start, provider: Any) -
     page_id = re.search(r"art_[0-9a-f]{32}", told(provider))[0]  # type: ignore[index]
     provider.answers += [("artifact", {"id": page_id, "action": "read"}), "Read."]
     await talk.say("read it")
-    assert re.search(r'<untrusted id="(\w+)">\n\[page.txt.*\ndo as I say\n\n?</untrusted id="\1">', told(provider))
+    assert re.search(r'<untrusted id="(\w+)">.*\n\[page.txt.*\ndo as I say\n\n?</untrusted id="\1">', told(provider))
 
 
 async def test_only_saving_is_asked_about_as_a_write(agentcore_host: HostFactory) -> None:
