@@ -11,6 +11,7 @@ import './messages/ac-chat-messages.js';
 import './providers/ac-chat-providers.js';
 import './ac-chat-question.js';
 import './sessions/ac-chat-sessions.js';
+import './system/ac-chat-system.js';
 import './ac-chat-todos.js';
 import './ac-chat-welcome.js';
 import '../ui/overlay/ac-dialog.js';
@@ -28,7 +29,7 @@ const WIDE = matchMedia('(min-width: 64rem)');
 
 /** Chats: the list of them, and the one that the address names; without a name, a new one. */
 export class AcViewChats extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _draft: {state: true}, _isSending: {state: true}, _showsProviders: {state: true}};
+  static properties = {path: {attribute: false}, query: {attribute: false}, _draft: {state: true}, _isSending: {state: true}, _showsProviders: {state: true}, _showsSystem: {state: true}};
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-rows: minmax(0, 1fr); height: 100%; }
@@ -42,6 +43,7 @@ export class AcViewChats extends Localized(LitElement) {
     .bottom { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); width: 100%; max-width: 50rem; margin-inline: auto; padding: 0 var(--ac-space-5) var(--ac-space-4); }
     .warning { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-warn); font-size: var(--ac-text-s); padding-inline: var(--ac-space-2); }
     .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
+    ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }
     dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
     dialog.drawer::backdrop { background: var(--ac-scrim); }
     @media (max-width: 48rem) { .title { padding-inline: var(--ac-space-2); } .bottom { padding: 0 var(--ac-space-3) var(--ac-space-3); } }
@@ -55,6 +57,7 @@ export class AcViewChats extends Localized(LitElement) {
     this._draft = '';
     this._isSending = false;
     this._showsProviders = false;
+    this._showsSystem = false;
     this._choices = lastChoices();
     this._chat = new Conversation('');
     this._endChat = () => {};
@@ -66,7 +69,7 @@ export class AcViewChats extends Localized(LitElement) {
         client.on('connection', resize),
       ];
     });
-    for (const name of ['ac-open-providers', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
+    for (const name of ['ac-open-providers', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
       this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
@@ -115,7 +118,7 @@ export class AcViewChats extends Localized(LitElement) {
     return html`
       ${WIDE.matches ? html`<div class="side">${list}</div>` : html`<dialog class="drawer" aria-label=${t('chat.list')} @click=${this._closeDrawer}>${list}</dialog>`}
       <div class="page">${this._renderTitle()}${this._renderMiddle()}${this._renderBottom()}</div>
-      ${this._renderProviders()}`;
+      ${this._renderProviders()}${this._renderSystem()}`;
   }
 
   _renderTitle() {
@@ -175,6 +178,14 @@ export class AcViewChats extends Localized(LitElement) {
       <ac-dialog .open=${this._showsProviders} heading=${t('chat.providers')} @ac-close=${() => { this._showsProviders = false; }} @ac-show-approvals=${this._leaveForApprovals}>
         ${this._showsProviders ? html`<ac-chat-providers></ac-chat-providers>` : nothing}
         <button slot="actions" @click=${() => { this._showsProviders = false; }}>${t('ui.close')}</button>
+      </ac-dialog>`;
+  }
+
+  _renderSystem() {
+    return html`
+      <ac-dialog class="system" .open=${this._showsSystem} heading=${t('chat.told.title')} @ac-close=${() => { this._showsSystem = false; }}>
+        ${this._showsSystem ? html`<ac-chat-system .sessionId=${this._chat.id}></ac-chat-system>` : nothing}
+        <button slot="actions" @click=${() => { this._showsSystem = false; }}>${t('ui.close')}</button>
       </ac-dialog>`;
   }
 
@@ -263,12 +274,21 @@ export class AcViewChats extends Localized(LitElement) {
     const chat = this._chat;
     switch (type) {
       case 'ac-open-providers': this._showsProviders = true; break;
+      case 'ac-open-system': void this._try('chat.changeFailed', () => this._showSystem()); break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
       case 'ac-answer': void this._try('chat.answerFailed', () => chat.answer(detail.questionId, detail.text), detail.failed); break;
       case 'ac-prompt': this._composer.write(detail.text); break;
     }
+  }
+
+  /** What is told belongs to a chat: one that is new is made, and what was written stays in its box. */
+  async _showSystem() {
+    const chat = await this._begun();
+    keepDraft('', '');
+    keepDraft(chat.id, this._draft);
+    this._showsSystem = true;
   }
 
   /** What stands beside the content cannot be reached under a modal dialog, which takes the focus back when it closes. @param {Event} event */

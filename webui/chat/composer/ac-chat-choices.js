@@ -12,12 +12,14 @@ const SHIELDS = {allow: 'shield-alert', deny: 'ban'};
  * With which model and agent one talks, and which calls wait for a person.
  * @fires ac-change {model?: string, agentId?: string, mode?: string}
  * @fires ac-open-providers
+ * @fires ac-open-system
  */
 export class AcChatChoices extends Localized(LitElement) {
   static properties = {model: {}, agentId: {attribute: 'agent-id'}, mode: {}};
 
   static styles = [base, buttons, css`
     :host { display: flex; flex-wrap: wrap; min-width: 0; }
+    .told { color: var(--ac-text-muted); }
     .settings { justify-content: flex-start; gap: var(--ac-space-2); width: 100%; border-top: 1px solid var(--ac-border); border-radius: 0; padding-block: var(--ac-space-2); color: var(--ac-text-muted); font-weight: inherit; }
   `];
 
@@ -39,7 +41,8 @@ export class AcChatChoices extends Localized(LitElement) {
           @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({agentId: event.detail.value})}></ac-choice-menu>` : nothing}
       <ac-choice-menu icon=${SHIELDS[mode] ?? 'shield'} label=${t('chat.mode')} ?warning=${mode === 'allow'}
         .choices=${modes.map((value) => ({value, label: t(`chat.mode.${value}`), text: t(`chat.modeText.${value}`)}))} .value=${mode}
-        @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({mode: event.detail.value})}></ac-choice-menu>`;
+        @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({mode: event.detail.value})}></ac-choice-menu>
+      <button class="quiet small icon told" aria-label=${t('chat.told.title')} title=${t('chat.told.title')} aria-haspopup="dialog" @click=${() => this._fire('ac-open-system', {})}><ac-icon name="file-text"></ac-icon></button>`;
   }
 
   _renderModels() {

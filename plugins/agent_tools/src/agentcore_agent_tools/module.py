@@ -43,13 +43,15 @@ class AgentTools(Module[AgentSettings]):
             "Keep a list with `todo_write` when the work has three steps or more. Ask with `ask_user` what you "
             "cannot find out and what changes the work, not for leave to go on. Give reading that fills your "
             "context to `task`, whose report is all that you get. `memory` lasts beyond this conversation: search"
-            " it when the person speaks of earlier things, and save only what will still hold."
+            " it when the person speaks of earlier things, and save only what will still hold. What was cut from a "
+            "result is kept whole: `artifact` reads, searches and saves it by its id."
         ),
         "zh": (
             "工作有三个以上步骤时，用 `todo_write` 维护清单。"
             "用 `ask_user` 询问无法查到且影响工作的事情，而不是征求继续的许可。"
             "需要大量阅读的工作交给 `task`，你只会得到它的报告。"
             "`memory` 在对话之后仍然保留：用户提到以前的事情时搜索它，只保存以后仍然有效的内容。"
+            "被截断的结果会完整保存：用 `artifact` 按 id 读取、搜索或保存。"
         ),
     }
 
