@@ -101,12 +101,24 @@ class ChatSession(Protocol):
         """The messages so far, oldest first: `{number, time, role, text, calls?, …}` as the page gets them."""
         ...
 
-    async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
-        """Put a summary in place of all but the last turns; gives the number of messages replaced.
+    async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
+        """Put a summary in place of all but the last turns, as the host does when a session gets too long.
 
-        The person goes on seeing all messages. A turn begins with a message of the person's; with 0, all but the
-        calls that go on are replaced.
+        The person goes on seeing all messages, and a notice of it. What the person said in the messages stays in their
+        own words beside the summary, as far as there is room.
+
+        Args:
+            summary: The summary; None: the session's model writes it.
+            keep_turns: How many turns stay; one begins with a message of the person's. With 0, only calls that go on.
+        Returns:
+            How many messages were replaced, and the summary; 0 and an empty text: there was nothing to replace.
+        Raises:
+            ToolError: `invalid_arguments`; or the model cannot be asked.
         """
+        ...
+
+    async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
+        """As `compact`, with a summary that is there; gives the number of messages replaced."""
         ...
 
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:

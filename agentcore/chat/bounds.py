@@ -77,3 +77,36 @@ CLIENT_SCHEMAS_BYTES = 512 * 1024
 
 CLIENT_PATTERNS = 200
 """Regular expressions in them, all together."""
+
+CONTEXT_TOKENS = 32_000
+"""The context of a model whose size nobody says."""
+
+CONTEXT_TOKENS_MIN = 1024
+"""The least that a provider's refusal is taken to mean."""
+
+CONTEXT_LIST_SECONDS = 5.0
+"""How long a provider's list of models is waited for in the middle of a turn."""
+
+COMPACT_AT = 0.8
+"""The share of the context from which on the history is shortened."""
+
+COMPACT_TO = 0.5
+"""What of the room for messages is filled afterwards: each time costs the provider's cache of what stands before."""
+
+KEPT_SHARE = 0.4
+"""What of that room the newest messages may take that stay in full beside a summary."""
+
+LARGEST_SHARE = 0.5
+"""What of that room one message or result may take."""
+
+WORDS_SHARE = 0.15
+"""What of that room the person's own words may take that are kept beside a summary."""
+
+SUMMARY_SHARE = 0.25
+"""What of that room a summary may take."""
+
+SHORTENED_TOKENS = 120
+"""A result of fewer tokens stays: the line in its place would hardly be shorter."""
+
+IMAGE_TOKENS = 1600
+"""What an image takes, about the most that providers count for one."""

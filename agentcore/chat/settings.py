@@ -35,7 +35,9 @@ class ModelConfig(_Settings):
         Field(description="`prompted`: for a model that knows no tool calling; `strict`: it is held to the schemas."),
     ] = "native"
     images: Annotated[bool, Field(description="Whether it sees images.")] = True
-    context_tokens: Annotated[int | None, Field(ge=1024, le=1_000_000_000, description="Size of its context.")] = None
+    context_tokens: Annotated[
+        int | None, Field(ge=1024, le=1_000_000_000, description="Size of its context; else as its provider says.")
+    ] = None
     timeout_s: Annotated[float, Field(gt=0, le=3600, description="How long the provider may send nothing.")] = (
         PROVIDER_SILENCE_SECONDS
     )
@@ -101,6 +103,7 @@ class ModelChoice(_Settings):
         api_key: The key; empty where a local server wants none.
         tools: How it calls tools.
         images: Whether it sees images.
+        context_tokens: Size of its context; None: the settings do not say.
         timeout_s: How long the provider may send nothing.
         max_retries: How often a refused request is sent again.
     """
@@ -111,6 +114,7 @@ class ModelChoice(_Settings):
     api_key: SecretStr = SecretStr("")
     tools: ToolCalling = "native"
     images: bool = True
+    context_tokens: int | None = None
     timeout_s: float = PROVIDER_SILENCE_SECONDS
     max_retries: int = 2
 
@@ -230,6 +234,7 @@ class ChatSettings:
             api_key=SecretStr(key if config.base_url is None or config.api_key_env else ""),
             tools=config.tools,
             images=config.images,
+            context_tokens=config.context_tokens,
             timeout_s=config.timeout_s,
             max_retries=config.max_retries,
         )

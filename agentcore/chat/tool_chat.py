@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from agentcore.api import ChatSession
 from agentcore.chat.bounds import ASK_SECONDS
@@ -34,7 +35,9 @@ class ToolChat:
     def session_of(self, call: Call) -> ChatSession | None:
         """See `Conversation.session_of`."""
         live = self._live(call)
-        return None if live is None else ToolSession(self._host, call.session_id, live)
+        if live is None:
+            return None
+        return ToolSession(self._host, call.session_id, live, partial(self._compact, call.session_id))
 
     async def ask(self, call: Call, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
         """See `Conversation.ask`."""
@@ -75,6 +78,21 @@ class ToolChat:
         work = sub_agents.SubAgent(self._host, engine, call, self._turns.stream(call.session_id))
         report: str = await work.run(wish)
         return report
+
+    async def _compact(self, session_id: str, summary: str | None, keep_turns: int) -> tuple[int, str]:
+        """See `ChatSession.compact`."""
+        session = await self._host.store.chats.find(session_id)
+        if session is None:
+            raise no_session()
+        settings = self._settings()
+        choice = settings.choose(session.model or None, settings.agent(session.agent_id))
+        engine = await self._turns.load_engine()
+        compaction = importlib.import_module("agentcore.chat.turn.compaction")
+        stream = self._turns.stream(session_id)
+        result = await compaction.compact_session(
+            self._host, engine, choice, stream, session, summary=summary, keep_turns=keep_turns
+        )
+        return (0, "") if result is None else (result.replaced, result.summary)
 
     def _live(self, call: Call) -> LiveSession | None:
         """The session of a call: of one that a model wants, or of a person's own from inside a chat."""

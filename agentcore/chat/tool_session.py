@@ -1,25 +1,32 @@
 """A chat session as the tools that it calls may use it: what was said, a summary in its place, things to do."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from agentcore.chat.bounds import TODOS, TODOS_BYTES
 from agentcore.chat.session import transcript
 from agentcore.chat.session.live import LiveSession
-from agentcore.chat.texts import Locale, text
 from agentcore.errors import ToolError
 from agentcore.host import Host
-from agentcore.store.chat import ChatMessageRow
 from agentcore.valid_text import valid_text, with_valid_text
+
+Compact = Callable[[str | None, int], Awaitable[tuple[int, str]]]
 
 
 class ToolSession:
-    """Implements `agentcore.api.context.ChatSession` for one session."""
+    """Implements `agentcore.api.context.ChatSession` for one session.
 
-    def __init__(self, host: Host, session_id: str, live: LiveSession) -> None:
+    Args:
+        host: Has the store.
+        session_id: The session.
+        live: Its live side.
+        compact: Puts a summary (None: one that the model writes) in place of all but so many turns.
+    """
+
+    def __init__(self, host: Host, session_id: str, live: LiveSession, compact: Compact) -> None:
         self._host, self._chats, self._session_id, self._live = host, host.store.chats, session_id, live
-        self._locale: Locale = host.config.locale
+        self._compact = compact
 
     @property
     def todos(self) -> Sequence[Mapping[str, Any]]:
@@ -32,27 +39,24 @@ class ToolSession:
         calls = await self._chats.calls_of(self._session_id, transcript.called_in(rows))
         return [message.to_json() for message in transcript.to_messages(rows, calls, self._live.commands)]
 
+    async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
+        """See `agentcore.api.context.ChatSession.compact`.
+
+        Raises:
+            ToolError: `invalid_arguments`.
+        """
+        if (summary is not None and not summary.strip()) or keep_turns < 0:
+            raise ToolError("invalid_arguments", "a summary needs text, and keep_turns is at least 0")
+        return await self._compact(None if summary is None else valid_text(summary), keep_turns)
+
     async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
         """See `agentcore.api.context.ChatSession.replace_with_summary`.
 
         Raises:
             ToolError: `invalid_arguments`.
         """
-        if not summary.strip() or keep_turns < 0:
-            raise ToolError("invalid_arguments", "a summary needs text, and keep_turns is at least 0")
-        rows = [row for row in await self._chats.rows(self._session_id) if row.kind == "said"]
-        session = await self._chats.find(self._session_id)
-        before = await self._boundary(rows, keep_turns)
-        known = 0 if session is None else session.summarised_before
-        replaced = [row for row in rows if known <= row.number < before]
-        if not replaced:
-            return 0
-        said = text(self._locale, "summary", summary=valid_text(summary))
-        message = [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": said}]}]
-        stored = json.dumps(message, ensure_ascii=False)
-        await self._chats.change(self._session_id, summary=stored, summarised_before=before)
-        self._live.must_reload = True
-        return len(replaced)
+        replaced, _ = await self.compact(summary, keep_turns=keep_turns)
+        return replaced
 
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
         """See `agentcore.api.context.ChatSession.set_todos`.
@@ -68,14 +72,3 @@ class ToolSession:
         await self._chats.change(self._session_id, todos=stored)
         self._live.todos = kept
         self._host.events.publish("session.todos", {"todos": kept}, session_id=self._session_id)
-
-    async def _boundary(self, rows: Sequence[ChatMessageRow], keep_turns: int) -> int:
-        """The first message that the model is still told."""
-        turns = [row.number for row in rows if transcript.prompt_of(row) is not None]
-        if keep_turns:
-            return turns[-keep_turns] if keep_turns <= len(turns) else 0
-        unanswered = {call.tool_id for call in await self._chats.open_calls(self._session_id)}
-        for row in rows:
-            if unanswered & set(transcript.called_in([row])):
-                return row.number
-        return rows[-1].number + 1 if rows else 0

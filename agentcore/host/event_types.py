@@ -76,6 +76,12 @@ EVENT_TYPES = (
         "How far a call is: `new` while a person is about to be asked, `waiting`, `running`.",
     ),
     EventType("session.toolResult", "tool_result, thread?", "How a call ended, as on the wire of the chat."),
+    EventType(
+        "session.compacted",
+        "number, compaction, thread?",
+        "What the model is told was made shorter: `shortenedResults`, `cutParts`, `replacedMessages`, `summary?`, "
+        "`tokensBefore`, `tokensAfter`; the message of this number says so to the person.",
+    ),
     EventType("session.error", "error, thread?", "What went wrong in a turn."),
     EventType(
         "session.finished",

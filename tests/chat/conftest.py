@@ -54,7 +54,11 @@ class Reply:
 
 @dataclass
 class Provider:
-    """Plays replies in the protocols of OpenAI and of Anthropic, and keeps what it was sent."""
+    """Plays replies in the protocols of OpenAI and of Anthropic, and keeps what it was sent.
+
+    Attributes:
+        script: Gives the reply to a request, in place of `replies`.
+    """
 
     replies: list[Reply] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -63,6 +67,7 @@ class Provider:
     listed: Any = None
     list_status: int = 200
     asked: asyncio.Event = field(default_factory=asyncio.Event)
+    script: Callable[[dict[str, Any]], Reply] | None = None
 
     def say(self, text: str = "", *calls: tuple[str, str, str], **fields: Any) -> None:
         """Add a reply."""
@@ -90,7 +95,7 @@ class Provider:
         self.requests.append(await request.json())
         self.headers.append(dict(request.headers))
         self.asked.set()
-        reply = self.replies.pop(0)
+        reply = self.replies.pop(0) if self.script is None else self.script(self.requests[-1])
         if reply.status != 200:
             return web.json_response(reply.error, status=reply.status)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})

@@ -139,7 +139,10 @@ async def test_summary_takes_the_place_of_old_turns_for_the_model_alone(open_tal
     else:
         assert shown[: len(told) - 1] == told[:-1]
         assert len(shown) == len(told)
-    assert [item["text"] for item in items] == ["hello", "Hi.", "more", "More.", "compact", "", "Shorter."]
+    notices = [item["compaction"]["summary"] for item in items if "compaction" in item]
+    assert notices == ([] if told is None else ["We met."])
+    said = [item["text"] for item in items if "compaction" not in item]
+    assert said == ["hello", "Hi.", "more", "More.", "compact", "", "Shorter."]
 
 
 async def test_going_back_behind_a_summary_brings_the_messages_back(open_talk, provider):

@@ -21,6 +21,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 
+from agentcore.chat.model.context_size import ContextSizes
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.provider_errors import tell_failure
@@ -55,6 +56,7 @@ class Engine:
 
     def __init__(self) -> None:
         self._models: dict[str, tuple[Model, Client]] = {}
+        self._sizes = ContextSizes()
 
     async def ask(
         self,
@@ -101,6 +103,10 @@ class Engine:
         if (fault := _fault_of(response, received, choice)) is not None:
             raise BrokenAnswerError(fault, response)
         return response
+
+    async def context_tokens(self, choice: ModelChoice) -> int | None:
+        """The size of a model's context; None: nobody says. May ask the provider, once."""
+        return await self._sizes.find(choice, await self._model(choice))
 
     async def close(self) -> None:
         """Close the clients."""

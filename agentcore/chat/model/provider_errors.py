@@ -17,13 +17,13 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
+from agentcore.chat.model.context_errors import all_said, is_too_long, limit_in
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
 from agentcore.valid_text import valid_text
 
 _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
-    (ModelContextWindowExceededError, "context_too_long", "the session is too long for the model's context", False),
     (
         ModelAuthenticationError,
         "provider_unauthorized",
@@ -51,6 +51,12 @@ def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> Too
     context: dict[str, Any] = {"model": f"{choice.provider}:{choice.model}"}
     if status is not None:
         context["status"] = status
+    said = all_said(exc.body if isinstance(exc, ModelHTTPError) else None, exc)
+    if isinstance(exc, ModelContextWindowExceededError) or (isinstance(exc, ModelAPIError) and is_too_long(said)):
+        if (limit := limit_in(said)) is not None:
+            context["context_tokens"] = limit
+        message = f"the session is too long for the model's context: {_detail(exc, choice)}"
+        return ToolError("context_too_long", message, **context)
     for kind, error_type, message, is_retryable in _SAID:
         if isinstance(exc, kind):
             said = f"{message}: {_detail(exc, choice)}"

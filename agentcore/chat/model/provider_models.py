@@ -21,6 +21,19 @@ async def ask_for_models(
 ) -> list[str]:
     """Ask a provider for the names of its models, in its own order.
 
+    Raises:
+        ToolError: As `ask_for_list`.
+    """
+    content = await ask_for_list(provider, base_url, key, limit_s)
+    try:
+        return names_in(content)
+    except ValueError as exc:
+        raise _not_listed(_base_of(provider, base_url)) from exc
+
+
+async def ask_for_list(provider: ProviderName, base_url: str | None, key: SecretStr, limit_s: float) -> bytes:
+    """Ask a provider for its list of models, as it gives it.
+
     Args:
         provider: The provider, or the one whose protocol a server speaks.
         base_url: Its address; None: the provider's own.
@@ -30,8 +43,7 @@ async def ask_for_models(
         ToolError: `provider_unauthorized`, `provider_rate_limited`, `provider_unreachable`, `provider_timeout`,
             `provider_failed`; `models_not_listed`: there is no such list at this address.
     """
-    record = PROVIDERS[provider]
-    base = (base_url or record.base_url).rstrip("/")
+    record, base = PROVIDERS[provider], _base_of(provider, base_url)
     timeout = aiohttp.ClientTimeout(total=limit_s)
     try:
         async with (
@@ -45,17 +57,17 @@ async def ask_for_models(
         ):
             if response.status != HTTPStatus.OK:
                 raise _refused(response.status, base)
-            content = await read_answer(response)
+            return await read_answer(response)
     except TimeoutError as exc:
         message = f"the provider did not answer within {limit_s:g} s; try again"
         raise ToolError("provider_timeout", message, retryable=True, base_url=base) from exc
     except (aiohttp.ClientError, OSError) as exc:
         message = f"the provider cannot be reached: {exc}; look at its address"
         raise ToolError("provider_unreachable", message, retryable=True, base_url=base) from exc
-    try:
-        return names_in(content)
-    except ValueError as exc:
-        raise _not_listed(base) from exc
+
+
+def _base_of(provider: ProviderName, base_url: str | None) -> str:
+    return (base_url or PROVIDERS[provider].base_url).rstrip("/")
 
 
 async def read_answer(response: aiohttp.ClientResponse) -> bytes:

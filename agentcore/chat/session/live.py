@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.approval_rules import ApprovalMode
+from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
 from agentcore.host.calls import ModelReader
 
@@ -30,6 +31,7 @@ class LiveSession:
         reader: What its model gets of results.
         must_reload: Whether what the model is told was changed by others than the turn.
         agent_tokens: What sub-agents have used, and the turn has not counted yet.
+        model_scales: What was learned of the models that it asks.
     """
 
     def __init__(self) -> None:
@@ -47,6 +49,7 @@ class LiveSession:
         self.reader = ModelReader()
         self.must_reload = False
         self.agent_tokens = 0
+        self.model_scales = ModelScales()
         self._text: list[str] = []
         self._thinking: list[str] = []
 

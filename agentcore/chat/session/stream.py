@@ -36,6 +36,11 @@ class Stream:
         self.locale, self.live, self.sink = locale, live, sink
         self.usage = UsedTokens()
 
+    @property
+    def thread(self) -> Mapping[str, Any] | None:
+        """Where the sub-agent belongs whose events these are; None: they are the session's own."""
+        return self._thread
+
     def content(self, piece: str) -> None:
         """A piece of text."""
         if piece:
@@ -78,6 +83,15 @@ class Stream:
     def message(self, item: Mapping[str, Any]) -> None:
         """A message that is no model's, as it is listed; for pages."""
         self.publish("session.message", item)
+
+    def compacted(self, number: int, compaction: Mapping[str, Any]) -> None:
+        """What the model is told was made shorter; for pages.
+
+        Args:
+            number: The message that says so.
+            compaction: `CompactionView` as JSON values.
+        """
+        self.publish("session.compacted", {"number": number, "compaction": compaction})
 
     def error(self, error: ToolError, *, is_of_turn: bool = True) -> None:
         """What went wrong; pages are not told of what a client did wrong while another one's turn goes on."""

@@ -42,6 +42,17 @@ class CallView(View):
     parent_tool_id: str | None = None
 
 
+class CompactionView(View):
+    """What was made shorter for the model; the person goes on seeing all of it."""
+
+    shortened_results: Annotated[int, Field(description="Results that became one line with their artifact.")]
+    cut_parts: Annotated[int, Field(description="Messages and results of which only both ends are left.")]
+    replaced_messages: Annotated[int, Field(description="Messages in whose place the summary stands.")]
+    summary: str | None = None
+    tokens_before: Annotated[int, Field(description="What the messages took of the context, as estimated.")]
+    tokens_after: int
+
+
 class MessageView(View):
     """One message."""
 
@@ -53,6 +64,9 @@ class MessageView(View):
     calls: list[CallView] | None = None
     error: Annotated[dict[str, Any] | None, Field(description="What ended the turn here.")] = None
     thread: ThreadView | None = None
+    compaction: Annotated[
+        CompactionView | None, Field(description="What was made shorter here to stay within the model's context.")
+    ] = None
 
 
 class StreamingView(View):

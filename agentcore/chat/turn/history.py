@@ -23,6 +23,7 @@ from pydantic_ai.messages import (
 
 from agentcore.chat.texts import Locale, text
 from agentcore.chat.turn.tool_output import ToolOutput
+from agentcore.store.chat import ToldMessage
 
 
 def dump(message: ModelMessage) -> str:
@@ -36,18 +37,20 @@ def said(message: ModelMessage) -> str:
     return "\n".join(content for content in parts if isinstance(content, str))
 
 
-def load(stored: Iterable[str]) -> list[ModelMessage]:
-    """Stored messages; results whose calls are not among them (a summary stands there) are left out."""
-    messages = [message for each in stored for message in ModelMessagesTypeAdapter.validate_json(each)]
+def load(stored: Iterable[ToldMessage]) -> list[tuple[int, ModelMessage]]:
+    """Stored messages with their numbers; results whose calls a summary stands for are left out."""
+    messages = [
+        (each.number, message) for each in stored for message in ModelMessagesTypeAdapter.validate_json(each.message)
+    ]
     wanted = {
         part.tool_call_id
-        for message in messages
+        for _, message in messages
         if isinstance(message, ModelResponse)
         for part in message.parts
         if isinstance(part, ToolCallPart)
     }
-    known = (_with_results_of(message, wanted) for message in messages)
-    return [message for message in known if message.parts]
+    known = ((number, _with_results_of(message, wanted)) for number, message in messages)
+    return [(number, message) for number, message in known if message.parts]
 
 
 def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
@@ -60,7 +63,13 @@ def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
 def request(results: Sequence[tuple[str, str, ToolOutput]], message: str | None = None) -> ModelRequest:
     """What is sent to a model: results of calls (tool, id, what it is told), then a person's message."""
     parts: list[ModelRequestPart] = [
-        ToolReturnPart(tool, _contents(told), tool_id, outcome="success" if told["ok"] else "failed")
+        ToolReturnPart(
+            tool,
+            _contents(told),
+            tool_id,
+            metadata={"artifact": told["whole"]} if told.get("whole") else None,
+            outcome="success" if told["ok"] else "failed",
+        )
         for tool, tool_id, told in results
     ]
     if message is not None:

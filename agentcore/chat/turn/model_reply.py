@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
 from agentcore.chat.model.engine import Engine
+from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.model.prompted import Holder, parse_written
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.system import SystemPart
+from agentcore.chat.texts import Locale
 from agentcore.chat.turn import history
 from agentcore.chat.turn.prompts import instructions, system_message
 from agentcore.chat.wire import PageInfo
@@ -48,6 +50,12 @@ class ModelReply:
     fault: str | None = None
 
 
+def instructions_of(prompt: Prompt, locale: Locale) -> Instructions:
+    """What a model is told before the conversation."""
+    is_prompted = prompt.choice.tools == "prompted"
+    return instructions(system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted))
+
+
 def used_tokens(response: ModelResponse) -> UsedTokens:
     """What one answer took."""
     usage = response.usage
@@ -70,7 +78,6 @@ async def ask_model(
     """
     choice, locale = prompt.choice, stream.locale
     is_prompted = choice.tools == "prompted"
-    parts = system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted)
     marks_failures = PROVIDERS[choice.provider].marks_failures
     sent = history.for_model(
         messages, locale, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures
@@ -82,7 +89,8 @@ async def ask_model(
         stream.content(holder.add(piece) if can_write else piece)
 
     offered = [] if is_prompted else prompt.tools
-    response = await engine.ask(choice, sent, offered, instructions(parts), on_text=show, on_thinking=stream.thinking)
+    told = instructions_of(prompt, locale)
+    response = await engine.ask(choice, sent, offered, told, on_text=show, on_thinking=stream.thinking)
     if not can_write:
         return ModelReply(response)
     written = parse_written(response.text or "")

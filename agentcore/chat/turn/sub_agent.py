@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
+from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api import Principal
 from agentcore.chat.bounds import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
@@ -23,7 +23,8 @@ from agentcore.chat.texts import text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.budget import Budget
 from agentcore.chat.turn.call_announcement import CallAnnouncement
-from agentcore.chat.turn.model_reply import Prompt, ask_model, used_tokens
+from agentcore.chat.turn.compaction import Compactor, SubAgentKeeper, ToldHistory
+from agentcore.chat.turn.model_reply import Prompt, used_tokens
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
@@ -77,7 +78,7 @@ class SubAgent:
         self._depth = 1 + next((depths[parent.id] for parent in call.ancestors() if parent.id in depths), 0)
         self._stream = stream.inside(self._parent_tool_id, self._depth)
         self._kept = KeptResults(host.store.artifacts)
-        self._messages: list[ModelMessage] = []
+        self._history = ToldHistory()
         self._offered: dict[str, OfferedTool] = {}
         self._found: list[str] = []
         self._tokens = 0
@@ -99,20 +100,22 @@ class SubAgent:
             self._live.agents.pop(self._call.id, None)
 
     async def _work(self, task: SubAgentTask) -> str:
-        self._messages.append(history.request([], task.prompt))
+        self._history.add([history.request([], task.prompt)])
         self._reader = ModelReader(task.agent.result_chars, task.offers)
+        keeper = SubAgentKeeper(self._host, self._call.session_id, self._stream, self._count, self._reader)
+        compactor = Compactor(self._engine, self._stream, keeper, self._live.model_scales)
         has_repaired = False
         for _ in range(task.budget.steps):
             toolbox = self._toolbox(task)
             self._offered = toolbox.offered()
             system = task.system.parts(task.agent, [self._host.registry.records[name] for name in toolbox.modules])
             prompt = Prompt(task.choice, system, list(self._offered.values()))
-            answer = await ask_model(self._engine, prompt, self._messages, self._stream, can_repair=not has_repaired)
+            answer = await compactor.ask(prompt, self._history, can_repair=not has_repaired)
             await self._count(answer.response)
             if answer.fault is not None and not has_repaired:
                 has_repaired = True
                 repair = text(self._stream.locale, "repair", reason=answer.fault)
-                self._messages += [answer.response, history.request([], repair)]
+                self._history.add([answer.response, history.request([], repair)])
                 continue
             if not await self._carry_out(answer.response, toolbox):
                 return answer.response.text or ""
@@ -146,9 +149,9 @@ class SubAgent:
             results.append((row.tool_name, row.tool_id, told))
             done.append(self._shown(row, envelope))
         await self._keep(response.text or "", done)
-        self._messages.append(replace(response, parts=parts))
+        self._history.add([replace(response, parts=parts)])
         if results:
-            self._messages.append(history.request(results))
+            self._history.add([history.request(results)])
         return bool(results)
 
     def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:

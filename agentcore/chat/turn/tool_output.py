@@ -23,7 +23,10 @@ _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 """Pictures that providers take; another one in a session would have each of its later requests refused."""
 
 ToolOutput = dict[str, Any]
-"""`{"ok", "blocks": [{"type": "text", "text"} | {"type": "image", "mime", "base64"}]}`; JSON values only."""
+"""`{"ok", "blocks": [{"type": "text", "text"} | {"type": "image", "mime", "base64"}]}`; JSON values only.
+
+`whole`, where it stands: the artifact that holds all of a result of which the blocks are a part.
+"""
 
 
 def outcome_output(outcome: CallOutcome, locale: Locale, *, source: str, reading: ArtifactReading) -> ToolOutput:
@@ -61,7 +64,9 @@ def _end_output(outcome: CallOutcome, locale: Locale, source: str | None, readin
                 texts.append(reading.describe(block))
     if not texts and result.data is not None:
         texts.append(outcome.encoded_data.decode())
-    return _output("\n".join(texts), locale, source, images=images)
+    output = _output("\n".join(texts), locale, source, images=images)
+    whole = next((block.artifact_id for block in result.blocks() if isinstance(block, ArtifactLink)), None)
+    return {**output, "whole": whole} if result.truncated and whole is not None else output
 
 
 async def client_output(
@@ -71,7 +76,8 @@ async def client_output(
     limit_chars = reading.reader.result_chars or MODEL_CHARS
     if len(result) > limit_chars:
         link = await save(result.encode("utf-8", "replace"), mime="text/plain; charset=utf-8", name=f"{source}.txt")
-        result = cut(result, limit_chars, "both", link, reading)
+        part = cut(result, limit_chars, "both", link, reading)
+        return {**_output(part, locale, source), "whole": link.artifact_id}
     return _output(result, locale, source)
 
 

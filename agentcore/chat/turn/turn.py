@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
 from agentcore.chat.bounds import CALLS_IN_A_TURN, TITLE_CHARS
 from agentcore.chat.client_tools import ClientArguments
@@ -17,7 +17,8 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
-from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model, used_tokens
+from agentcore.chat.turn.compaction import Compactor, SessionKeeper, ToldHistory, load_history
+from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.turn.tool_output import error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
@@ -52,11 +53,14 @@ class Turn:
     """Carries one session on. Whoever makes one sees to it that there is no other for the session."""
 
     def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream) -> None:
-        self._host, self._chats, self._engine, self._plan, self._stream = host, host.store.chats, engine, plan, stream
+        self._host, self._chats, self._plan, self._stream = host, host.store.chats, plan, stream
         self._session_id = plan.session.session_id
         self._server = ServerCalls(host, stream)
         self._offered: dict[str, OfferedTool] = {}
-        self._messages: list[ModelMessage] = []
+        self._history = ToldHistory()
+        self._keeper = SessionKeeper(host, self._session_id, stream, self._count, stream.live.reader)
+        self._scales = stream.live.model_scales
+        self._compactor = Compactor(engine, stream, self._keeper, self._scales)
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
         self._used = UsedTokens()
         self._found: list[str] | None = None
@@ -94,7 +98,7 @@ class Turn:
                 return waiting
             if calls:
                 await self._tell_model(calls)
-            if not self._messages or isinstance(self._messages[-1], ModelResponse):
+            if not self._history.needs_answer:
                 return []
             self._check_bounds()
             await self._take_answer(await self._ask())
@@ -149,13 +153,13 @@ class Turn:
         prompt = Prompt(plan.choice, system, list(self._offered.values()), plan.page)
         self._steps += 1
         try:
-            answer = await ask_model(
-                self._engine, prompt, self._messages, self._stream, can_repair=not self._has_repaired
-            )
+            answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
         except BrokenAnswerError as exc:
             await self._keep_partial(exc.partial)
+            if self._scales.has_news:  # what a refusal taught is true for the next turn, too
+                await self._chats.change(self._session_id, model_scales=self._scales.dump())
             raise
-        self._count(answer.response)
+        await self._count(answer.response)
         return answer
 
     def _toolbox(self) -> Toolbox:
@@ -244,7 +248,8 @@ class Turn:
             message = f"the turn has used {self._tokens:,} tokens of {agent.max_tokens:,}; say how to go on"
             raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
 
-    def _count(self, response: ModelResponse) -> None:
+    async def _count(self, response: ModelResponse) -> None:
+        """Count what an answer took; it is stored with the next message."""
         used = used_tokens(response)
         self._stream.usage = self._stream.usage.plus(used)
         self._used = self._used.plus(used)
@@ -254,7 +259,7 @@ class Turn:
         live = self._stream.live
         if not self._is_loaded or live.must_reload:
             live.must_reload = False
-            self._messages = history.load(await self._chats.messages(self._session_id))
+            self._keeper.known_before, self._history = await load_history(self._chats, self._session_id)
             self._is_loaded = True
 
     async def _append(
@@ -268,6 +273,7 @@ class Turn:
     ) -> int:
         """Keep messages; gives the number of the last."""
         stored = [NewMessage(history.dump(message), kind, history.said(message)) for message in messages]
+        learned = {"model_scales": self._scales.dump()} if self._scales.has_news else {}
         live = self._stream.live
         async with live.storing:
             numbers = await self._chats.append(
@@ -279,12 +285,13 @@ class Turn:
                 steps=self._steps,
                 tokens=self._tokens,
                 is_running=1,
+                **learned,
                 **(values or {}),
             )
             self._used = UsedTokens()
             if isinstance(messages[-1], ModelResponse):
                 live.clear()
-        self._messages += messages
+        self._history.add(messages, numbers)
         return numbers[-1]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from agentcore.chat.session.live import LiveSessions, Sink
+from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import notice
 from agentcore.chat.settings import ChatSettings
@@ -172,6 +173,7 @@ class Turns:
         assert session is not None  # noqa: S101 - found or made before
         stream.live.todos = json.loads(session.todos or "[]")
         stream.live.client = stream.sink
+        stream.live.model_scales = ModelScales.read(session.model_scales)
         engine = await self.load_engine()
         turns = importlib.import_module("agentcore.chat.turn.turn")
         settings = self._settings()

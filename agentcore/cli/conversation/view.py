@@ -20,6 +20,7 @@ _WIDTH = 110
 
 _ADVICE = {
     "model_not_configured": "agentcore doctor shows what is set; /tool NAME … calls tools without a model",
+    "context_too_long": "/model NAME goes on with another model, /new begins a new session",
     "session_busy": "Ctrl-C stops the turn that goes on",
     "budget_exceeded": "write `go on` to let it continue",
     "internal_error": "run it again with agentcore -v chat … to see the traceback, or look into the server's log",
@@ -82,6 +83,8 @@ class TerminalView:
                 self._call(event["tool_call"])
             case "session.toolResult":
                 self._result(event["tool_result"])
+            case "session.compacted":
+                self.tell(f"  {_compaction_text(event['compaction'])}")
             case "session.error":
                 self._error(event["error"])
             case "session.finished":
@@ -190,6 +193,17 @@ def _head_of(envelope: Mapping[str, Any]) -> tuple[list[str], str]:
     if more > 0:
         return lines[:_RESULT_LINES], f"{more:,} more lines, {size_text(len(text.encode('utf-8', 'replace')))}"
     return lines, ""
+
+
+def _compaction_text(compaction: Mapping[str, Any]) -> str:
+    """What the model was told in a shorter form, as a line for a person, who goes on seeing everything."""
+    counted = (
+        (compaction["replacedMessages"], "earlier message", "summarised"),
+        (compaction["shortenedResults"], "earlier result", "shortened"),
+        (compaction["cutParts"], "long text", "cut"),
+    )
+    said = [f"{count} {what}{'s were' if count > 1 else ' was'} {done}" for count, what, done in counted if count]
+    return f"… {', '.join(said)}, to stay within what the model can read"
 
 
 def _block_text(block: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from agentcore.store.chat.rows import (
     ChatSessionRow,
     MessageKind,
     NewMessage,
+    StoredCompaction,
+    ToldMessage,
     UsedTokens,
 )
 from agentcore.store.chat.store import ChatStore

@@ -1,5 +1,6 @@
 """What is stored of a chat: its session, and each call that the model wanted."""
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 CallKind = Literal["client", "server"]
@@ -44,6 +45,7 @@ class ChatSessionRow(NamedTuple):
         summarised_before: The first message that the model is still told.
         system: What the person chose for what the model is told before the conversation, as JSON text.
         cached_tokens: Those of the tokens that were sent which the provider had kept.
+        model_scales: How the session's models count tokens, and how long their contexts are, as JSON text.
     """
 
     session_id: str
@@ -69,6 +71,7 @@ class ChatSessionRow(NamedTuple):
     summarised_before: int = 0
     system: str | None = None
     cached_tokens: int = 0
+    model_scales: str | None = None
 
 
 class UsedTokens(NamedTuple):
@@ -149,3 +152,35 @@ class NewMessage(NamedTuple):
     message: str
     kind: MessageKind = "said"
     said: str = ""
+
+
+class ToldMessage(NamedTuple):
+    """What the model is told in one place.
+
+    Args:
+        number: The message's number; 0: it is a summary.
+        message: JSON text.
+    """
+
+    number: int
+    message: str
+
+
+class StoredCompaction(NamedTuple):
+    """What of a session the model is told from now on in a shorter form.
+
+    Args:
+        notice: Says so to the person.
+        shortened: What stands in place of messages, by their numbers.
+        summary: What stands in place of the oldest messages; None: what stood there before.
+        before: The first message that the model is still told beside a new summary.
+        last_replaced: The last message that a new summary stands for.
+        known_before: `summarised_before` as it was when this was made.
+    """
+
+    notice: NewMessage
+    shortened: Mapping[int, str]
+    summary: str | None
+    before: int
+    last_replaced: int
+    known_before: int

@@ -5,7 +5,18 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from agentcore.store.chat.rows import ChatCallRow, ChatCallState, ChatMessageRow, ChatSessionRow, NewMessage, UsedTokens
+from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, keep_compaction
+from agentcore.store.chat.messages import insert_message, told_messages
+from agentcore.store.chat.rows import (
+    ChatCallRow,
+    ChatCallState,
+    ChatMessageRow,
+    ChatSessionRow,
+    NewMessage,
+    StoredCompaction,
+    ToldMessage,
+    UsedTokens,
+)
 from agentcore.store.chat.search import matching_sessions
 from agentcore.store.database.database import Database
 
@@ -79,9 +90,19 @@ class ChatStore:
 
     # -- messages ----------------------------------------------------------------------------------------------
 
-    async def messages(self, session_id: str) -> list[str]:
-        """What the model is told of a session, oldest first, as it was given."""
-        return await self._database.read(partial(_messages, session_id))
+    async def messages(self, session_id: str) -> list[ToldMessage]:
+        """What the model is told of a session, oldest first; in place of what was made shorter its shorter form."""
+        return await self._database.read(partial(told_messages, session_id))
+
+    async def compact(self, session_id: str, compaction: StoredCompaction) -> int | None:
+        """Have the model be told shorter forms from now on; the person goes on seeing everything.
+
+        Returns:
+            The number of the notice; None: the session is not any more as it was when this was made, and nothing
+            was kept.
+        """
+        work = partial(keep_compaction, session_id, compaction, self._now_ms())
+        return await self._database.write(work, is_durable=True)
 
     async def rows(self, session_id: str, *, before: int | None = None, limit: int = -1) -> list[ChatMessageRow]:
         """What a person sees of a session: the newest messages below a number, oldest first."""
@@ -234,16 +255,6 @@ def _change(session_id: str, values: dict[str, str | int | None], connection: sq
     connection.execute(statement, (*values.values(), session_id))
 
 
-def _messages(session_id: str, connection: sqlite3.Connection) -> list[str]:
-    query = (
-        "SELECT summary FROM chat_sessions WHERE session_id = :session AND summary IS NOT NULL UNION ALL"
-        " SELECT message FROM (SELECT message FROM chat_messages WHERE session_id = :session"
-        " AND kind IN ('said', 'told') AND number >= (SELECT summarised_before FROM chat_sessions"
-        " WHERE session_id = :session) ORDER BY number)"
-    )
-    return [row[0] for row in connection.execute(query, {"session": session_id})]
-
-
 def _rows(session_id: str, before: int | None, limit: int, connection: sqlite3.Connection) -> list[ChatMessageRow]:
     query = (
         "SELECT number, time_ms, kind, message FROM chat_messages WHERE session_id = ? AND kind <> 'told'"
@@ -264,7 +275,7 @@ def _append(
     values: dict[str, str | int | None],
     now_ms: int,
 ) -> list[int]:
-    numbers = [_insert(connection, session_id, now_ms, message) for message in messages]
+    numbers = [insert_message(connection, session_id, now_ms, message) for message in messages]
     marks = ", ".join("?" * len(ChatCallRow._fields))
     connection.executemany(f"INSERT INTO chat_calls ({_CALL}) VALUES ({marks})", calls)  # noqa: S608
     settled = [(session_id, tool_id) for tool_id in settles]
@@ -279,24 +290,13 @@ def _append(
     return numbers
 
 
-def _insert(
-    connection: sqlite3.Connection, session_id: str, now_ms: int, message: NewMessage, number: int | None = None
-) -> int:
-    statement = "INSERT INTO chat_messages (number, session_id, time_ms, message, kind) VALUES (?, ?, ?, ?, ?)"
-    given = connection.execute(statement, (number, session_id, now_ms, message.message, message.kind)).lastrowid
-    assert given is not None  # noqa: S101 - a row was inserted
-    if message.said:
-        found = "INSERT INTO chat_search (rowid, session_id, text) VALUES (?, ?, ?)"
-        connection.execute(found, (given, session_id, message.said))
-    return given
-
-
-def _forget(session_id: str, number: int, connection: sqlite3.Connection) -> None:
+def _forget(session_id: str, number: int, connection: sqlite3.Connection, but: str = "0") -> None:
     """Delete messages from a number on. Not by a trigger: the database does not trust its schema with the index."""
-    where = "session_id = ? AND number >= ?"
+    where = f"session_id = :session AND number >= :number AND NOT ({but})"
     found = f"DELETE FROM chat_search WHERE rowid IN (SELECT number FROM chat_messages WHERE {where})"  # noqa: S608
-    connection.execute(found, (session_id, number))
-    connection.execute(f"DELETE FROM chat_messages WHERE {where}", (session_id, number))  # noqa: S608 - our own words
+    connection.execute(found, {"session": session_id, "number": number})
+    statement = f"DELETE FROM chat_messages WHERE {where}"  # noqa: S608 - our own words
+    connection.execute(statement, {"session": session_id, "number": number})
 
 
 def _rewrite(session_id: str, number: int, message: NewMessage | None, connection: sqlite3.Connection) -> None:
@@ -307,7 +307,7 @@ def _rewrite(session_id: str, number: int, message: NewMessage | None, connectio
     connection.execute("DELETE FROM chat_search WHERE rowid = ?", (number,))
     connection.execute("DELETE FROM chat_messages WHERE number = ?", (number,))
     if message is not None:
-        _insert(connection, session_id, row[0], message, number)
+        insert_message(connection, session_id, row[0], message, number)
 
 
 def _rewind(session_id: str, number: int, replacement: NewMessage | None, connection: sqlite3.Connection) -> None:
@@ -319,13 +319,13 @@ def _rewind(session_id: str, number: int, replacement: NewMessage | None, connec
         " AND json_extract(part.value, '$.part_kind') = 'tool-call')"
     )
     connection.execute(query, (session_id, session_id, number))
-    _forget(session_id, number + 1, connection)
+    _forget(session_id, number + 1, connection, but=STANDING_NOTICE)
     _rewrite(session_id, number, replacement, connection)
     # what the summary was made of is still there
     statement = (
-        "UPDATE chat_sessions SET summary = NULL, summarised_before = 0 WHERE session_id = ? AND summarised_before > ?"
+        "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ? AND summarised_before > ?"
     )
-    connection.execute(statement, (session_id, number))
+    connection.execute(statement, (*earlier_summary(session_id, number, connection), session_id, number))
 
 
 def _open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:

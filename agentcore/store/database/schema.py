@@ -278,6 +278,13 @@ _UNTRUSTED_ARTIFACTS = (
     "ALTER TABLE artifacts ADD COLUMN is_untrusted INTEGER NOT NULL DEFAULT 1",
 )
 
+_COMPACTION = (
+    # what the model is told in a message's place since it was made shorter
+    "ALTER TABLE chat_messages ADD COLUMN short TEXT",
+    # JSON: what was learned of the session's models, by name
+    "ALTER TABLE chat_sessions ADD COLUMN model_scales TEXT",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -290,5 +297,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CLOSED_TABS,
     _SYSTEM_MESSAGE,
     _UNTRUSTED_ARTIFACTS,
+    _COMPACTION,
 )
 """The statements of each step, in order."""

@@ -106,7 +106,8 @@ async def test_summary_takes_the_place_of_the_history(start: Start, provider: An
     assert result["data"]["replacedMessages"] == 4
     sent = json.dumps(provider.requests[-1])
     assert "They said things." in sent
-    assert "first words" not in sent
+    assert "One." not in sent
+    assert "> first words" in sent
     assert "make it short" in sent
 
 
@@ -117,9 +118,9 @@ async def test_summary_is_written_from_the_history_when_none_is_given(start: Sta
     provider.answers += [("compact", {"keep_turns": 1}), "A written summary.", "Shorter now."]
     (result,) = [result for result in await talk.say("make it short") if result["tool_name"] == "compact"]
     assert result["data"]["summary"] == "A written summary."
-    assert "first words" in json.dumps(provider.requests[2])
+    assert "One." in json.dumps(provider.requests[2])
     assert not provider.requests[2].get("tools")
-    assert "first words" not in json.dumps(provider.requests[-1])
+    assert "One." not in json.dumps(provider.requests[-1])
 
 
 async def test_without_a_chat_the_tools_say_so(agentcore_host: HostFactory) -> None:

@@ -34,7 +34,7 @@ async def test_messages_and_calls_are_found_after_the_database_was_opened_again(
         await store.append("s1", [NewMessage("m1"), NewMessage("m2")], calls=[call()], title="hello", is_running=1)
     async with Database.open(database_path) as database:
         store = ChatStore(database)
-        assert await store.messages("s1") == ["m1", "m2"]
+        assert [told.message for told in await store.messages("s1")] == ["m1", "m2"]
         assert await store.open_calls("s1") == [call()]
         assert await store.cut_off() == ["s1"]
         assert [row.title for row in await store.sessions(text="HELL")] == ["hello"]

@@ -2,7 +2,7 @@
 import {ApiError, client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 import {
-  argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withStored, withoutLive,
+  argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withNotice, withStored, withoutLive,
 } from './items.js';
 
 /**
@@ -211,6 +211,7 @@ export class Conversation extends Store {
       case 'session.toolCall': this._inThread(parent, (items) => withCall(items, callOf(event), event.time)); break;
       case 'session.toolResult': this._onResult(event.tool_result ?? event); break;
       case 'session.rewound': this.items = this.items.filter(({number, isSending}) => isSending || (number !== null && number < event.number)); break;
+      case 'session.compacted': this._onCompacted(event, parent); break;
       case 'session.error': this._onError(event.error, event.time, parent); break;
       case 'session.finished': if (!parent) this._onFinished(event); break;
       case 'session.todos': this.todos = event.todos ?? []; break;
@@ -256,6 +257,13 @@ export class Conversation extends Store {
   /** @param {import('../../client/client.js').ErrorObject} error @param {number} time @param {string} [parent] */
   _onError(error, time, parent) {
     this._inThread(parent, (items) => withError(items, error, time));
+  }
+
+  /** What the model is told was made shorter; that may be the person's own wish, so it says nothing of a turn. @param {any} event @param {string} [parent] */
+  _onCompacted({number, time, compaction}, parent) {
+    const notice = {number, time, compaction};
+    if (parent) this._changeCall(parent, (call) => ({...call, thread: withNotice(call.thread ?? [], notice)}));
+    else this.items = withNotice(this.items, notice);
   }
 
   /** @param {{waiting?: string[]}} event */

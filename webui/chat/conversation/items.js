@@ -14,6 +14,7 @@
  * @property {string} [answeredBy]
  * @property {{fraction?: number, message?: string}} [progress]
  * @property {ChatItem[]} [thread]  what an agent did that this call started
+ * @typedef {{shortenedResults: number, cutParts: number, replacedMessages: number, summary?: string, tokensBefore: number, tokensAfter: number}} Compaction
  * @typedef {object} ChatItem
  * @property {string} key  stays the same from the first token to the stored message
  * @property {number | null} number  of the stored message
@@ -23,6 +24,7 @@
  * @property {string} [thinking]
  * @property {ChatCall[]} calls
  * @property {import('../../client/client.js').ErrorObject | null} [error]
+ * @property {Compaction} [compaction]  what the model has been told in a shorter form since
  * @property {boolean} [isLive]  it is being written
  * @property {boolean} [isSending]
  */
@@ -111,6 +113,12 @@ export function withCall(items, call, time) {
   const last = items.at(-1);
   if (!last || last.role !== 'assistant' || !last.isLive) return [...items, newItem({role: 'assistant', calls: [call], time, isLive: true})];
   return items.with(-1, {...last, calls: [...last.calls, call]});
+}
+
+/** A notice that is stored already, at the end; one that is known changes nothing. @param {ChatItem[]} items @param {any} stored @returns {ChatItem[]} */
+export function withNotice(items, stored) {
+  if (items.some(({number}) => number === stored.number)) return items;
+  return [...withoutLive(items), storedItem({...stored, role: 'notice'})];
 }
 
 /** What ended an answer. @param {ChatItem[]} items @param {import('../../client/client.js').ErrorObject} error @param {number} time @returns {ChatItem[]} */

@@ -3,6 +3,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {Localized, formatTime, t} from '../../base/i18n.js';
 import {base, buttons} from '../../ui/styles.js';
 import '../calls/ac-call-card.js';
+import './ac-chat-compaction.js';
 import './ac-chat-error.js';
 import './ac-chat-text.js';
 import './ac-user-message.js';
@@ -10,7 +11,7 @@ import '../../ui/ac-copy.js';
 import '../../ui/ac-icon.js';
 
 /**
- * One message of a chat: what a person said, or an answer with the calls that it made.
+ * One message of a chat: what a person said, an answer with the calls that it made, or a notice.
  * @fires ac-retry
  */
 export class AcChatMessage extends Localized(LitElement) {
@@ -49,7 +50,8 @@ export class AcChatMessage extends Localized(LitElement) {
   }
 
   /** @param {import('../conversation/items.js').ChatItem} item */
-  _renderNotice({text, calls}) {
+  _renderNotice({text, calls, compaction}) {
+    if (compaction) return html`<ac-chat-compaction .compaction=${compaction}></ac-chat-compaction>`;
     if (calls.length) return html`<p class="own"><ac-icon name="user"></ac-icon>${t('chat.ownCall')} · ${formatTime(/** @type {any} */ (this.item).time, {seconds: false})}</p>`;
     return text ? html`<p class="own"><ac-icon name="info"></ac-icon>${text}</p>` : nothing;
   }

@@ -7,7 +7,6 @@ from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolCo
 from agentcore_agent_tools import artifact as artifacts
 from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
 from agentcore_agent_tools.settings import AgentSettings
-from agentcore_agent_tools.summary import prompt_for
 
 _WORK_S = 600.0
 """Time limit of a sub-agent: the longest that the host allows unless its settings say otherwise."""
@@ -253,7 +252,8 @@ class AgentTools(Module[AgentSettings]):
     ) -> ToolResult:
         """Put a summary in the place of this session's history, to have room again for what comes.
 
-        The last turns and calls that wait stay as they are; the person goes on seeing everything.
+        The last turns and calls that wait stay as they are; the person goes on seeing everything. The history is made
+        shorter by itself when it fills the context: call this to have room before a large piece of work.
 
         Args:
             summary: What of the history has to stay known; left out, it is written from the history.
@@ -264,10 +264,8 @@ class AgentTools(Module[AgentSettings]):
         session = ctx.session
         if summary is None:
             ctx.progress(None, "summing up")
-            prompt = prompt_for(await session.history(), self.runtime.locale)
-            summary = await ctx.run_agent(prompt, [], None, {"steps": 1, "tokens": self.settings.task_tokens})
-        replaced = await session.replace_with_summary(summary, keep_turns=keep_turns)
-        data = {"replacedMessages": replaced, "keptTurns": keep_turns, "summary": summary}
+        replaced, written = await session.compact(summary, keep_turns=keep_turns)
+        data = {"replacedMessages": replaced, "keptTurns": keep_turns, "summary": written}
         text = f"{replaced} messages are replaced by a summary." if replaced else "There was nothing to replace yet."
         return ToolResult(text, data)
 

@@ -21,9 +21,7 @@ TabId = Annotated[str, Field(max_length=64, description="Id that chrome_new_tab 
 TabSelector = Annotated[
     str, Field(min_length=1, max_length=4096, description="CSS selector; of several matches the first is taken.")
 ]
-PageId = Annotated[
-    str | None, Field(max_length=200, description="The page; default: the first.", pattern=r"^\S+$")
-]
+PageId = Annotated[str | None, Field(max_length=200, description="The page; default: the first.", pattern=r"^\S+$")]
 PageSelector = Annotated[
     str,
     Field(min_length=1, max_length=4096, description="CSS selector, or a reference such as e12."),

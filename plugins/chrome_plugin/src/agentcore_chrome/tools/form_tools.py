@@ -30,9 +30,7 @@ class FormField(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    selector: Annotated[
-        str | None, Field(max_length=4096, description="CSS selector, or a reference.")
-    ] = None
+    selector: Annotated[str | None, Field(max_length=4096, description="CSS selector, or a reference.")] = None
     ref: Annotated[str | None, Field(max_length=100, description="The same as selector.")] = None
     target: Annotated[str | None, Field(max_length=4096, description="The same as selector.")] = None
     value: Annotated[

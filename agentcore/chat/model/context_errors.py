@@ -1,0 +1,71 @@
+"""A provider's word that a request is longer than the model's context, and how long that context is."""
+
+import json
+import re
+from typing import Any
+
+_SMALLEST = 256
+"""Tokens; a smaller number in such a message is none of a context's size."""
+
+_TOO_LONG = re.compile(
+    "|".join(
+        (
+            "context_length_exceeded",  # OpenAI, Groq, OpenRouter: the code
+            "maximum context length",  # OpenAI, DeepSeek, vLLM, SGLang, Mistral
+            "exceed_context_size_error",  # llama.cpp: the type
+            "exceeds the available context size",  # llama.cpp
+            "prompt is too long",  # Anthropic
+            "exceed context limit",  # Anthropic: the prompt together with max_tokens
+            "request_too_large",  # Anthropic: bytes
+            "exceeds the context length|exceeded max context length",  # Ollama
+            "greater than the context length|loaded with context length of",  # LM Studio
+            "maximum model length",  # vLLM
+            "longer than the model's context",  # SGLang
+            "maximum prompt length",  # xAI
+            "exceeds the maximum number of tokens",  # Gemini
+            "input is too long|too many input tokens",  # Bedrock
+            "prompt exceeds max length",  # Zhipu
+            "exceeded model token limit",  # Moonshot
+            "range of input length should be",  # DashScope
+            "reduce the length of the messages",  # Groq
+            "input or output tokens must be reduced",  # OpenAI: longer than an account may send in a minute
+        )
+    ),
+    re.IGNORECASE,
+)
+"""Collected from the providers' documents and sources; the names say whose."""
+
+_NUMBER = r"[^\da-z]{0,3}(\d[\d,]{2,})"
+_LIMITS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"n_ctx[\"']?{_NUMBER}",
+        rf"(?:context|prompt|model|model's context|max) length (?:is|of only|of|:)?{_NUMBER}",
+        r"(\d[\d,]{2,}) maximum context length",
+        rf"context size{_NUMBER}",
+        rf"> {_NUMBER}",
+        rf"tokens allowed{_NUMBER}",
+        rf"(?:token limit|limit):?{_NUMBER}",
+        rf"\[1, ?{_NUMBER}",
+    )
+)
+
+
+def is_too_long(said: str) -> bool:
+    """Whether a provider's message, with its codes, says that the request is too long for the model."""
+    return _TOO_LONG.search(said) is not None
+
+
+def limit_in(said: str) -> int | None:
+    """The size of the context that a provider names when it refuses, in tokens; None: it names none."""
+    for pattern in _LIMITS:
+        for match in pattern.finditer(said):
+            limit = int(match[1].replace(",", ""))
+            if limit >= _SMALLEST:
+                return limit
+    return None
+
+
+def all_said(body: Any, exc: Exception) -> str:
+    """All that a provider said with a refusal, its codes included."""
+    return f"{exc} {body if isinstance(body, str) else json.dumps(body, default=str)}"

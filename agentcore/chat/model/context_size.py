@@ -1,0 +1,66 @@
+"""How long the context of a model is: by the settings, by what its provider's list says, or by what is known of it."""
+
+import asyncio
+import json
+from typing import Any
+
+import structlog
+from pydantic_ai.models import Model
+
+from agentcore.chat.bounds import CONTEXT_LIST_SECONDS
+from agentcore.chat.model.provider_models import ask_for_list
+from agentcore.chat.settings import ModelChoice
+from agentcore.errors import ToolError
+
+log = structlog.get_logger(__name__)
+
+_FIELDS = (
+    "max_model_len",  # vLLM, SGLang
+    "loaded_context_length",  # LM Studio
+    "n_ctx",  # llama.cpp
+    "context_length",  # OpenRouter, Together
+    "context_window",  # Groq
+    "max_context_length",  # Mistral, LM Studio
+    "max_input_tokens",  # Anthropic, LiteLLM
+    "n_ctx_train",  # llama.cpp, where it does not say more
+)
+"""Where providers write it in an entry of their list, or in the entry's `meta`; those that bind come first."""
+
+
+class ContextSizes:
+    """The sizes of models' contexts; each provider's list is asked for once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str | None, str], int | None] = {}
+
+    async def find(self, choice: ModelChoice, model: Model) -> int | None:
+        """The size of a model's context in tokens; None: nobody says."""
+        if choice.context_tokens is not None:
+            return choice.context_tokens
+        key = (choice.provider, choice.base_url, choice.model)
+        if key not in self._known:
+            # in a thread: the table that comes with the library is large
+            usual = await asyncio.to_thread(lambda: model.context_window)
+            is_own = choice.base_url is None and usual is not None
+            self._known[key] = usual if is_own else await _listed(choice) or usual
+        return self._known[key]
+
+
+async def _listed(choice: ModelChoice) -> int | None:
+    try:
+        content = await ask_for_list(choice.provider, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
+    except ToolError as exc:
+        log.info("context_size_not_listed", model=choice.model, error=exc.type)
+        return None
+    return size_in(content, choice.model)
+
+
+def size_in(content: bytes, model: str) -> int | None:
+    """The size of a model's context that a list of models says; None: it says none."""
+    try:
+        entries: list[Any] = json.loads(content)["data"]
+        (entry,) = [entry for entry in entries if entry["id"] == model]
+        said = {**(entry.get("meta") or {}), **entry}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None  # the list of another kind of server, or one without this model
+    return next((said[name] for name in _FIELDS if type(said.get(name)) is int and said[name] > 0), None)

@@ -1,0 +1,76 @@
+"""What a session has learned of its models: how they count tokens, and contexts shorter than was thought."""
+
+import json
+from typing import Any, Self
+
+from agentcore.chat.bounds import CONTEXT_TOKENS_MIN
+
+_MODELS_KEPT = 8
+_COUNTED_FROM = 1000
+"""Tokens; of a shorter request, what providers add by themselves is too large a share."""
+
+_PLAUSIBLE = (0.4, 4.0)
+"""Counts beyond that many times the estimate are none of the whole request: some leave out what was in their cache."""
+
+_NEWS = 0.05
+
+
+class ModelScales:
+    """Scales and contexts by model; those of the models that were asked last are kept.
+
+    Attributes:
+        has_news: Whether there is something that is not stored.
+    """
+
+    def __init__(self, known: dict[str, tuple[float, int | None]] | None = None) -> None:
+        self._known = known or {}
+        self.has_news = False
+
+    @classmethod
+    def read(cls, stored: str | None) -> Self:
+        """As it was stored."""
+        entries: dict[str, Any] = json.loads(stored or "{}")
+        return cls({model: (float(scale), limit) for model, (scale, limit) in entries.items()})
+
+    def dump(self) -> str:
+        """As it is stored; JSON text."""
+        self.has_news = False
+        return json.dumps(self._known, ensure_ascii=False)
+
+    def scale(self, model: str) -> float:
+        """How many tokens the model counts for each that was estimated."""
+        return self._known.get(model, (1.0, None))[0]
+
+    def limit(self, model: str) -> int | None:
+        """The context that the model's refusals have shown, in tokens; None: it has not refused."""
+        return self._known.get(model, (1.0, None))[1]
+
+    def note_count(self, model: str, estimated: int, counted: int) -> None:
+        """The provider has counted the tokens of a request, cached ones included, that were estimated."""
+        scale = counted / max(estimated, 1)
+        if estimated >= _COUNTED_FROM and _PLAUSIBLE[0] <= scale <= _PLAUSIBLE[1]:
+            self._keep(model, scale, self.limit(model))
+
+    def note_refusal(self, model: str, estimated: int, limit: int, named: int | None) -> int:
+        """The provider has refused a request as too long; gives the context that is believed from now on.
+
+        Args:
+            model: The model.
+            estimated: The tokens of the request, as estimated.
+            limit: The context that was believed until now.
+            named: The context that the provider named.
+        """
+        size = round(estimated * self.scale(model))
+        lowered = max(named if named is not None else min(limit, size * 9 // 10), CONTEXT_TOKENS_MIN)
+        # what was refused is longer than the context, whatever the estimate says
+        scale = self.scale(model) if size > lowered else min(lowered / max(estimated, 1), _PLAUSIBLE[1])
+        self._keep(model, max(scale, self.scale(model)), lowered)
+        return lowered
+
+    def _keep(self, model: str, scale: float, limit: int | None) -> None:
+        before = self._known.pop(model, None)
+        self._known[model] = (scale, limit)
+        while len(self._known) > _MODELS_KEPT:
+            del self._known[next(iter(self._known))]
+        if before is None or before[1] != limit or abs(scale / before[0] - 1) > _NEWS:
+            self.has_news = True

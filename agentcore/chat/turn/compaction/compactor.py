@@ -1,0 +1,237 @@
+"""Asks a model within its context: what it is told is made shorter before it is too long, and once when it was."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import structlog
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
+
+from agentcore.chat.bounds import COMPACT_AT, COMPACT_TO, CONTEXT_TOKENS, LARGEST_SHARE, SUMMARY_SHARE
+from agentcore.chat.model.engine import BrokenAnswerError, Engine
+from agentcore.chat.model.instructions import Instructions
+from agentcore.chat.model.offered_tools import OfferedTool
+from agentcore.chat.session.model_scales import ModelScales
+from agentcore.chat.session.stream import Stream
+from agentcore.chat.settings import ModelChoice
+from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
+from agentcore.chat.turn.compaction.shortening import Shortener
+from agentcore.chat.turn.compaction.summary import cut_to_tokens, write_summary
+from agentcore.chat.turn.compaction.token_estimate import text_tokens, tools_tokens
+from agentcore.chat.turn.compaction.told import ToldHistory
+from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model, instructions_of
+from agentcore.errors import ToolError
+
+log = structlog.get_logger(__name__)
+
+_LEAST_ROOM = 0.15
+"""The share of the context that messages get where definitions and instructions leave less."""
+
+_READ_SHARE = 0.6
+"""What of the context a conversation takes that is to be summed up."""
+
+_ENOUGH = 1.15
+"""So much over the target is near enough to it not to ask for a summary."""
+
+
+class CompactionKeeper(Protocol):
+    """Keeps what a compaction did, and what was learned and used for it."""
+
+    async def keep(self, result: CompactionResult) -> bool:
+        """Keep it in one step, and tell of it; False: the session was changed meanwhile, and nothing was kept."""
+        ...
+
+    async def count(self, response: ModelResponse) -> None:
+        """A summary was asked for: count what that took."""
+        ...
+
+    async def save(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
+        """Keep an artifact of the session; gives its id, None if it cannot be kept."""
+        ...
+
+    def call_for(self, artifact_id: str) -> str:
+        """The call by which the model reads an artifact; empty: there is none."""
+        ...
+
+
+class Compactor:
+    """Keeps one conversation within the contexts of its models.
+
+    Args:
+        engine: Asks them.
+        stream: Is told what comes.
+        keeper: Keeps what is done.
+        scales: What the session has learned of its models.
+    """
+
+    def __init__(self, engine: Engine, stream: Stream, keeper: CompactionKeeper, scales: ModelScales) -> None:
+        self._engine, self._stream, self._keeper, self._scales = engine, stream, keeper, scales
+        self._tools: tuple[Sequence[OfferedTool], int] = ((), 0)
+
+    async def ask(self, prompt: Prompt, history: ToldHistory, *, can_repair: bool) -> ModelReply:
+        """Have a model answer, within its context.
+
+        Raises:
+            BrokenAnswerError: As `ask_model`; `context_too_long`: also after the history was made shorter.
+        """
+        await self._fit(prompt, history)
+        try:
+            return await self._ask(prompt, history, can_repair=can_repair)
+        except BrokenAnswerError as exc:
+            if exc.type != "context_too_long":
+                raise
+            size = self._overhead(prompt) + await history.measure()
+            limit = await self._limit(prompt.choice)
+            named = exc.context.get("context_tokens")
+            self._scales.note_refusal(_name(prompt.choice), size, limit, named if isinstance(named, int) else None)
+            log.info("context_too_long", model=prompt.choice.model, context_tokens=await self._limit(prompt.choice))
+            if not await self._fit(prompt, history):
+                raise self._too_long(exc, prompt) from exc
+        try:
+            return await self._ask(prompt, history, can_repair=can_repair)
+        except BrokenAnswerError as exc:
+            raise (self._too_long(exc, prompt) if exc.type == "context_too_long" else exc) from exc
+
+    async def summarise(
+        self, choice: ModelChoice, history: ToldHistory, first_kept: int, written: str | None
+    ) -> CompactionResult | None:
+        """Put a summary in place of all messages before one; None: nothing was replaced.
+
+        Args:
+            choice: The model that writes it.
+            history: The history.
+            first_kept: Where what stays in full begins.
+            written: The summary; None: the model writes it.
+        """
+        await history.measure()
+        plan = CompactionPlan(history, self._shortener())
+        if not plan.can_replace(first_kept):
+            return None
+        room = await self._room(choice, 0)
+        await plan.summarise(first_kept, room, self._writer(choice, written), self._todos(), self._stream.locale)
+        return await self._take(plan, history, self._scales.scale(_name(choice)))
+
+    # -- making it fit -----------------------------------------------------------------------------------------
+
+    async def _fit(self, prompt: Prompt, history: ToldHistory) -> bool:
+        """Make what the model is told shorter if it fills too much of the context; False: there was no need, or way."""
+        scale = self._scales.scale(_name(prompt.choice))
+        overhead, size = self._overhead(prompt), await history.measure()
+        if (overhead + size) * scale <= COMPACT_AT * CONTEXT_TOKENS and not self._is_small(prompt.choice):
+            return False  # short for any model: nobody has to be asked how long the context of this one is
+        limit = await self._limit(prompt.choice)
+        if (overhead + size) * scale <= COMPACT_AT * limit:
+            return False
+        room = await self._room(prompt.choice, overhead)
+        plan = CompactionPlan(history, self._shortener())
+        target = int(COMPACT_TO * room)
+        await plan.shorten_results(target)
+        if plan.tokens > target * _ENOUGH:
+            await plan.cut_parts(int(LARGEST_SHARE * room), ToldHistory(plan.told).newest_step())
+        first_kept = plan.boundary(room)
+        if plan.tokens > target * _ENOUGH and plan.can_replace(first_kept):
+            write = self._writer(prompt.choice, None)
+            await plan.summarise(first_kept, room, write, self._todos(), self._stream.locale)
+        if plan.tokens > room:
+            await plan.cut_to_fit(room)
+        if plan.has_changes:
+            await self._take(plan, history, scale)
+        return plan.has_changes
+
+    async def _take(self, plan: CompactionPlan, history: ToldHistory, scale: float) -> CompactionResult | None:
+        result = plan.result(scale)
+        is_kept = await self._keeper.keep(result)
+        # also where it was not kept: this request is too long without it, and the next one reads the session anew
+        history.told = plan.told
+        return result if is_kept else None
+
+    async def _room(self, choice: ModelChoice, overhead: int) -> int:
+        """What messages may take, as estimated."""
+        limit = await self._limit(choice) / self._scales.scale(_name(choice))
+        return int(max(COMPACT_AT * limit - overhead, _LEAST_ROOM * limit))
+
+    def _is_small(self, choice: ModelChoice) -> bool:
+        """Whether the context is known to be shorter than it is where nobody says."""
+        known = [size for size in (choice.context_tokens, self._scales.limit(_name(choice))) if size is not None]
+        return min(known, default=CONTEXT_TOKENS) < CONTEXT_TOKENS
+
+    async def _limit(self, choice: ModelChoice) -> int:
+        known = await self._engine.context_tokens(choice) or CONTEXT_TOKENS
+        lowered = self._scales.limit(_name(choice))
+        return known if lowered is None else min(known, lowered)
+
+    def _overhead(self, prompt: Prompt) -> int:
+        """What is sent beside the messages."""
+        tools = [] if prompt.choice.tools == "prompted" else prompt.tools
+        if self._tools[0] != tools:
+            self._tools = (tools, tools_tokens(tools))
+        return self._tools[1] + sum(map(text_tokens, instructions_of(prompt, self._stream.locale)))
+
+    # -- asking ------------------------------------------------------------------------------------------------
+
+    async def _ask(self, prompt: Prompt, history: ToldHistory, *, can_repair: bool) -> ModelReply:
+        reply = await ask_model(self._engine, prompt, history.messages, self._stream, can_repair=can_repair)
+        estimated = self._overhead(prompt) + await history.measure()
+        self._scales.note_count(_name(prompt.choice), estimated, reply.response.usage.input_tokens)
+        return reply
+
+    def _writer(self, choice: ModelChoice, given: str | None) -> Callable[[Sequence[ModelMessage]], Awaitable[str]]:
+        async def write(messages: Sequence[ModelMessage]) -> str:
+            limit = await self._limit(choice) / self._scales.scale(_name(choice))
+            most = int(SUMMARY_SHARE * limit)
+            if given is not None:
+                return cut_to_tokens(given, most)
+
+            async def ask(wish: str) -> str:
+                return await self._ask_for_text(choice, wish)
+
+            written = await write_summary(
+                ask, messages, read_tokens=int(_READ_SHARE * limit), write_tokens=most, locale=self._stream.locale
+            )
+            return cut_to_tokens(written, most)
+
+        return write
+
+    async def _ask_for_text(self, choice: ModelChoice, wish: str) -> str:
+        """The session's model's answer to one message; empty: it has none that can be used."""
+        messages = [ModelRequest(parts=[UserPromptPart(wish)])]
+        try:
+            response = await self._engine.ask(
+                choice, messages, (), Instructions("", ""), on_text=_ignore, on_thinking=_ignore
+            )
+        except BrokenAnswerError as exc:
+            if exc.type not in _UNFIT:
+                raise  # what the session's own request would meet as well
+            log.warning("summary_failed", model=choice.model, error=exc.type)
+            return exc.partial.text or "" if exc.partial is not None else ""
+        await self._keeper.count(response)
+        return response.text or ""
+
+    def _shortener(self) -> Shortener:
+        return Shortener(self._keeper.save, self._keeper.call_for, self._stream.locale)
+
+    def _todos(self) -> Sequence[Mapping[str, Any]]:
+        return self._stream.live.todos if self._stream.thread is None else ()
+
+    def _too_long(self, exc: BrokenAnswerError, prompt: Prompt) -> BrokenAnswerError:
+        """The error that says what a person can do, where shortening was not enough."""
+        tokens = round(self._overhead(prompt) * self._scales.scale(_name(prompt.choice)))
+        message = (
+            f"{exc.message}; its history was made as short as it can be, and tools and instructions take about "
+            f"{tokens:,} tokens besides: choose a model with a longer context, give the agent fewer tools, or begin "
+            "a new session"
+        )
+        error = BrokenAnswerError(ToolError("context_too_long", message), exc.partial)
+        error.context = exc.context
+        return error
+
+
+_UNFIT = frozenset(("context_too_long", "answer_cut", "provider_refused", "provider_stream_broken"))
+"""What can be wrong with the request for a summary alone."""
+
+
+def _name(choice: ModelChoice) -> str:
+    return f"{choice.provider}:{choice.model}"
+
+
+def _ignore(piece: str) -> None:
+    """A summary is shown when it is whole."""

@@ -1,0 +1,102 @@
+"""Where compactions are kept: in the store for a session; for a sub-agent, only that there was one."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+from pydantic_ai.messages import ModelResponse
+
+from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.transcript import notice
+from agentcore.chat.session.view import CompactionView
+from agentcore.chat.turn import history
+from agentcore.chat.turn.compaction.plan import CompactionResult
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.host.calls import ArtifactReading, ModelReader
+from agentcore.store.chat import StoredCompaction
+
+log = structlog.get_logger(__name__)
+
+Count = Callable[[ModelResponse], Awaitable[None]]
+"""Counts what an answer took."""
+
+
+class _Keeper:
+    def __init__(self, host: Host, session_id: str, stream: Stream, count: Count, reader: ModelReader) -> None:
+        self._host, self._session_id, self._stream, self._count = host, session_id, stream, count
+        self._reading = ArtifactReading(host.registry, reader)
+
+    def call_for(self, artifact_id: str) -> str:
+        """See `CompactionKeeper.call_for`."""
+        return self._reading.call(artifact_id)
+
+    async def count(self, response: ModelResponse) -> None:
+        """See `CompactionKeeper.count`."""
+        await self._count(response)
+
+    async def save(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
+        """See `CompactionKeeper.save`."""
+        try:
+            link = await self._host.store.artifacts.save(
+                data, mime=mime, name=name, session_id=self._session_id, is_untrusted=is_untrusted
+            )
+        except ToolError as exc:
+            log.warning("result_not_kept", session_id=self._session_id, error=exc.type)
+            return None
+        return link.artifact_id
+
+
+class SessionKeeper(_Keeper):
+    """Keeps compactions of a session.
+
+    Attributes:
+        known_before: The first message that the model was told beside a summary, when the history was read.
+    """
+
+    known_before = 0
+
+    async def keep(self, result: CompactionResult) -> bool:
+        """See `CompactionKeeper.keep`."""
+        view = _view(result)
+        message = result.summary_message
+        stored = StoredCompaction(
+            notice=notice("", compaction=view),
+            shortened={number: history.dump(short) for number, short in result.shortened.items()},
+            summary=None if message is None else history.dump(message),
+            before=result.before,
+            last_replaced=result.last_replaced,
+            known_before=self.known_before,
+        )
+        number = await self._host.store.chats.compact(self._session_id, stored)
+        if number is None:
+            self._stream.live.must_reload = True
+            return False
+        if message is not None:
+            self.known_before = result.before
+        self._stream.compacted(number, view)
+        return True
+
+
+class SubAgentKeeper(_Keeper):
+    """Keeps for the person that the history of a sub-agent was made shorter; it ends with its call."""
+
+    async def keep(self, result: CompactionResult) -> bool:
+        """See `CompactionKeeper.keep`."""
+        view = _view(result)
+        kept = notice("", thread=self._stream.thread, compaction=view)
+        (number,) = await self._host.store.chats.append(self._session_id, [kept])
+        self._stream.compacted(number, view)
+        return True
+
+
+def _view(result: CompactionResult) -> dict[str, Any]:
+    view = CompactionView(
+        shortened_results=result.results,
+        cut_parts=result.cut,
+        replaced_messages=result.replaced,
+        summary=result.summary,
+        tokens_before=result.tokens_before,
+        tokens_after=result.tokens_after,
+    )
+    return view.to_json()

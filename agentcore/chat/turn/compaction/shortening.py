@@ -1,0 +1,170 @@
+"""Shorter forms of what a model was told: one line in place of an old result, the ends of what is too large."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelRequestPart,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from agentcore.chat.bounds import SHORTENED_TOKENS
+from agentcore.chat.texts import Locale, text
+from agentcore.chat.turn.compaction.token_estimate import content_tokens, text_tokens
+from agentcore.encoding import to_json
+
+Part = ModelRequestPart | ModelResponsePart
+
+
+class SaveArtifact(Protocol):
+    """Keeps bytes of a media type under a file name; gives the artifact's id, None if it cannot be kept."""
+
+    async def __call__(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None: ...
+
+
+_TEXT = "text/plain; charset=utf-8"
+_HEAD = 2 / 3
+_MARK = "<untrusted id="
+_LEAST_CHARS = 240
+"""Enough of the end of a text for the end of the frame around content from the open world."""
+
+_LEAST_TOKENS = 160
+_LONG_CHARS = 5_000
+
+
+def is_untrusted(part: Part) -> bool:
+    """Whether a part holds content from the open world, or says that it does."""
+    return any(isinstance(content, str) and _MARK in content for content in _contents(part))
+
+
+def part_tokens(part: Part) -> int:
+    """The tokens of what can be made shorter in a part."""
+    if isinstance(part, ToolCallPart):
+        return text_tokens(part.args_as_json_str())
+    return sum(map(content_tokens, _contents(part)))
+
+
+class Shortener:
+    """Makes parts shorter; what is left out is kept as artifacts.
+
+    Args:
+        save: Keeps an artifact.
+        call_for: The call by which the model reads an artifact; empty: there is none.
+        locale: Language of what stands in their place.
+    """
+
+    def __init__(self, save: SaveArtifact, call_for: Callable[[str], str], locale: Locale) -> None:
+        self._save, self._call_for, self._locale = save, call_for, locale
+
+    async def to_line(self, part: ToolReturnPart) -> ToolReturnPart | None:
+        """An old result as one line that names its artifact; None: it is a line already, or as short as one."""
+        texts, images = _texts_and_images(part)
+        is_short = sum(map(len, texts)) < _LONG_CHARS and part_tokens(part) < SHORTENED_TOKENS
+        if is_short or (part.metadata or {}).get("is_line"):
+            return None
+        whole = "\n".join(texts)
+        artifact = await self._keep_whole(part, whole) if whole else None
+        pictures = [await self._keep_image(image, part) for image in images]
+        said = self._line(part, len(whole), artifact, [picture for picture in pictures if picture])
+        kept = {"artifact": artifact, "is_line": True}
+        return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
+
+    async def to_ends(self, part: Part, limit_tokens: int) -> Part | None:
+        """The beginning and the end of a part that takes more than so many tokens; None: it takes less."""
+        limit = max(limit_tokens, _LEAST_TOKENS)
+        if part_tokens(part) <= limit:
+            return None
+        match part:
+            case ToolReturnPart():
+                texts, images = _texts_and_images(part)
+                pictures = [await self._keep_image(image, part) for image in images]
+                whole = "\n".join(texts)
+                artifact = await self._keep_whole(part, whole) if whole else None
+                said = "\n".join([self._ends(whole, limit, "cut_middle", artifact), *filter(None, pictures)])
+                kept = {"artifact": artifact}
+                return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
+            case UserPromptPart():
+                whole = "\n".join(_texts_and_images(part)[0])
+                artifact = await self._save(_encoded(whole), _TEXT, "message.txt", is_untrusted=False)
+                return UserPromptPart(self._ends(whole, limit, "cut_message", artifact))
+            case TextPart():
+                return replace(part, content=self._ends(part.content, limit, "cut_message", None))
+            case ToolCallPart():
+                return replace(part, args=self._short_arguments(part, limit))
+        return None
+
+    def _line(self, part: ToolReturnPart, chars: int, artifact: str | None, pictures: Sequence[str]) -> str:
+        key = "short_untrusted" if is_untrusted(part) else "short_result"
+        said = text(self._locale, key, tool=part.tool_name, count=f"{chars:,}")
+        return f"[{said} {' '.join([self._where(artifact), *pictures])}]"
+
+    def _where(self, artifact: str | None) -> str:
+        if artifact is None:
+            return text(self._locale, "whole_gone")
+        call = self._call_for(artifact)
+        return text(self._locale, "whole_read" if call else "whole_kept", id=artifact, call=call)
+
+    def _ends(self, whole: str, limit_tokens: int, key: str, artifact: str | None) -> str:
+        """Both ends of a text, and what is left out said after them: within them it could stand in a frame."""
+        left = max(int(len(whole) * limit_tokens / max(text_tokens(whole), 1)), 2 * _LEAST_CHARS)
+        if left >= len(whole):
+            return whole
+        head = int(left * _HEAD)
+        tail = left - head
+        said = text(self._locale, key, count=f"{len(whole) - left:,}")
+        where = self._where(artifact) if key == "cut_middle" or artifact is not None else ""
+        return f"{whole[:head]}\n[…]\n{whole[len(whole) - tail :]}\n[{said} {where}]".replace(" ]", "]")
+
+    def _short_arguments(self, part: ToolCallPart, limit_tokens: int) -> str:
+        """Arguments of a call that was made, with long values as their beginnings."""
+        arguments: dict[str, Any] = part.args_as_dict()
+        room = limit_tokens // max(len(arguments), 1)
+        short = {
+            name: value if text_tokens(said := _as_text(value)) <= room else self._beginning(said, room)
+            for name, value in arguments.items()
+        }
+        return json.dumps(short, ensure_ascii=False)
+
+    def _beginning(self, said: str, limit_tokens: int) -> str:
+        head = int(len(said) * limit_tokens / max(text_tokens(said), 1))
+        return f"{said[:head]}… [{text(self._locale, 'cut_argument', count=f'{len(said) - head:,}')}]"
+
+    async def _keep_whole(self, part: ToolReturnPart, whole: str) -> str | None:
+        """The artifact of a whole result: the one that was made when the model got a part of it, else a new one."""
+        known: str | None = (part.metadata or {}).get("artifact")
+        if known is not None:
+            return known
+        return await self._save(_encoded(whole), _TEXT, f"{part.tool_name}.txt", is_untrusted=is_untrusted(part))
+
+    async def _keep_image(self, image: BinaryContent, part: ToolReturnPart) -> str:
+        name = f"{part.tool_name}.{image.media_type.rpartition('/')[2]}"
+        artifact = await self._save(image.data, image.media_type, name, is_untrusted=is_untrusted(part))
+        return text(self._locale, "image_kept" if artifact else "image_gone", id=artifact)
+
+
+def _contents(part: Part) -> Sequence[Any]:
+    content = getattr(part, "content", None)
+    if content is None:
+        return ()
+    return content if isinstance(content, Sequence) and not isinstance(content, str) else (content,)
+
+
+def _texts_and_images(part: ToolReturnPart | UserPromptPart) -> tuple[list[str], list[BinaryContent]]:
+    contents = _contents(part)
+    images = [content for content in contents if isinstance(content, BinaryContent)]
+    return [_as_text(content) for content in contents if not isinstance(content, BinaryContent)], images
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else to_json(value).decode()
+
+
+def _encoded(whole: str) -> bytes:
+    return whole.encode("utf-8", "backslashreplace")

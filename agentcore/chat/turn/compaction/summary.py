@@ -1,0 +1,199 @@
+"""A summary in place of old messages: what it is made of, who is asked for it, and how the model gets it."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from agentcore.chat.texts import Locale, text
+from agentcore.chat.turn.compaction.shortening import is_untrusted
+from agentcore.chat.turn.compaction.token_estimate import text_tokens
+from agentcore.chat.turn.tool_output import mark_untrusted
+from agentcore.encoding import to_json
+
+AskForText = Callable[[str], Awaitable[str]]
+"""Asks a model with one message; gives its answer, empty if it has none."""
+
+_TAG = re.compile(r"<(?=\s*/?\s*conversation)", re.IGNORECASE)
+_ARGUMENT_CHARS = 400
+_RESULT_CHARS = 1_000
+_SAID_CHARS = 8_000
+_WORDS_A_TOKEN = 0.6
+_TOOLS_NAMED = 12
+_CALLS_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands in the place of old messages.
+
+    Args:
+        written: The summary, as a model or a tool wrote it.
+        words: What the person said in these messages.
+        sources: Tools whose results in them came from the open world.
+    """
+
+    written: str
+    words: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    def to_message(self, todos: Sequence[Mapping[str, Any]], limit_tokens: int, locale: Locale) -> ModelRequest:
+        """The message that the model gets; the person's words stand outside of the frame around what is untrusted.
+
+        Args:
+            todos: The session's list of things to do.
+            limit_tokens: What the person's words may take of it.
+            locale: Language of what is added.
+        """
+        words = _fitting(self.words, limit_tokens)
+        parts = []
+        if words:
+            parts.append("\n".join([text(locale, "own_words"), *(f"> {_quoted(word)}" for word in words)]))
+        if todos:
+            parts.append("\n".join([text(locale, "todos"), *(to_json(todo).decode() for todo in todos)]))
+        framed = self.written
+        if self.sources:
+            source = text(locale, "summary_source", tools=", ".join(self.sources[:_TOOLS_NAMED]))
+            framed = mark_untrusted(framed, locale, source)
+        parts.append(text(locale, "summary", summary=framed))
+        said = {"summary": {"written": self.written, "words": words, "sources": self.sources}}
+        return ModelRequest(parts=[UserPromptPart("\n\n".join(parts))], metadata=said)
+
+
+def summary_of(message: ModelMessage) -> Summary | None:
+    """The summary that a message is; None: it is none."""
+    if not isinstance(message, ModelRequest) or "summary" not in (message.metadata or {}):
+        return None
+    said = (message.metadata or {})["summary"]
+    return Summary(said["written"], tuple(said["words"]), tuple(said["sources"]))
+
+
+def gather(messages: Sequence[ModelMessage], written: str) -> Summary:
+    """A text as the summary of messages, with what has to stay of an earlier summary among them."""
+    words: list[str] = []
+    sources: dict[str, None] = {}
+    for message in messages:
+        if (earlier := summary_of(message)) is not None:
+            words += earlier.words
+            sources |= dict.fromkeys(earlier.sources)
+            continue
+        for part in message.parts:
+            if isinstance(part, UserPromptPart):
+                words.append(_spoken(part))
+            elif isinstance(part, ToolReturnPart) and is_untrusted(part):
+                sources[part.tool_name] = None
+    return Summary(written, tuple(words), tuple(sources))
+
+
+async def write_summary(
+    ask: AskForText, messages: Sequence[ModelMessage], *, read_tokens: int, write_tokens: int, locale: Locale
+) -> str:
+    """Have a model sum messages up; where it writes nothing, the calls are listed.
+
+    Args:
+        ask: Asks the model.
+        messages: The messages.
+        read_tokens: What of them it may be given; of more, the beginning and the end.
+        write_tokens: What it may write.
+        locale: Language of the prompt.
+    """
+    wish = text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
+    # what stands in it must not end it
+    conversation = _TAG.sub("&lt;", _conversation(messages, read_tokens, locale))
+    said = await ask(f"{wish}\n\n<conversation>\n{conversation}\n</conversation>")
+    return said.strip() or _without_model(messages, locale)
+
+
+def _without_model(messages: Sequence[ModelMessage], locale: Locale) -> str:
+    calls = [_written_call(part) for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+    return "\n".join([text(locale, "no_summary", count=len(messages)), *calls[-_CALLS_LISTED:]])
+
+
+def _conversation(messages: Sequence[ModelMessage], limit_tokens: int, locale: Locale) -> str:
+    """Messages as text, within a bound: of a longer conversation the beginning and, mostly, the end."""
+    written = [_written(message) for message in messages]
+    sizes = [text_tokens(each) for each in written]
+    if sum(sizes) <= limit_tokens:
+        return "\n\n".join(written)
+    first = _countcut_to_tokens(sizes, limit_tokens // 4)
+    last = _countcut_to_tokens(sizes[first:][::-1], limit_tokens - sum(sizes[:first]))
+    left_out = text(locale, "left_out", count=len(written) - first - last)
+    return "\n\n".join([*written[:first], left_out, *written[len(written) - last :]])
+
+
+def _countcut_to_tokens(sizes: Sequence[int], limit: int) -> int:
+    """How many of the first fit into a bound."""
+    total = 0
+    for count, size in enumerate(sizes):
+        total += size
+        if total > limit:
+            return count
+    return len(sizes)
+
+
+def _written(message: ModelMessage) -> str:
+    if isinstance(message, ModelResponse):
+        lines = [_cut(part.content, _SAID_CHARS) for part in message.parts if isinstance(part, TextPart)]
+        lines += [_written_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
+        return "assistant: " + "\n".join(lines)
+    lines = []
+    for part in message.parts:
+        if isinstance(part, UserPromptPart):
+            lines.append(f"person: {_cut(_spoken(part), _SAID_CHARS)}")
+        elif isinstance(part, ToolReturnPart):
+            lines.append(
+                f"result of {part.tool_name}: {_cut(part.model_response_str(wrap_if_error=False), _RESULT_CHARS)}"
+            )
+    return "\n".join(lines)
+
+
+def _written_call(part: ToolCallPart) -> str:
+    return f"[calls {part.tool_name} {_cut(part.args_as_json_str(), _ARGUMENT_CHARS)}]"
+
+
+def _spoken(part: UserPromptPart) -> str:
+    contents = (part.content,) if isinstance(part.content, str) else part.content
+    return "\n".join(content for content in contents if isinstance(content, str))
+
+
+def _cut(said: str, limit_chars: int) -> str:
+    if len(said) <= limit_chars:
+        return said
+    tail = limit_chars // 3
+    return f"{said[: limit_chars - tail]} […] {said[-tail:]}"
+
+
+def _fitting(words: Sequence[str], limit_tokens: int) -> list[str]:
+    """What a person said, within a bound: the first, which is the task as a rule, and as many of the last as fit."""
+    if not words:
+        return []
+    most = max(limit_tokens // 2, 1)
+    short = [cut_to_tokens(word, most) for word in words]
+    left = limit_tokens - text_tokens(short[0])
+    kept: list[str] = []
+    for word in reversed(short[1:]):
+        left -= text_tokens(word)
+        if left < 0:
+            break
+        kept.append(word)
+    return [short[0], *reversed(kept)]
+
+
+def cut_to_tokens(said: str, limit_tokens: int) -> str:
+    """A text, or both ends of it where it takes more than so many tokens."""
+    size = text_tokens(said)
+    return said if size <= limit_tokens else _cut(said, len(said) * limit_tokens // size)
+
+
+def _quoted(word: str) -> str:
+    return word.replace("\n", "\n> ")

@@ -1,0 +1,53 @@
+"""Shorter forms of what a model is told: kept in one step, so that a session is never half of the one and the other."""
+
+import json
+import sqlite3
+
+from agentcore.store.chat.messages import insert_message
+from agentcore.store.chat.rows import StoredCompaction
+
+STANDING_NOTICE = "kind = 'notice' AND coalesce(json_extract(message, '$.told.before') < :number, 0)"
+"""Notices of summaries that still stand where the messages from `:number` on are taken back."""
+
+
+def earlier_summary(session_id: str, number: int, connection: sqlite3.Connection) -> tuple[str | None, int]:
+    """The last summary of messages before a number, and the first message that is told beside it."""
+    query = (
+        "SELECT json_extract(message, '$.told.summary'), json_extract(message, '$.told.before') FROM chat_messages"
+        " WHERE session_id = ? AND kind = 'notice' AND json_extract(message, '$.told.before') <= ?"
+        " ORDER BY number DESC LIMIT 1"
+    )
+    row = connection.execute(query, (session_id, number)).fetchone()
+    return (None, 0) if row is None else (row[0], row[1])
+
+
+def keep_compaction(
+    session_id: str, compaction: StoredCompaction, now_ms: int, connection: sqlite3.Connection
+) -> int | None:
+    """Keep shorter forms, a summary and the notice of them; gives the notice's number.
+
+    None: messages were taken back, or replaced by another summary, since it was made; nothing was kept.
+    """
+    if not _is_as_known(session_id, compaction, connection):
+        return None
+    shortened = [(message, session_id, number) for number, message in compaction.shortened.items()]
+    statement = "UPDATE chat_messages SET short = ? WHERE session_id = ? AND number = ?"
+    connection.executemany(statement, shortened)
+    notice = compaction.notice
+    if compaction.summary is not None:
+        statement = "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ?"
+        connection.execute(statement, (compaction.summary, compaction.before, session_id))
+        # with what going back needs to find it again
+        told = {"summary": compaction.summary, "before": compaction.before}
+        notice = notice._replace(message=json.dumps({**json.loads(notice.message), "told": told}, ensure_ascii=False))
+    return insert_message(connection, session_id, now_ms, notice)
+
+
+def _is_as_known(session_id: str, compaction: StoredCompaction, connection: sqlite3.Connection) -> bool:
+    query = "SELECT summarised_before FROM chat_sessions WHERE session_id = ?"
+    row = connection.execute(query, (session_id,)).fetchone()
+    if row is None or row[0] != compaction.known_before:
+        return False
+    query = "SELECT count(*) FROM chat_messages WHERE session_id = ? AND number = ?"
+    (count,) = connection.execute(query, (session_id, compaction.last_replaced)).fetchone()
+    return compaction.last_replaced == 0 or count == 1

@@ -1,0 +1,29 @@
+"""Messages of a session, as they are entered and as the model is told them."""
+
+import sqlite3
+
+from agentcore.store.chat.rows import NewMessage, ToldMessage
+
+
+def told_messages(session_id: str, connection: sqlite3.Connection) -> list[ToldMessage]:
+    """What the model is told of a session: its summary, and the messages after it in their shorter forms."""
+    query = (
+        "SELECT 0, summary FROM chat_sessions WHERE session_id = :session AND summary IS NOT NULL UNION ALL"
+        " SELECT number, told FROM (SELECT number, coalesce(short, message) AS told FROM chat_messages"
+        " WHERE session_id = :session AND kind IN ('said', 'told') AND number >= (SELECT summarised_before"
+        " FROM chat_sessions WHERE session_id = :session) ORDER BY number)"
+    )
+    return [ToldMessage(*row) for row in connection.execute(query, {"session": session_id})]
+
+
+def insert_message(
+    connection: sqlite3.Connection, session_id: str, now_ms: int, message: NewMessage, number: int | None = None
+) -> int:
+    """Enter one message, and what is found of it by searching; gives its number."""
+    statement = "INSERT INTO chat_messages (number, session_id, time_ms, message, kind) VALUES (?, ?, ?, ?, ?)"
+    given = connection.execute(statement, (number, session_id, now_ms, message.message, message.kind)).lastrowid
+    assert given is not None  # noqa: S101 - a row was inserted
+    if message.said:
+        found = "INSERT INTO chat_search (rowid, session_id, text) VALUES (?, ?, ?)"
+        connection.execute(found, (given, session_id, message.said))
+    return given
