@@ -23,7 +23,14 @@ def test_two_tools_go_out_and_change_nothing(definitions) -> None:
             "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": True,
         }  # fmt: skip
         assert all(value.get("description") for value in definition.input_schema["properties"].values())
-    assert set(definitions["web_fetch"].input_schema["properties"]) == {"url", "maxChars", "format", "offset", "full"}
+    assert set(definitions["web_fetch"].input_schema["properties"]) == {
+        "url",
+        "maxChars",
+        "format",
+        "offset",
+        "find",
+        "full",
+    }
     assert set(definitions["web_search"].input_schema["properties"]) == {"query", "count"}
 
 

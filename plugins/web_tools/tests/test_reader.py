@@ -1,5 +1,7 @@
 """Saved pages of different make become readable Markdown: what somebody came for, without its frame."""
 
+import re
+
 import pytest
 from aiohttp import web
 
@@ -166,6 +168,50 @@ async def test_what_is_left_out_is_said_with_its_size_and_given_on_request(site,
     assert whole.data["chars_left_out"] == 0
     for kept in ("library", "Contents", "Queues", "Copyright"):
         assert kept in whole.data["text"]
+
+
+@pytest.fixture
+async def manual(serve) -> str:
+    """A manual of 200 chapters, each with code; one of them speaks of an alarm."""
+    chapters = "".join(
+        f"<h2>Chapter {number}</h2><p>Pumps of kind {number} run day and night.</p><pre>pump({number})\n\nstop()</pre>"
+        for number in range(200)
+    )
+    alarm = "<h3>When it fails</h3><p>The <b>alarm</b> bell\nrings twice.</p><p>Call for help:</p><pre>help(42)</pre>"
+
+    async def page(request):
+        content = chapters.replace("<h2>Chapter 151<", f"{alarm}<h2>Chapter 151<")
+        return web.Response(text=f"<title>Pumps</title><h1>Pumps</h1>{content}", content_type="text/html")
+
+    return await serve({"/": page})
+
+
+@pytest.mark.spec("T6")
+async def test_words_are_found_in_a_long_page_with_what_they_stand_below(manual, fetch, text) -> None:
+    result = await fetch(manual, find="alarm bell")
+    place, _, part = result.data["text"].partition("\n")
+    assert place.endswith("] Pumps › Chapter 150 › When it fails")
+    assert part == "The **alarm** bell\nrings twice."
+    assert "1 part holds 'alarm bell'" in text(result)
+    offset = int(re.search(r"offset (\d+)", place)[1])
+    there = await fetch(manual, offset=offset, maxChars=100)
+    assert there.data["text"].startswith(part)
+    announced = await fetch(manual, find="call for help")
+    assert announced.data["text"].endswith("Call for help:\n\n```\nhelp(42)\n```")
+
+
+@pytest.mark.spec("T6")
+async def test_more_parts_than_there_is_room_for_are_counted(manual, fetch, text) -> None:
+    result = await fetch(manual, find="PUMPS of kind", maxChars=500)
+    assert result.truncated
+    assert result.data["parts_found"] == 200
+    assert "200 parts hold 'PUMPS of kind'" in text(result)
+    assert len(result.data["text"]) <= 600
+    code = await fetch(manual, find="pump(7)")
+    assert code.data["text"].endswith("```\npump(7)\n\nstop()\n```")
+    none = await fetch(manual, find="unicorn")
+    assert (none.data["text"], none.data["parts_found"]) == ("", 0)
+    assert "Nothing in" in text(none)
 
 
 async def test_page_that_scripts_make_says_so(fetch, site, text) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
 from agentcore_web_tools.body_text import charset_of, decode
 from agentcore_web_tools.client import Reply, phrase_of
+from agentcore_web_tools.finding import find_parts
 from agentcore_web_tools.media import Media, media_of
 
 Format = Literal["markdown", "text", "html", "raw"]
@@ -28,12 +29,14 @@ class FetchOptions:
         offset: First character to give, counted from 0.
         max_chars: How many characters to give.
         full: Whether menus, headers and footers are given too.
+        find: Words; of the document, only parts that hold them are given.
     """
 
     format: Format
     offset: int
     max_chars: int
-    full: bool
+    full: bool = False
+    find: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ async def give_file(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> 
 async def give_pdf(ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading) -> ToolResult:
     """The result for a PDF: a part of its text; with the first one the file and a longer text are kept as artifacts."""
     result = _give_part(reply, options, reading, {"content_type": "application/pdf"})
-    if options.offset:
+    if options.offset or options.find:
         return result
     kept = {"artifact_id": await _keep(ctx, reply, "application/pdf")}
     if result.truncated:
@@ -128,6 +131,8 @@ def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> Too
 
 
 def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
+    if options.find:
+        return _give_found(reply, options, reading, about)
     notices = list(reading.notices)
     part, following = _part_of(reading.text, options)
     if options.offset and not part:
@@ -136,7 +141,8 @@ def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dic
         raise ToolError("offset_out_of_range", message, url=reply.url, chars_total=len(reading.text))
     if following is not None:
         notices.append(
-            f"Characters {options.offset:,} to {following:,} of {len(reading.text):,}; go on with offset {following}."
+            f"Characters {options.offset:,} to {following:,} of {len(reading.text):,}; go on with offset {following}, "
+            "or give words to `find` in it."
         )
     data = _about(reply) | {
         **about,
@@ -150,6 +156,27 @@ def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dic
     # apart: what we say is no part of the page's Markdown
     blocks = [Text(_head(reply, reading.title, notices)), *([Text(part)] if part else [])]
     return ToolResult(blocks, data=data, truncated=bool(reply.cut or following is not None), untrusted=True)
+
+
+def _give_found(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
+    found = find_parts(reading.text, options.find, options.max_chars, options.offset)
+    where = f"the {len(reading.text):,} characters of it" if not options.offset else f"it from {options.offset:,} on"
+    notice = f"{found.in_all} {'part holds' if found.in_all == 1 else 'parts hold'} {options.find!r} in {where}"
+    if not found.in_all:
+        notice = f"Nothing in {where} holds {options.find!r}; try fewer or other words"
+    elif found.shown < found.in_all:
+        notice += f", of which the first {found.shown} follow; look for more words, or give a larger maxChars"
+    data = _about(reply) | {
+        **about,
+        "title": reading.title,
+        "format": options.format,
+        "text": found.text,
+        "parts_found": found.in_all,
+        "chars_total": len(reading.text),
+    }
+    notices = [*reading.notices, f"{notice}."]
+    blocks = [Text(_head(reply, reading.title, notices)), *([Text(found.text)] if found.text else [])]
+    return ToolResult(blocks, data=data, truncated=found.shown < found.in_all, untrusted=True)
 
 
 def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> tuple[str, ...]:

@@ -1,0 +1,103 @@
+"""The parts of a long document in which words occur, each under the headings that it stands below."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_HEADING = re.compile(r"(#{1,6}) +(.+)|--- (page \d+) of \d+ ---")
+_FENCE = re.compile(r"[ \t>]*(?:[-*+] +|\d+\. +)?(`{3,}|~{3,})")
+_BETWEEN = r"[\s*_`>|]+"
+_LONG_CHARS = 1_500
+_LINES_AROUND = 3
+_HEADING_CHARS = 100
+
+
+class _Block(NamedTuple):
+    """A paragraph, a piece of code, a list, a table; where it begins, and the headings above it."""
+
+    start: int
+    text: str
+    headings: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """What was found.
+
+    Args:
+        text: The parts, each after a line with its place and its headings.
+        shown: How many parts these are.
+        in_all: How many there are.
+    """
+
+    text: str
+    shown: int
+    in_all: int
+
+
+def find_parts(text: str, words: str, limit_chars: int, offset: int = 0) -> Found:
+    """The parts of a text that hold words or a phrase, whatever the case.
+
+    Args:
+        text: Markdown or plain text.
+        words: They occur one after another in it, with blanks, line ends and marks of Markdown between them.
+        limit_chars: Of the parts together; the first one is given in any case.
+        offset: Where to begin.
+    """
+    pattern = re.compile(_BETWEEN.join(map(re.escape, words.split())), re.IGNORECASE)
+    blocks = list(_blocks(text, offset))
+    wanted = [number for number, block in enumerate(blocks) if pattern.search(block.text)]
+    parts: list[str] = []
+    room = limit_chars
+    last = -1
+    for shown, number in enumerate(wanted):
+        part = _part(blocks, number, pattern, is_next=number == last + 1)
+        if parts and len(part) > room:
+            return Found("\n\n".join(parts), shown, len(wanted))
+        parts.append(part)
+        room -= len(part)
+        last = number
+    return Found("\n\n".join(parts), len(wanted), len(wanted))
+
+
+def _blocks(text: str, offset: int) -> Iterator[_Block]:
+    headings: dict[int, str] = {}
+    lines: list[str] = []
+    start = place = offset
+    fence = ""
+    for line in [*text[offset:].splitlines(keepends=True), "\n"]:
+        if marked := _FENCE.match(line):
+            fence = "" if fence and marked[1].startswith(fence) else fence or marked[1]
+        if line.strip() or fence:
+            start = start if lines else place
+            lines.append(line)
+        elif lines:
+            block = "".join(lines).rstrip()
+            if heading := _HEADING.match(block):
+                level = len(heading[1] or "#")
+                headings = {above: name for above, name in headings.items() if above < level}
+                headings[level] = (heading[2] or heading[3])[:_HEADING_CHARS]
+            yield _Block(start, block, tuple(headings.values()))
+            lines = []
+        place += len(line)
+
+
+def _part(blocks: list[_Block], number: int, pattern: re.Pattern[str], *, is_next: bool) -> str:
+    block = blocks[number]
+    shown = block.text if len(block.text) <= _LONG_CHARS else _lines_around(block.text, pattern)
+    if _HEADING.match(block.text) or block.text.endswith(":"):  # what it announces is what is looked for
+        shown = "\n\n".join([shown, *(following.text[:_LONG_CHARS] for following in blocks[number + 1 : number + 2])])
+    return shown if is_next else f"[offset {block.start}] {' › '.join(block.headings)}\n{shown}"
+
+
+def _lines_around(text: str, pattern: re.Pattern[str]) -> str:
+    """The lines of a long part that hold what is looked for, with some around them."""
+    lines = text.split("\n")
+    hits = {text.count("\n", 0, match.start()) for match in pattern.finditer(text)}
+    near = {line + step for line in hits for step in range(-_LINES_AROUND, _LINES_AROUND + 1)}
+    kept: list[str] = []
+    for number, line in enumerate(lines):
+        if number in near:
+            kept.append(line[:_LONG_CHARS])
+        elif kept and kept[-1] != "…":
+            kept.append("…")
+    return "\n".join(kept)
