@@ -15,6 +15,9 @@ MODEL_CHARS_MIN = 2_000
 MODEL_CHARS_MAX = 1_000_000
 """The most that a tool or an agent may say."""
 
+MODEL_IMAGE_BYTES = 3_750_000
+"""One image that a model is shown: providers take 5 MB of base64 (https://docs.anthropic.com/en/docs/vision)."""
+
 IMAGE_BYTES = 8 * 1024 * 1024
 """One image of a result."""
 

@@ -84,7 +84,7 @@ def _contents(told: ToolOutput) -> Any:
         else BinaryContent(data=b64decode(block["base64"]), media_type=block["mime"])
         for block in told["blocks"]
     ]
-    return contents[0] if len(contents) == 1 else contents
+    return contents[0] if len(contents) == 1 and isinstance(contents[0], str) else contents
 
 
 def for_model(

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from agentcore.api import ArtifactLink, Image, Text
@@ -62,9 +63,12 @@ def _end_output(outcome: CallOutcome, locale: Locale, source: str | None, readin
                 texts.append(text(locale, "no_image", mime=block.mime))
             case ArtifactLink() if not any(block.artifact_id in told for told in texts):
                 texts.append(reading.describe(block))
-    if not texts and result.data is not None:
+    if not result.blocks() and result.data is not None:
         texts.append(outcome.encoded_data.decode())
-    output = _output("\n".join(texts), locale, source, images=images)
+    said = "\n".join(texts)
+    if not (said.strip() or images):
+        return _output(text(locale, "no_output"), locale, None)
+    output = _output(said, locale, source, images=images)
     whole = next((block.artifact_id for block in result.blocks() if isinstance(block, ArtifactLink)), None)
     return {**output, "whole": whole} if result.truncated and whole is not None else output
 
@@ -107,16 +111,20 @@ def _with_context(error: ToolError) -> str:
 
 
 def _unsaid(value: object, message: str) -> str:
-    """A value of an error's context as text; empty where there is none, or the message says it."""
-    if value is None or value is False or value == "":
-        return ""
-    if isinstance(value, str | int | float):
-        shown = to_json(value).decode() if isinstance(value, bool) else str(value)
-        forms = (shown, f"{value:,}") if isinstance(value, int | float) else (shown, repr(shown)[1:-1])
-        return "" if any(form in message for form in forms) else shown
-    if isinstance(value, list | tuple) and all(isinstance(each, str | int | float) for each in value):
-        return ", ".join(shown for each in value if (shown := _unsaid(each, message)))
-    return to_json(value).decode()
+    """A value of an error's context as text; empty where it is no text (how long, how many), or the message says it."""
+    if isinstance(value, str):
+        return "" if value in message or repr(value)[1:-1] in message else value
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value)) if any(_unsaid(each, message) for each in value) else ""
+    if isinstance(value, Mapping):
+        return _shown(value) if any(_unsaid(each, message) for each in value.values()) else ""
+    return ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(map(_shown, value.values()))
+    return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def mark_untrusted(content: str, locale: Locale, source: str) -> str:
@@ -157,4 +165,5 @@ def _output(
         content = mark_untrusted(content, locale, source)
         if images:
             content += f"\n{text(locale, 'untrusted_images')}"
-    return {"ok": ok, "blocks": [{"type": "text", "text": content}, *(images or [])]}
+    texts = [{"type": "text", "text": content}] if content or not images else []  # some take no empty one
+    return {"ok": ok, "blocks": [*texts, *(images or [])]}

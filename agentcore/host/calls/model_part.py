@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import Protocol
 
-from agentcore.api import ArtifactLink, Text, ToolDefinition, ToolResult
+from agentcore.api import ArtifactLink, Image, Text, ToolDefinition, ToolResult
 from agentcore.api.definition import Keep
-from agentcore.bounds import MODEL_CHARS
+from agentcore.api.result import ContentBlock
+from agentcore.bounds import MODEL_CHARS, MODEL_IMAGE_BYTES
 from agentcore.host.calls.call import ModelReader
 from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.store.artifacts import split_lines
@@ -59,14 +60,15 @@ def model_chars(definition: ToolDefinition, reader: ModelReader) -> int:
 async def model_part(
     result: ToolResult, encoded_data: bytes, definition: ToolDefinition, save: SaveArtifact, reading: ArtifactReading
 ) -> ToolResult:
-    """A result with no more text than a model gets; a result without a text is read as its data.
+    """A result with no more than a model takes; one without content is read as its data.
 
     Raises:
         ToolError: `result_too_large`, `disk_full`: the whole cannot be stored.
     """
+    result = await _with_small_pictures(result, save)
     blocks, limit_chars = result.blocks(), model_chars(definition, reading.reader)
     texts = [block.text for block in blocks if isinstance(block, Text)]
-    if not texts and result.data is not None:
+    if not blocks and result.data is not None:
         texts = [encoded_data.decode()]
     if sum(map(len, texts)) <= limit_chars:
         return result
@@ -79,6 +81,21 @@ async def model_part(
     part = cut(whole, limit_chars, definition.keep, link, reading)
     others = [block for block in blocks if not isinstance(block, Text)]
     return dataclasses.replace(result, content=(Text(part), link, *others), truncated=True)
+
+
+async def _with_small_pictures(result: ToolResult, save: SaveArtifact) -> ToolResult:
+    """A result whose pictures providers take; the others are stored."""
+    blocks = result.blocks()
+    if not any(isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES for block in blocks):
+        return result
+    content: list[ContentBlock] = []
+    for block in blocks:
+        if isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES:
+            link = await save(block.data, mime=block.mime, name=f"image.{block.mime.rpartition('/')[2]}")
+            content += [Text(f"[a picture of {len(block.data):,} bytes, which is too large to be shown]"), link]
+        else:
+            content.append(block)
+    return dataclasses.replace(result, content=tuple(content), truncated=True)
 
 
 def cut(whole: str, limit_chars: int, keep: Keep, link: ArtifactLink, reading: ArtifactReading) -> str:

@@ -16,7 +16,7 @@ _NOTE_CHARS = 400
 
 _MATCHES = 100
 _BYTES, _BYTES_MAX, _BYTES_PER_LINE = 256, 4_096, 16
-_IMAGE_BYTES = 5 * 1024 * 1024
+_IMAGE_BYTES = 3_750_000
 _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 
