@@ -42,7 +42,7 @@ class Runtime(Protocol):
 
     @property
     def locale(self) -> Literal["en", "zh"]:
-        """The language for texts that a person or a model reads."""
+        """The language for texts that a person reads; definitions, results and errors are for models, in English."""
         ...
 
     @property

@@ -204,7 +204,7 @@ class AppDocument(ConfigModel):
     limits: Annotated[LimitsConfig, Field(description="Bounds of the host.")] = LimitsConfig()
     locale: Annotated[
         Literal["en", "zh"],
-        Field(json_schema_extra=HARMLESS, description="Language of texts that people and models read."),
+        Field(json_schema_extra=HARMLESS, description="Language of what people read, and of prompts."),
     ] = "en"
 
     @field_validator("modules")

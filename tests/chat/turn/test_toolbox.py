@@ -128,7 +128,7 @@ async def test_search_is_no_call_of_the_host_and_needs_no_person(open_talk, prov
     assert (wrong["state"], wrong["result"]["error"]["type"]) == ("failed", "invalid_arguments")
 
 
-async def test_tools_are_found_in_chinese(open_talk, provider):
+async def test_tools_are_found_in_chinese_and_defined_in_english(open_talk, provider):
     provider.say("", ("a", "find_tools", json.dumps({"query": "给大象称重"})))
     provider.say("好。")
     async with open_talk(Many("many", 60, [""] * 50 + ["称重大象"]), locale="zh") as talk:
@@ -136,7 +136,7 @@ async def test_tools_are_found_in_chinese(open_talk, provider):
         await talk.say(session_id, "称重")
         items = await talk.items(session_id)
     assert items[1]["calls"][0]["result"]["data"]["found"][0]["name"] == "many_50"
-    assert "查找更多工具" in provider.requests[0]["tools"][-1]["function"]["description"]
+    assert "Find further tools" in provider.requests[0]["tools"][-1]["function"]["description"]
 
 
 async def test_model_that_writes_its_calls_finds_tools_too(open_talk, provider):
