@@ -42,6 +42,7 @@ export function callerText(kind) {
 /** Who allowed a call, in words. @param {Pick<CallRow, 'decision' | 'decided_by'>} row */
 export function allowedText({decision, decided_by: by}) {
   if (by === 'own_call') return t('activity.allowed.own_call');
+  if (by === 'session') return t('activity.allowed.session');
   if (!decision) return t('activity.allowed.none');
   if (decision === 'allow') return t('activity.allowed.rule', {by});
   if (decision === 'deny') return t('activity.allowed.denied', {by});

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agentcore.api import ArtifactLink, ToolDefinition, ToolResult
+from agentcore.api import ArtifactLink, ToolResult
 from agentcore.config.app_json import LimitsConfig
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -134,23 +134,16 @@ class Execution:
             raise read_error(call, exc) from exc
         if result.untrusted or call.has_opened_untrusted:
             await self._permission.note_source(call)
-        result = await self._bounded(result, encoded, call, tool.definition, context)
+        if (reader := call.request.reader) is not None:
+            reading = ArtifactReading(self._registry, reader)
+            result = await model_part(result, encoded, tool.definition, context.artifacts.save, reading)
+        limit_bytes = tool.definition.limit_bytes or self._limits.result_bytes
+        if not fits(result, encoded, limit_bytes):
+            result = await cap(result, encoded, limit_bytes, context.artifacts)
         is_untrusted = result.untrusted or call.is_of_open_world
         if result.untrusted and not call.is_of_open_world and any(isinstance(b, ArtifactLink) for b in result.blocks()):
             await self._services.store.artifacts.mark_untrusted(call.id)
         return CallOutcome(call.id, result=result, encoded_data=encoded, is_untrusted=is_untrusted)
-
-    async def _bounded(
-        self, result: ToolResult, encoded: bytes, call: Call, definition: ToolDefinition, context: CallContext
-    ) -> ToolResult:
-        """A result within its bounds: those of what a model reads come first, for they leave the better part of it."""
-        if (reader := call.request.reader) is not None:
-            reading = ArtifactReading(self._registry, reader)
-            result = await model_part(result, encoded, definition, context.artifacts.save, reading)
-        limit_bytes = definition.limit_bytes or self._limits.result_bytes
-        if fits(result, encoded, limit_bytes):
-            return result
-        return await cap(result, encoded, limit_bytes, context.artifacts)
 
 
 def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> _Made | Awaitable[Any]:

@@ -82,6 +82,7 @@ def steps(site: str) -> Iterator[tuple[str, Any]]:
     yield "browser_get_dom", {"selector": "form"}
     yield "browser_evaluate", {"script": "document.querySelector('#name').value"}
     yield "browser_screenshot", {}
+    yield "artifact", save_picture
     yield "browser_reload", {}
     yield "browser_go_back", {}
     yield "browser_go_forward", {}
@@ -92,6 +93,11 @@ def process_id(messages: list[dict[str, Any]]) -> dict[str, Any]:
     """The process that was started, out of what the model was told."""
     (found,) = set(re.findall(r"terminal_[A-Za-z0-9_-]+_\d+", json.dumps(messages)))
     return {"process_id": found}
+
+
+def save_picture(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """The picture that was just taken, to be saved in the workspace."""
+    return {"id": re.findall(r"art_[0-9a-f]{32}", json.dumps(messages))[-1], "action": "save", "path": "garden.png"}
 
 
 async def serve_site() -> TestServer:
@@ -129,7 +135,7 @@ async def test_every_tool_is_used_once_in_one_chat(
     chat = await open_chat(*MODULES, config=config)
     tools = set(chat.ui.host.registry.tools) - {"pantry_add", "pantry_list"}
     assert tools == set(names)
-    assert len(names) == 37
+    assert len(names) == 38
     script = Script(provider, type_of_reply(provider), steps(site))
     provider.replies = script
     await chat.say("Use every tool once.")
