@@ -1,5 +1,6 @@
 """Definitions of tools as providers of models and MCP clients take them."""
 
+from agentcore.tool_forms.check import Finding, check_tool
 from agentcore.tool_forms.dialects import DIALECTS, Dialect, DialectName
 from agentcore.tool_forms.forms import FORMS, FormName, LoweredSchema, ToolForm
 from agentcore.tool_forms.lowering import Lowered, lower

@@ -31,6 +31,7 @@ class Dialect:
         needs_plain_patterns: Whether a pattern is kept only where a grammar can be made of it.
         takes_mixed: Whether lists of types, and a choice with something beside it, are taken.
         takes_any: Whether any value is taken without a type, and enums of other values than texts are.
+        tool_names: What a tool's name has to match; None: any that a tool can have.
         argument_names: What an argument's name has to match; None: anything.
         is_strict: Whether every property has to be required, and no object open.
     """
@@ -42,6 +43,7 @@ class Dialect:
     needs_plain_patterns: bool = False
     takes_mixed: bool = True
     takes_any: bool = True
+    tool_names: re.Pattern[str] | None = None
     argument_names: re.Pattern[str] | None = None
     is_strict: bool = False
 
@@ -97,6 +99,7 @@ GEMINI = Dialect(
     needs_plain_patterns=True,
     takes_mixed=False,
     takes_any=False,
+    tool_names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"),
 )
 """Gemini, which reads the same either as `parameters` or as `parametersJsonSchema`.
 

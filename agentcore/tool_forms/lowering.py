@@ -65,7 +65,12 @@ def lower(schema: dict[str, Any], dialect: Dialect) -> Lowered:
     names = dialect.argument_names
     if names is not None and (wrong := [name for name in root["properties"] if not names.fullmatch(name)]):
         root["properties"] = {name: part for name, part in root["properties"].items() if name not in wrong}
-        faults = [f"the argument {name!r} is not offered: its name does not match {names.pattern}" for name in wrong]
+        needed = root.get("required", ())
+        faults = [
+            f"the {'required' if name in needed else 'optional'} argument {name!r} is not shown to the model: its name"
+            f" does not match {names.pattern}"
+            for name in wrong
+        ]
     made = _Lowering(dialect).object(root)
     if not dialect.is_strict:
         return Lowered(made, tuple(faults))

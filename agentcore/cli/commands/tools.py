@@ -21,8 +21,14 @@ from agentcore.tool_forms import FormName
     type=click.Choice(get_args(FormName)),
     help="Print the definitions as JSON in the form of a model's API, or of MCP.",
 )
+@click.option(
+    "--check",
+    "must_check",
+    is_flag=True,
+    help="Say for each provider of models which tools it takes, and what it misses.",
+)
 @click.argument("name", required=False, shell_complete=complete_tool)
-def tools(config_path: Path, as_json: bool, form: str | None, name: str | None) -> None:
+def tools(config_path: Path, as_json: bool, form: str | None, must_check: bool, name: str | None) -> None:
     """List the tools, or show one with its arguments.
 
     \b
@@ -30,22 +36,50 @@ def tools(config_path: Path, as_json: bool, form: str | None, name: str | None) 
       agentcore tools
       agentcore tools weather_now
       agentcore tools --format openai_compatible > tools.json
+      agentcore tools --check
     """
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json
 
+    if must_check and form:
+        raise CliError("--check looks at all forms; leave --format out")
     with open_backend(config_path) as backend:
         found = backend.tools(form or "agentcore")
     if form is None:
         remember_tools(config_path, found)
     if name is not None:
         found = [_named(found, name)]
-    if as_json or form:
+    if must_check:
+        _check(found, as_json=as_json)
+    elif as_json or form:
         print_json({"tools": found} if name is None else found[0])
     elif name is not None:
         _print_tool(found[0])
     else:
         _print_tools(found)
+
+
+def _check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Say what providers make of the tools; a tool that does not go as it was meant ends the command with 1."""
+    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.tool_forms import FORMS, LoweredSchema, check_tool
+
+    found = [
+        {"tool": tool["name"], "module": tool["module"], "form": finding.form, "fault": finding.fault}
+        for tool in tools
+        for finding in check_tool(tool["name"], LoweredSchema(tool["input_schema"]))
+    ]
+    wrong = {form: {each["tool"] for each in found if each["form"] == form} for form in FORMS}
+    taken = {form: len(tools) - len(wrong[form]) for form in FORMS}
+    if as_json:
+        print_json({"tools": len(tools), "taken": taken, "faults": found})
+    else:
+        rows = [(form, FORMS[form].label, f"{count} of {len(tools)}") for form, count in taken.items()]
+        print_table(("format", "for", "taken whole"), rows, ["cyan"] * len(rows))
+        for each in found:
+            note(f"{each['tool']} ({each['form']}): {each['fault']}")
+    if found:
+        raise SystemExit(ExitCode.CALL_FAILED)
 
 
 def _named(tools: list[dict[str, Any]], name: str) -> dict[str, Any]:

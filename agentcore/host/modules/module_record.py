@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.host.modules.manifest import Manifest
-from agentcore.tool_forms import FormName, LoweredSchema
+from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
 
 if TYPE_CHECKING:
     from agentcore.host.discovery.finding import Found
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
 ToolFormat = Literal["agentcore"] | FormName
+
+_CHECKED: tuple[FormName, ...] = ("anthropic", "gemini")
+"""The forms in which a fault is the author's to mend; what is wrong in others is wrong in these as well."""
 
 _HOLD_SHOWN_SECONDS = 1.0
 
@@ -157,6 +160,15 @@ class ModuleRecord:
         first = [self.reload_error] if self.reload_error else []
         left = [f"when it was stopped it left {what}" for what in self.left_behind]
         return [*first, *self.tool_errors, *self.conflicts, *([held] if held else []), *left]
+
+    def problems_of_models(self) -> list[str]:
+        """What models cannot do with its tools, one sentence each; what they need not be `strict` for is none."""
+        return [
+            f"tool {tool.definition.name!r}: {fault} ({FORMS[form].label})"
+            for tool in self.tools
+            for form, fault in check_tool(tool.definition.name, tool.schema)
+            if form in _CHECKED
+        ]
 
     @property
     def distribution(self) -> str:

@@ -174,7 +174,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
         others=[_source(record.name, each, host) for each in found if not _is_used(record, each)] if is_on else [],
         requires=list(record.manifest.requires),
         tools=tools,
-        problems=record.problems(),
+        problems=[*record.problems(), *record.problems_of_models()],
         notes=[NoteView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()],
         routes=[RouteView(method=r.method, path=r.path, kind=r.kind) for r in host.routes.of(record.name)],
         calls_in_flight=len(record.calls),

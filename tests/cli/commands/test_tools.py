@@ -46,3 +46,20 @@ def test_no_tools_are_said(empty_place):
     done = empty_place.run("tools")
     assert (done.code, done.out) == (0, "")
     assert "no module is running" in done.err
+
+
+@pytest.mark.spec("K9")
+def test_check_counts_for_each_provider_the_tools_that_it_takes(place):
+    done = place.run("tools", "--check")
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()[1:]] == [
+        "openai",
+        "openai_strict",
+        "openai_compatible",
+        "anthropic",
+        "gemini",
+        "mcp",
+    ]
+    assert all(line.endswith("4 of 4") for line in done.out.splitlines()[1:])
+    assert place.run("tools", "--check", "--json").json["faults"] == []
+    assert place.run("tools", "--check", "--format", "mcp").code == 2

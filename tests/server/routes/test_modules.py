@@ -97,6 +97,26 @@ async def test_changes_at_the_same_time_do_not_lose_each_other(server):
     assert listed(server) == ["broken"]
 
 
+@pytest.mark.spec("K9")
+async def test_argument_that_no_model_is_shown_is_among_the_problems(make_server):
+    class Given(Module):
+        """Has a plain definition with a name that providers refuse."""
+
+        name = "given"
+
+        def get_tool_definitions(self):
+            properties = {"$filter": {"type": "string"}, "top": {"type": "integer"}}
+            return [
+                {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": properties}}
+            ]
+
+    server = await make_server(Given(), app={"modules": []})
+    _, shown = await server.get("/api/modules/given")
+    [problem] = shown["problems"]
+    assert problem.startswith("tool 'look': the optional argument '$filter' is not shown to the model: its name")
+    assert (await server.call("look", {"$filter": "x"}))["error"]["type"] != "invalid_arguments"
+
+
 async def test_module_given_as_an_object_stays_out_of_app_json(make_server):
     class Given(Module):
         """Handed over."""

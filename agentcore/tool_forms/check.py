@@ -1,0 +1,30 @@
+"""What a model cannot do with a tool as it is defined, found without asking any provider."""
+
+from typing import NamedTuple
+
+from agentcore.tool_forms.forms import FORMS, FormName, LoweredSchema
+
+
+class Finding(NamedTuple):
+    """One thing that does not go as its author has meant it.
+
+    Args:
+        form: For whom.
+        fault: What, in a sentence without the tool's name.
+    """
+
+    form: FormName
+    fault: str
+
+
+def check_tool(name: str, schema: LoweredSchema) -> list[Finding]:
+    """What becomes of a tool in each form, beyond what can be put into other words."""
+    found = []
+    for form in FORMS.values():
+        found += [Finding(form.name, fault) for fault in schema.to(form.dialect).faults]
+        names = form.dialect.tool_names
+        if names is not None and not names.fullmatch(name):
+            found.append(
+                Finding(form.name, f"its name does not match {names.pattern}, and the whole request is refused")
+            )
+    return found
