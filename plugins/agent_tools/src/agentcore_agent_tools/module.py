@@ -99,7 +99,7 @@ class AgentTools(Module[AgentSettings]):
         changes = arguments["action"] in ("save", "delete")
         return CallPreview(effects=frozenset(("write",)) if changes else frozenset(("read",)))
 
-    @tool(rank=1, effects=("read", "write"), destructive=True, open_world=False, preview=_preview_memory)
+    @tool(rank=1, effects=("read", "write"), destructive=True, open_world=False, keep="head", preview=_preview_memory)
     def memory(
         self,
         ctx: ToolContext,

@@ -93,7 +93,7 @@ class UiPage(Module):
         data = {"value": value, "resourceId": answer.page_id}
         return ToolResult(text, data, truncated=is_cut, untrusted=True)
 
-    @tool(read_only=True, open_world=True, idempotent=True, timeout_s=_LONGEST_S)
+    @tool(read_only=True, open_world=True, idempotent=True, timeout_s=_LONGEST_S, keep="head")
     async def ui_page_get_content(
         self,
         ctx: ToolContext,

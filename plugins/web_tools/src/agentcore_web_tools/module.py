@@ -101,6 +101,7 @@ class WebTools(Module[WebSettings]):
         idempotent=True,
         open_world=True,
         timeout_s=LONGEST_S,
+        keep="head",
         preview=_preview_fetch,
     )
     async def web_fetch(

@@ -171,7 +171,9 @@ class Chrome(EngineModule):
     async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self._tab(ctx).page.url,))
 
-    _reads_tab = tool(rank=2, read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, resource=TAB)
+    _reads_tab = tool(
+        rank=2, read_only=True, idempotent=True, open_world=True, timeout_s=LONGEST_S, keep="head", resource=TAB
+    )
     _acts_on_tab = tool(
         rank=2, effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB
     )

@@ -55,7 +55,7 @@ class InspectionTools(SessionPages):
 
         return await self.on_page(ctx, look)
 
-    @tool(read_only=True, open_world=True, resource=PAGE)
+    @tool(read_only=True, open_world=True, keep="tail", resource=PAGE)
     async def browser_console_messages(
         self,
         ctx: ToolContext,
@@ -81,7 +81,7 @@ class InspectionTools(SessionPages):
 
         return await self.on_page(ctx, read)
 
-    @tool(read_only=True, open_world=True, resource=PAGE)
+    @tool(read_only=True, open_world=True, keep="tail", resource=PAGE)
     async def browser_network_requests(
         self,
         ctx: ToolContext,

@@ -292,5 +292,5 @@ acts_on_page = tool(
 )
 """Marks a tool that does something to the page."""
 
-reads_page = tool(read_only=True, open_world=True, timeout_s=LONGEST_S, resource=PAGE)
+reads_page = tool(read_only=True, open_world=True, timeout_s=LONGEST_S, keep="head", resource=PAGE)
 """Marks a tool that only looks at the page."""
