@@ -319,8 +319,9 @@ def _rewind(session_id: str, number: int, replacement: NewMessage | None, connec
         " AND json_extract(part.value, '$.part_kind') = 'tool-call')"
     )
     connection.execute(query, (session_id, session_id, number))
-    _forget(session_id, number + 1, connection, but=STANDING_NOTICE)
-    _rewrite(session_id, number, replacement, connection)
+    _forget(session_id, number if replacement is None else number + 1, connection, but=STANDING_NOTICE)
+    if replacement is not None:
+        _rewrite(session_id, number, replacement, connection)
     # what the summary was made of is still there
     statement = (
         "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ? AND summarised_before > ?"

@@ -71,6 +71,11 @@ def within(limit: int, play: Callable[[dict[str, Any]], Reply]) -> Callable[[dic
     return script
 
 
+def told_in(request: dict[str, Any]) -> list[Any]:
+    """The contents of the conversation that a request tells the model, without what stands before it."""
+    return [message["content"] for message in request["messages"] if message["role"] != "system"]
+
+
 def is_summing_up(request: dict[str, Any]) -> bool:
     """Whether a request asks for a summary."""
     return "<conversation>" in str(request["messages"][-1]["content"])

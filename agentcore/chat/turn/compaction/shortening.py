@@ -40,7 +40,9 @@ _LONG_CHARS = 5_000
 
 
 def is_untrusted(part: Part) -> bool:
-    """Whether a part holds content from the open world, or says that it does."""
+    """Whether a part holds content from the open world, or stands in place of such content."""
+    if isinstance(part, ToolReturnPart) and (part.metadata or {}).get("is_untrusted"):
+        return True
     return any(isinstance(content, str) and _MARK in content for content in _contents(part))
 
 
@@ -73,7 +75,7 @@ class Shortener:
         artifact = await self._keep_whole(part, whole) if whole else None
         pictures = [await self._keep_image(image, part) for image in images]
         said = self._line(part, len(whole), artifact, [picture for picture in pictures if picture])
-        kept = {"artifact": artifact, "is_line": True}
+        kept = {"artifact": artifact, "is_line": True, "is_untrusted": is_untrusted(part)}
         return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
 
     async def to_ends(self, part: Part, limit_tokens: int) -> Part | None:
@@ -88,7 +90,7 @@ class Shortener:
                 whole = "\n".join(texts)
                 artifact = await self._keep_whole(part, whole) if whole else None
                 said = "\n".join([self._ends(whole, limit, "cut_middle", artifact), *filter(None, pictures)])
-                kept = {"artifact": artifact}
+                kept = {"artifact": artifact, "is_untrusted": is_untrusted(part)}
                 return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
             case UserPromptPart():
                 whole = "\n".join(_texts_and_images(part)[0])
