@@ -2,6 +2,7 @@
 
 import asyncio
 import zlib
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -219,10 +220,20 @@ async def huge_download(site: Site, request: web.Request) -> web.StreamResponse:
     return web.Response(body=zeros(256 * 1024 * 1024 + 1), headers=headers)
 
 
+async def guarded(site: Site, request: web.Request) -> web.StreamResponse:
+    if request.headers.get("Authorization") == "Basic " + b64encode(b"ada:s3cret:word").decode():
+        return web.Response(text="<title>Inside</title>", content_type="text/html")
+    asks = {"WWW-Authenticate": 'Basic realm="The archive"'}
+    text = "" if request.path.endswith("empty") else "<title>Outside</title>"
+    return web.Response(status=401, headers=asks, text=text, content_type="text/html")
+
+
 SPECIAL: dict[str, Callable[[Site, web.Request], Awaitable[web.StreamResponse]]] = {
     "/redirect": redirect,
     "/redirect-blocked": redirect,
     "/gate": gate,
+    "/guarded": guarded,
+    "/guarded-empty": guarded,
     "/never": never,
     "/drawing.svg": drawing,
     "/download": download,

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, ConfigDict
 from pydantic.config import JsonDict
 
-from agentcore.api import BaseModel, Field, Module
+from agentcore.api import BaseModel, Field, Module, SecretStr
 
 Channel = Literal["chromium", "chrome", "chrome-beta", "chrome-dev", "msedge", "msedge-beta", "msedge-dev"]
 
@@ -33,6 +33,12 @@ def _known_proxy(address: str | None) -> str | None:
     if not (parts := urlsplit(address)).hostname or "@" in parts.netloc:
         raise ValueError("name a host, without user and password, which are not sent")
     return address
+
+
+def _user_and_password(login: SecretStr) -> SecretStr:
+    if ":" not in login.get_secret_value():
+        raise ValueError("write user:password")
+    return login
 
 
 class EngineSettings(Module.Settings):
@@ -80,6 +86,14 @@ class EngineSettings(Module.Settings):
             description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching.",
         ),
     ] = None
+    basic_auth: Annotated[
+        dict[str, Annotated[SecretStr, AfterValidator(_user_and_password)]],
+        Field(
+            default_factory=dict,
+            max_length=100,
+            description="What hosts are given that ask for a log-in by HTTP: `user:password` by `host` or `host:port`.",
+        ),
+    ]
     stealth: Annotated[
         bool,
         Field(

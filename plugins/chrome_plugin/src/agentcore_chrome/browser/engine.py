@@ -19,6 +19,7 @@ from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.browser.profile_folders import ProfileFolders
 from agentcore_chrome.failures import instance_not_found, tab_not_found
 from agentcore_chrome.live.screencast import Screencast
+from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.refs import Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
@@ -67,6 +68,7 @@ class Engine:
         self.folders = ProfileFolders(state_folder)
         self.guard = Guard(policy, settings.proxy)
         self.driver = Driver()
+        self.logins = KnownLogins(settings.basic_auth)
         self._screencasts: dict[str, Screencast] = {}
         self._browser_ids, self._tab_ids = itertools.count(1), itertools.count(1)
         self._refs = itertools.count(1)

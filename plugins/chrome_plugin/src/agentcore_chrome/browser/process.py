@@ -17,6 +17,7 @@ from agentcore_chrome.browser.marked_targets import find_target
 from agentcore_chrome.browser.memory import memory_of
 from agentcore_chrome.browser.other_pages import OtherPage, pages_besides, target_not_found
 from agentcore_chrome.failures import browser_crashed, headline
+from agentcore_chrome.logins import KnownLogins
 from agentcore_chrome.tab.refs import ENGINE, Refs
 from agentcore_chrome.tab.tab import Tab, TabOptions
 
@@ -34,6 +35,8 @@ _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 class Owner(Protocol):
     """What a browser needs of the engine."""
+
+    logins: KnownLogins
 
     def new_tab_id(self) -> str: ...
     def new_refs(self, selector_engine: str) -> Refs: ...
@@ -55,6 +58,7 @@ class BrowserProcess:
         session_id: The session that launched it; empty for the one that sessions share.
         tabs: Its tabs by id.
         pid: Its process, where it is one of this machine that was launched here.
+        logins: What servers are answered that ask for one.
         prepare_context: Done to each context that is made.
         selector_engine: The one that finds elements by reference.
         crashed: Set when it died without being told to.
@@ -63,6 +67,7 @@ class BrowserProcess:
     def __init__(self, browser_id: str, owner: Owner, browser: "Browser", *, session_id: str = "") -> None:
         self.browser_id, self.session_id = browser_id, session_id
         self._owner, self.browser = owner, browser
+        self.logins = owner.logins
         self.tabs: dict[str, Tab] = {}
         self.pid: int | None = None
         self.version = browser.version

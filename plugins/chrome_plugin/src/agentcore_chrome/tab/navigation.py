@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout, net_error
+from agentcore_chrome.logins import LoginWanted
 from agentcore_chrome.tab.dialogs import only_looks
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.title_at_load import TitleAtLoad
@@ -20,6 +21,7 @@ _LOOK = "() => [document.title, document.readyState]"
 _ERROR_PAGE = "chrome-error://**"
 _ERROR_PAGE_MS = 1500
 _COME_BACK_MS = 30_000
+_NO_LOGIN, _UNAUTHORIZED = "net::ERR_INVALID_AUTH_CREDENTIALS", 401
 _DOWNLOAD = "Download is starting"
 _INTERRUPTED = "is interrupted by another navigation"
 _STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": "load"}
@@ -34,6 +36,7 @@ class NavigationResult:
     title: str
     load_state: str
     is_download: bool = False
+    login_wanted: LoginWanted | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The arrival for programs."""
@@ -55,6 +58,8 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
     """
     checked = policy.check(with_scheme(url))
     tab.restore = None
+    if tab.logins.are_any:
+        await tab.logins.start(await tab.session())
 
     async def go() -> "Response | None":
         try:
@@ -66,6 +71,11 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
             return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
 
     return await _move(tab, checked, timeout_ms, go)
+
+
+async def leave(tab: Tab) -> None:
+    """Leave a page that was refused for want of a log-in: the browser would load it once more by itself, later on."""
+    await tab.look(lambda: tab.page.goto("about:blank"), None)
 
 
 async def come_back(tab: Tab, policy: UrlPolicy, url: str) -> None:
@@ -162,7 +172,8 @@ async def _move(
             response = await move()
             title, state = await asked.answer() or await tab.page.evaluate(_LOOK)
         tab.process.heard(tab, title, tab.page.url)
-        return NavigationResult(tab.page.url, response.status if response else None, title, _STATES.get(state, state))
+        status, wanted = response.status if response else None, await tab.logins.wanted_by(response)
+        return NavigationResult(tab.page.url, status, title, _STATES.get(state, state), login_wanted=wanted)
 
     try:
         return await tab.act(run, timeout_ms)
@@ -176,6 +187,8 @@ async def _move(
             raise
         if net_error(exc) is not None:
             await tab.look(lambda: _error_page(tab), None)
+        if net_error(exc) == _NO_LOGIN:  # and no page beside it
+            return NavigationResult(url, _UNAUTHORIZED, "", "load", login_wanted=tab.logins.wanted_at(url))
         raise _failed(tab, url, exc) from exc
 
 

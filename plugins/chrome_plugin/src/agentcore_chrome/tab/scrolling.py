@@ -28,7 +28,7 @@ _THERE_MS = 5000
 
 _INTO_VIEW = "e => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})"
 _STATE = "area => area.drawn().then(area.state)"
-_AREA = Path(__file__).with_name("scrolling.js").read_text("utf-8").strip()
+_AREA = (Path(__file__).parent / "in_page" / "scrolling.js").read_text("utf-8").strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from agentcore.api import ToolError
 from agentcore_chrome.background import Background, ignore_failure
 from agentcore_chrome.call_limit import cleaning_s, work_s
 from agentcore_chrome.failures import browser_crashed, is_closed
+from agentcore_chrome.logins import KnownLogins, TabLogins
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab.control import Control
 from agentcore_chrome.tab.dialogs import DialogAnswer, DialogRecord, Dialogs, only_looks
@@ -68,6 +69,7 @@ class TabBrowser(Protocol):
 
     is_attached: bool
     crashed: ToolError | None
+    logins: KnownLogins
 
     def changed(self, tab: "Tab") -> None: ...
     def forget(self, tab: "Tab") -> None: ...
@@ -134,6 +136,7 @@ class Tab:
             "requestfailed": self._on_request_failed,
         }
         self._background = Background(f"tab:{tab_id}")
+        self.logins = TabLogins(process.logins, self.session_id, self._background)
         self._behind: set[asyncio.Task[Any]] = set()
         self._stopping: asyncio.Task[None] | None = None
 
@@ -396,6 +399,7 @@ class Tab:
         if self.process.is_attached:
             # a browser paints no page that is behind another, and what is done to one waits for it to be painted
             await session.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        await self.logins.start(session)
         return session
 
     def _closed(self) -> ToolError:

@@ -15,7 +15,6 @@ from agentcore_chrome.tab.navigation import (
     WaitUntil,
     go_back,
     go_forward,
-    go_to,
     reload,
     state_of,
 )
@@ -134,13 +133,13 @@ class Browser(PageTools, FormTools, InspectionTools):
             )
         tab = await self.tab_for(resource.resource_id)
         if url is not None:
-            return await self.run(ctx, tab, self._opened_at(tab, url))
+            return await self.run(ctx, tab, self._opened_at(ctx, tab, url))
         started = not is_running or new_page
         text = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
         return await self.result(ctx, tab, ToolOutput(text, {"started": started, "url": tab.page.url}))
 
-    async def _opened_at(self, tab: Tab, url: str) -> ToolOutput:
-        arrived = await go_to(tab, self.policy, url, "load", DEFAULT_MS)
+    async def _opened_at(self, ctx: ToolContext, tab: Tab, url: str) -> ToolOutput:
+        arrived = await self.go_to(ctx, tab, url)
         return ToolOutput(f"Page {tab.resource_id} is open: {arrived}", {"started": True, **arrived.to_json()})
 
     @tool(
@@ -158,7 +157,7 @@ class Browser(PageTools, FormTools, InspectionTools):
     ) -> ToolResult:
         """Go to an address, and give the final address, HTTP status and title."""
         return await self.on_page(
-            ctx, lambda tab: _arrived(go_to(tab, self.policy, url, waitUntil, timeoutMs)), snapshot=snapshot
+            ctx, lambda tab: _arrived(self.go_to(ctx, tab, url, waitUntil, timeoutMs)), snapshot=snapshot
         )
 
     @acts_on_page

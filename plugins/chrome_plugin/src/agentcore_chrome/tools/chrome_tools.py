@@ -24,7 +24,7 @@ from agentcore_chrome.failures import instance_not_found
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.elements import Target, on_element
-from agentcore_chrome.tab.navigation import WaitUntil, go_to, state_of
+from agentcore_chrome.tab.navigation import WaitUntil, state_of
 from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab, TabOptions
@@ -143,7 +143,7 @@ class Chrome(EngineModule):
         if url is None:
             return ToolResult(f"Opened tab {tab.tab_id}.", {"tabId": tab.tab_id, "browserId": browserId})
         try:
-            return await self.run(ctx, tab, self._go(tab, url, waitUntil, timeoutMs), browserId=browserId)
+            return await self.run(ctx, tab, self._go(ctx, tab, url, waitUntil, timeoutMs), browserId=browserId)
         except ToolError:
             await self.finish(tab.close())
             raise
@@ -193,7 +193,7 @@ class Chrome(EngineModule):
     ) -> ToolResult:
         """Go to an address, and give the final address, HTTP status, title and load state."""
         tab = self._tab(ctx)
-        return await self.run(ctx, tab, self._go(tab, url, waitUntil, timeoutMs))
+        return await self.run(ctx, tab, self._go(ctx, tab, url, waitUntil, timeoutMs))
 
     @tool(read_only=True, idempotent=True, open_world=True, resource=TAB)
     async def chrome_get_url(self, ctx: ToolContext, tabId: TabId) -> ToolResult:
@@ -370,8 +370,8 @@ class Chrome(EngineModule):
         assert ctx.resource is not None  # noqa: S101 - tabId is required, and the host has resolved it
         return self.engine.tab(ctx.resource.keys["tabId"])
 
-    async def _go(self, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> ToolOutput:
-        arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
+    async def _go(self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> ToolOutput:
+        arrived = await self.go_to(ctx, tab, url, wait_until, timeout_ms)
         return ToolOutput(str(arrived), arrived.to_json())
 
     async def _picture(self, ctx: ToolContext, tab: Tab, shot: ScreenshotOptions, *, inline: bool) -> ToolOutput:

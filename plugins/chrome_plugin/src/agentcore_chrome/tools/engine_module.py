@@ -13,6 +13,7 @@ from agentcore.api import (
     Request,
     Resource,
     Runtime,
+    SecretStr,
     ToolContext,
     ToolError,
     ToolResult,
@@ -22,14 +23,16 @@ from agentcore_chrome.background import Background
 from agentcore_chrome.browser.engine import Engine, acquire, give_back
 from agentcore_chrome.browser.executable import INSTALL_HINT, find_executable
 from agentcore_chrome.browser.process import BrowserProcess
-from agentcore_chrome.call_limit import CallLimit, cleaning_s
+from agentcore_chrome.call_limit import CallLimit, cleaning_s, not_counted
 from agentcore_chrome.live.input import WatchMessage
 from agentcore_chrome.live.preview import serve_preview
+from agentcore_chrome.logins import LoginWanted, login_required
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.dialogs import only_looks
 from agentcore_chrome.tab.favicons import Favicons
-from agentcore_chrome.tab.navigation import with_scheme
+from agentcore_chrome.tab.navigation import NavigationResult, WaitUntil, go_to, leave, with_scheme
 from agentcore_chrome.tab.tab import DialogOpened, Tab
+from agentcore_chrome.tools.arguments import DEFAULT_MS
 from agentcore_chrome.tools.result import ToolOutput, make_result, output_of_dialog
 
 T = TypeVar("T")
@@ -37,6 +40,12 @@ log = structlog.get_logger(__name__)
 
 PERSONS = frozenset(("page", "token", "cli", "approver"))
 SCHEMES = frozenset(("http", "https", "about"))
+_LOGIN_QUESTION = {
+    "en": "{origin} asks for a user name and a password{realm}. Answer user:password to have them sent there; the "
+    "agent does not see them. Anything else means no.",
+    "zh": "{origin} 要求用户名和密码{realm}。请回答 user:password（用户名:密码），它们只会发送到该网站，"
+    "代理看不到。回答其他内容则不登录。",
+}
 _QUIET_SECONDS = 0.1
 _FINISH_SECONDS = 10.0
 
@@ -111,6 +120,42 @@ class EngineModule(Module[EngineSettings]):
         """A call that goes to an address, if it names one."""
         url = arguments.get("url")
         return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
+
+    async def go_to(
+        self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil = "load", timeout_ms: int = DEFAULT_MS
+    ) -> NavigationResult:
+        """Go to an address; where its server wants a log-in that nobody has set, a person is asked for it.
+
+        Raises:
+            ToolError: `login_required`, and those of `agentcore_chrome.tab.navigation.go_to`.
+        """
+        arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
+        wanted = arrived.login_wanted
+        if wanted is None:
+            return arrived
+        await leave(tab)
+        if not wanted.was_given:
+            tab.logins.give(wanted.origin, await self._ask_for_login(ctx, wanted))
+            arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
+            if arrived.login_wanted is None:
+                return arrived
+            await leave(tab)
+        tab.logins.give(wanted.origin, None)
+        raise login_required(wanted, "what it was given is not accepted")
+
+    async def _ask_for_login(self, ctx: ToolContext, wanted: LoginWanted) -> SecretStr:
+        realm = f" (“{wanted.realm}”)" if wanted.realm else ""
+        question = _LOGIN_QUESTION[self.runtime.locale].format(origin=wanted.origin, realm=realm)
+        try:
+            with not_counted():
+                login = (await ctx.ask(question)).strip()
+        except ToolError as exc:
+            if exc.type != "no_person":
+                raise
+            raise login_required(wanted, "nobody could be asked") from exc
+        if ":" not in login:
+            raise login_required(wanted, "the person gave none")
+        return SecretStr(login)
 
     async def run(self, ctx: ToolContext, tab: Tab, work: Awaitable[ToolOutput], **ids: Any) -> ToolResult:
         """Do something with a tab and make the call's result."""

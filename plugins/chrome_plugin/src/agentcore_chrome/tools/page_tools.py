@@ -5,9 +5,8 @@ from typing import Annotated, Any, Literal
 from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.browser.other_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
-from agentcore_chrome.tab.navigation import go_to
 from agentcore_chrome.tab.tab import TabOptions
-from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId
+from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
 
@@ -110,7 +109,7 @@ class PageTools(SessionPages):
         async def go() -> ToolOutput:
             if url is None:
                 return ToolOutput(f"Opened page {made.resource_id}.", {"url": tab.page.url})
-            arrived = await go_to(tab, self.policy, url, "load", DEFAULT_MS)
+            arrived = await self.go_to(ctx, tab, url)
             return ToolOutput(f"Opened page {made.resource_id}: {arrived}", arrived.to_json())
 
         return await self.run(ctx, tab, go())
