@@ -7,8 +7,8 @@ from typing import Any, Literal
 from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
 from agentcore_web_tools.body_text import charset_of, decode
 from agentcore_web_tools.client import Reply, phrase_of
-from agentcore_web_tools.finding import find_parts
 from agentcore_web_tools.media import Media, media_of
+from agentcore_web_tools.reading.finding import find_parts
 
 Format = Literal["markdown", "text", "html", "raw"]
 

@@ -28,7 +28,7 @@ from agentcore_web_tools.fetching import (
     give_text,
     kind_of,
 )
-from agentcore_web_tools.pdf import PdfReader
+from agentcore_web_tools.reading.pdf import PdfReader
 from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, SearXNG, clean, show
 from agentcore_web_tools.settings import LONGEST_S, WebSettings
 
@@ -215,5 +215,5 @@ def _check_setting(policy: UrlPolicy, url: str) -> None:
 
 def _read_page(text: str, url: str, options: FetchOptions) -> Reading:
     # at the first page: the libraries that read one take a while to import
-    reading: Reading = import_module("agentcore_web_tools.reader").read_page(text, url, options)
+    reading: Reading = import_module("agentcore_web_tools.reading.reader").read_page(text, url, options)
     return reading

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lxml import etree, html
 
-from agentcore_web_tools.text_length import text_length
+from agentcore_web_tools.reading.text_length import text_length
 
 IN_PAGE = "data-in-page"
 """The attribute that marks a link to another place of the same page."""

@@ -1,10 +1,10 @@
 """Reads pages; the libraries for it are imported with this file, at the first page."""
 
-from agentcore_web_tools.document import Document
 from agentcore_web_tools.fetching import FetchOptions, Reading, shell_notice
-from agentcore_web_tools.rendering import to_html, to_markdown, to_text
-from agentcore_web_tools.seen_text import tidy
-from agentcore_web_tools.text_length import text_length
+from agentcore_web_tools.reading.document import Document
+from agentcore_web_tools.reading.rendering import to_html, to_markdown, to_text
+from agentcore_web_tools.reading.seen_text import tidy
+from agentcore_web_tools.reading.text_length import text_length
 
 _RENDER = {"markdown": to_markdown, "text": to_text, "html": to_html}
 

@@ -7,8 +7,8 @@ from typing import Any
 from lxml import etree, html
 from markdownify import MarkdownConverter
 
-from agentcore_web_tools.seen_text import tidy
-from agentcore_web_tools.tables import regularise_tables
+from agentcore_web_tools.reading.seen_text import tidy
+from agentcore_web_tools.reading.tables import regularise_tables
 
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})")
 _NO_LANGUAGES = frozenset(("default", "none", "text", "plaintext"))

@@ -8,7 +8,7 @@ from typing import IO
 
 from agentcore.api import BaseModel, Supervisor, SupervisorError, Workspace
 from agentcore_web_tools.fetching import Reading
-from agentcore_web_tools.seen_text import tidy
+from agentcore_web_tools.reading.seen_text import tidy
 
 _SECONDS = 20.0
 _OUTPUT_BYTES = 16_000_000
@@ -43,7 +43,7 @@ class PdfReader:
         try:
             with workspace.working_folder() as folder:
                 process = await self._supervisor.start(
-                    [sys.executable, "-I", "-m", "agentcore_web_tools.pdf_text"],
+                    [sys.executable, "-I", "-m", "agentcore_web_tools.reading.pdf_text"],
                     folder=folder,
                     environment=self._supervisor.environment(),
                     stdin=given.fileno(),

@@ -5,9 +5,9 @@ from urllib.parse import urljoin
 
 from lxml import etree, html
 
-from agentcore_web_tools.code_blocks import restore_code
-from agentcore_web_tools.frame import IN_PAGE, drop, without_frame
-from agentcore_web_tools.text_length import text_length
+from agentcore_web_tools.reading.code_blocks import restore_code
+from agentcore_web_tools.reading.frame import IN_PAGE, drop, without_frame
+from agentcore_web_tools.reading.text_length import text_length
 
 _INVISIBLE = (
     "script",
