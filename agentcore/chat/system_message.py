@@ -42,7 +42,9 @@ class OfferedView(View):
 
     given: int
     hidden: Annotated[int, Field(description="Further tools that the model has to search for.")]
-    chars: Annotated[int, Field(description="Of their names, descriptions and schemas, as the model gets them.")]
+    chars: Annotated[
+        int, Field(description="Of their names, descriptions and schemas, as the model gets them; 0: they are a part.")
+    ]
 
 
 class SystemView(View):
@@ -82,13 +84,14 @@ class SystemMessages:
         all_tools = offer(self._host.registry, client_tools, agent)
         toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), locale)
         given = list(toolbox.offered().values())
+        is_prompted = model is not None and model.tools == "prompted"
         page = PageInfo.model_validate_json(session.page) if session.page else None
         parts = system_message(
             plan.parts(agent, [self._host.registry.records[name] for name in toolbox.modules]),
             given,
             page,
             locale,
-            is_prompted=model is not None and model.tools == "prompted",
+            is_prompted=is_prompted,
         )
         return SystemView(
             parts=[_view(part, plan.choice) for part in parts],
@@ -96,7 +99,7 @@ class SystemMessages:
             tools=OfferedView(
                 given=len(given),
                 hidden=len({tool.name for tool in all_tools} - {tool.name for tool in given}),
-                chars=sum(_definition_chars(tool, model) for tool in given),
+                chars=0 if is_prompted else sum(_definition_chars(tool, model) for tool in given),
             ),
             agent_id=session.agent_id,
             agent_instructions=agent.instructions,
@@ -116,8 +119,10 @@ class SystemMessages:
             ToolError: `session_not_found`, `invalid_arguments`.
         """
         choice = SystemChoice.read((await self._find(session_id)).system)
-        if fixed := _FIXED & set(told):
-            raise ToolError("invalid_arguments", f"{', '.join(sorted(fixed))} cannot be left out")
+        known = {part.id for part in (await self.show(session_id)).parts if part.can_leave_out}
+        if unknown := set(told) - known - {"agent"} - set(choice.told):
+            message = f"{min(unknown)!r:.100} is no part that can be left out; there are: {', '.join(sorted(known))}"
+            raise ToolError("invalid_arguments", message)
         chosen = {part: is_told for part, is_told in ({**choice.told, **told}).items() if is_told is not None}
         kept = choice.model_copy(update={"told": chosen, **instructions})
         await self._host.store.chats.change(session_id, system=kept.model_dump_json())

@@ -163,7 +163,7 @@ async def test_person_sees_what_is_told_and_changes_it_for_a_session(open_talk, 
     assert before["chars"] == sum(map(len, told))
     assert (before["tools"]["given"], before["tools"]["hidden"]) == (1, 0)
     assert [part["id"] for part in after["parts"] if not part["isTold"]] == ["folder:AGENTS.md"]
-    assert refused["error"]["type"] == "invalid_arguments"
+    assert "'page' is no part that can be left out; there are: agent, date," in refused["error"]["message"]
     second = system_of(provider.requests[1])
     assert "Talk like a pirate." in second
     assert "Be brief." not in second

@@ -178,6 +178,7 @@ export const chat = {
     'errorHint.internal_error': 'Answer again. If it stays, the server’s log says more.',
     'told.title': 'What the model is told',
     'told.intro': 'Before your messages the model reads these parts, in this order. What you change counts for this chat, from the next message on.',
+    'told.sumText': '{chars} characters of text, {tools} tools.',
     'told.sum': '{chars} characters of text, and {tools} definitions of tools with {toolChars} characters.',
     'told.hidden': {one: 'The model finds {n} more tool by searching.', other: 'The model finds {n} more tools by searching.'},
     'told.used': {
@@ -390,6 +391,7 @@ export const chat = {
     'errorHint.internal_error': '请重新回答。如果仍然出错，服务器日志中有更多信息。',
     'told.title': '告诉模型的内容',
     'told.intro': '模型在你的消息之前按此顺序读到这些部分。这里的更改只对此对话有效，从下一条消息开始。',
+    'told.sumText': '文本共 {chars} 个字符，{tools} 个工具。',
     'told.sum': '文本共 {chars} 个字符，另有 {tools} 个工具定义，共 {toolChars} 个字符。',
     'told.hidden': {other: '另有 {n} 个工具可由模型搜索得到。'},
     'told.used': {other: '目前用量：发送 {sent} 个 token，其中 {cached} 个由服务商缓存；返回 {came} 个，共 {n} 次请求。'},

@@ -62,7 +62,7 @@ export class AcChatSystem extends Localized(LitElement) {
     return html`
       <p class="muted">${t('chat.told.intro')}</p>
       <div class="sums small">
-        <p>${t('chat.told.sum', {chars, tools: tools.given, toolChars: tools.chars})} ${tools.hidden ? t('chat.told.hidden', {n: tools.hidden}) : nothing}</p>
+        <p>${t(tools.chars ? 'chat.told.sum' : 'chat.told.sumText', {chars, tools: tools.given, toolChars: tools.chars})} ${tools.hidden ? t('chat.told.hidden', {n: tools.hidden}) : nothing}</p>
         ${this._usage?.requests ? html`<p>${t('chat.told.used', {sent: this._usage.inputTokens, cached: this._usage.cachedTokens, came: this._usage.outputTokens, n: this._usage.requests})}</p>` : nothing}
       </div>
       <ol class="parts">${shown.map((part) => this._renderPart(part))}</ol>`;
