@@ -106,6 +106,7 @@ PAGES = {
             <div role=treeitem>Inner leaf</div></div></div></div>
         <div role=grid><div role=row><div role=gridcell id=cell>A1</div></div></div>
         <label><input type=checkbox hidden id=box>Agree</label>
+        <label><input type=checkbox id=drawn style="opacity: 0; pointer-events: none">Drawn</label>
         <div id=framework><span>Nothing</span><span>to do</span></div>
         <div id=closer><p>Plain words</p><button id=plain>Plain</button></div><script>
         const done = element => { document.title = element.textContent; };

@@ -36,10 +36,19 @@ def test_node_that_was_made_anew_is_told_by_its_new_reference_alone():
     assert differences(before, after) == ['~ - button "Take" [ref=e2] (was e1)']
 
 
-def test_line_that_moved_and_line_whose_children_came_are_not_told():
-    before = tree((0, "1", "list", ""), (0, "2", "text", ": a"))
+def test_what_is_in_another_order_or_below_another_line_is_told():
+    before = tree((0, "1", "list", ":"), (1, "2", "listitem", ": a"), (1, "3", "listitem", ": b"), (0, "4", "list", ""))
+    after = tree((0, "1", "list", ":"), (1, "3", "listitem", ": b"), (0, "4", "list", ":"), (1, "2", "listitem", ": a"))
+    assert differences(before, after) == ["> - listitem: a (now first)"]
+    before = tree((0, "2", "text", ": a"), (0, "3", "text", ": b"), (0, "5", "text", ": c"))
+    after = tree((0, "3", "text", ": b"), (0, "5", "text", ": c"), (0, "2", "text", ": a"))
+    assert differences(before, after) == ["> - text: a (now after text: c)"]
+
+
+def test_line_that_stands_below_a_new_one_has_not_moved():
+    before = tree((0, "2", "text", ": a"))
     after = tree((0, "1", "list", ":"), (1, "2", "text", ": a"))
-    assert differences(before, after) == []
+    assert differences(before, after) == ["+ - list:"]
 
 
 def test_address_and_title_are_told():

@@ -35,8 +35,10 @@ async def test_all_that_a_person_can_act_on_has_a_reference(act, lines_of, site)
             "value"
         ]
     assert list(clicked.values()) == ["Listened to", "Pointed at", "Milk", "Apple", "Leaf Inner leaf", "A1"]
-    await act("browser_click", selector=ref_in(lines, 'checkbox "Agree"'))
-    assert (await act("browser_evaluate", script="box.checked")).data["value"] is True
+    for said in ('checkbox "Agree"', 'checkbox "Drawn"'):
+        await act("browser_click", selector=ref_in(lines, said))
+    assert (await act("browser_evaluate", script="box.checked && drawn.checked")).data["value"] is True
+    assert sum("checkbox" in line for line in lines) == 2
     await act("browser_type", selector=ref_in(lines, "[editable]"), text="Dear writer")
     assert (await act("browser_evaluate", script="editor.textContent.trim()")).data["value"] == "Dear writer"
     for said in ("[draggable]: Dragged", "[scrollable]", 'combobox "Fruit"', 'treeitem "Inner leaf"'):

@@ -1,24 +1,27 @@
 """What changed between two looks at a page, by the identity of its nodes."""
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from agentcore_chrome.tab.page_tree import Line, PageTree
 
 _GONE = 40
+_BEFORE_CHARS = 40
 
 
 def differences(before: PageTree, after: PageTree) -> list[str]:
-    """Lines that tell what changed: `+` is new, `~` says something else now, `-` is gone.
+    """Lines that tell what changed: `+` is new, `~` says something else now, `>` is in another place, `-` is gone.
 
-    A node that was made anew and says the same is told only where its reference is another one now. Of what is gone,
-    the topmost line is told. Where there is more to tell than the page itself has, see `is_too_much`.
+    A node that was made anew and says the same is told only where its reference is another one now. Of what is gone or
+    has moved, the topmost line is told.
     """
     old = {line.key: line for line in before.lines}
     keys = {line.key for line in after.lines}
     gone = [line for line in before.lines if line.key not in keys]
     remade = _remade(gone, [line for line in after.lines if line.key not in old])
-    return [*_heads(before, after), *_gone(before.lines, keys, remade), *_come(after.lines, old, remade)]
+    moved = _moved(before.lines, after.lines)
+    return [*_heads(before, after), *_gone(before.lines, keys, remade), *_come(after.lines, old, remade, moved)]
 
 
 def is_other_page(before: str, after: str) -> bool:
@@ -67,7 +70,54 @@ def _gone(lines: Sequence[Line], keys: set[str], remade: dict[str, Line]) -> Ite
         yield f"- {len(told) - _GONE} more"
 
 
-def _come(lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line]) -> Iterator[str]:
+def _moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
+    """Lines that are in another order or below another line, with where each stands now."""
+    place = {line.key: number for number, line in enumerate(before)}
+    old, new = _parents(before), _parents(after)
+    shared = [line.key for line in after if line.key in place]
+    stayed = {shared[number] for number in _in_order([place[key] for key in shared])}
+    moved: dict[str, str] = {}
+    last: dict[str | None, Line] = {}
+    for line in after:
+        above = new[line.key]
+        if line.key in place and above not in moved:
+            has_other = above != old[line.key] and (above is None or above in place)
+            if line.key not in stayed or has_other:
+                moved[line.key] = f"after {str(last[above]).strip(' -')[:_BEFORE_CHARS]}" if above in last else "first"
+        last[above] = line
+    return moved
+
+
+def _parents(lines: Sequence[Line]) -> dict[str, str | None]:
+    path: list[Line] = []
+    parents: dict[str, str | None] = {}
+    for line in lines:
+        while path and path[-1].depth >= line.depth:
+            path.pop()
+        parents[line.key] = path[-1].key if path else None
+        path.append(line)
+    return parents
+
+
+def _in_order(numbers: Sequence[int]) -> list[int]:
+    """Where the longest part that ascends stands in a sequence."""
+    ends: list[int] = []
+    at: list[int] = []
+    before: list[int] = []
+    for here, number in enumerate(numbers):
+        length = bisect_left(ends, number)
+        before.append(at[length - 1] if length else -1)
+        ends[length : length + 1] = [number]
+        at[length : length + 1] = [here]
+    found: list[int] = []
+    here = at[-1] if at else -1
+    while here >= 0:
+        found.append(here)
+        here = before[here]
+    return found
+
+
+def _come(lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line], moved: dict[str, str]) -> Iterator[str]:
     path: list[tuple[Line, bool]] = []
     for line in lines:
         while path and path[-1][0].depth >= line.depth:
@@ -79,8 +129,10 @@ def _come(lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line]) 
         said = f"{' ' * indent}{str(line).lstrip()}"
         if is_new:
             yield f"+ {said}"
+        elif line.key in moved:
+            yield f"> {said.removesuffix(':')} (now {moved[line.key]})"
         elif was is not None:
             if was.text != line.text or was.ref != line.ref:
-                yield f"~ {said}"
+                yield f"~ {said.removesuffix(':')}"
         elif line.ref is not None:
             yield f"~ {said.removesuffix(':')} (was {remade[line.key].ref})"

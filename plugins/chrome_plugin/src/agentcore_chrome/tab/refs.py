@@ -90,7 +90,7 @@ class Refs:
         element = self._elements.get(ref)
         if element is not None:
             locator = self.in_frame(page, element.frames, element.key)
-            if await _is_there(locator):
+            if await _is_there(locator, in_frame=bool(element.frames)):
                 return locator
         raise self._stale(ref, element)
 
@@ -111,10 +111,10 @@ class Refs:
             del self._short[self._elements.pop(oldest).key]
 
 
-async def _is_there(locator: "Locator") -> bool:
+async def _is_there(locator: "Locator", *, in_frame: bool) -> bool:
     try:
         return await locator.count() > 0
     except Exception as exc:
-        if not is_driver_error(exc) or is_closed(exc):
+        if not in_frame or not is_driver_error(exc) or is_closed(exc):
             raise
         return False  # its frame is gone

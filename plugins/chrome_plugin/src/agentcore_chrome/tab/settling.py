@@ -92,7 +92,7 @@ class Activity:
         self._pending.discard(request)
 
     def _on_console(self, message: "ConsoleMessage") -> None:
-        if message.type == "error":
+        if message.type == "error" and not message.location.get("url", "").endswith("/favicon.ico"):
             self._note(message.text)
 
     def _on_error(self, error: "Error") -> None:

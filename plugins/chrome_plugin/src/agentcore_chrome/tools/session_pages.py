@@ -282,7 +282,11 @@ def _told(before: PageTree | None, after: PageTree) -> tuple[str, list[str], boo
         changed = differences(before, after)
         text = "\n".join(changed)
         if len(text) < len(whole) and len(text.encode()) <= SNAPSHOT_BYTES:
-            return f"What changed (+ new, ~ now, - gone):\n{text}" if changed else "Nothing changed.", changed, False
+            return (
+                f"What changed (+ new, ~ now, > moved, - gone):\n{text}" if changed else "Nothing changed.",
+                changed,
+                False,
+            )
     changes = [f"+ {line}" for line in whole.split("\n")]
     return f"The page now, {after.url} – {after.title}:\n{whole}", changes, bool(left_out)
 

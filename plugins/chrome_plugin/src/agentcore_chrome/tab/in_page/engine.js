@@ -6,7 +6,6 @@ const make = () => {
   const numbers = new WeakMap();
   const elements = new Map();
   const mark = String(crypto.getRandomValues(new BigUint64Array(1))[0]).padStart(12, '1').slice(-12);
-  const over = new FinalizationRegistry(number => elements.delete(number));
   const heard = new WeakSet();
   let count = 0;
   let moves = 0;
@@ -14,11 +13,11 @@ const make = () => {
   const keyOf = (node, isReferred) => {
     let number = numbers.get(node);
     if (number === undefined) numbers.set(node, number = ++count);
-    if (isReferred && !elements.has(number)) {
-      elements.set(number, new WeakRef(node));
-      over.register(node, number);
-    }
+    if (isReferred) elements.set(number, node);
     return number;
+  };
+  const forgetGone = () => {
+    for (const [number, element] of elements) if (!element.isConnected) elements.delete(number);
   };
   addEventListener(HEARD_EVENT, event => {
     event.stopImmediatePropagation();
@@ -42,6 +41,7 @@ const make = () => {
     walk: (root, deepest) => {
       observer?.disconnect();
       observer = null;
+      forgetGone();
       const tree = new Tree(keyOf, heard);
       const lines = tree.lines(root, deepest);
       return [mark, lines, document.title, scrollY > 0 ? tree.firstInView() : 0];
@@ -49,7 +49,7 @@ const make = () => {
   };
   const find = reference => {
     const [of, number] = reference.split(':');
-    const element = of === mark ? elements.get(Number(number))?.deref() : null;
+    const element = of === mark ? elements.get(Number(number)) : null;
     return element?.isConnected ? [element] : [];
   };
   return {

@@ -91,6 +91,7 @@ function statesOf(element, role) {
   if (level) add(`level=${level}`);
   if (aria('pressed') === 'true') add('pressed');
   if (element.readOnly || aria('readonly') === 'true') add('readonly');
+  if (aria('sort') && aria('sort') !== 'none') add(`sorted=${aria('sort')}`);
   if (aria('selected') === 'true' || (element.tagName === 'OPTION' && element.selected)) add('selected');
   if (aria('current') && aria('current') !== 'false') add('current');
   if (element.getRootNode().activeElement === element && element !== document.body) add('active');

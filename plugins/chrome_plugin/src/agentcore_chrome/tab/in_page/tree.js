@@ -9,6 +9,7 @@ const DEEPEST = 300;
 /** How far below what listens its parts are. */
 const PART_LEVELS = 4;
 const MANY = 20;
+const LABELLED = new Set(['checkbox', 'radio', 'file']);
 const SCROLLED = new Set(['auto', 'scroll', 'overlay']);
 const INLINE_HANDLERS = ['onclick', 'ondblclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup',
   'ontouchstart', 'ontouchend', 'ondragstart', 'ondrop'];
@@ -63,6 +64,7 @@ class Tree {
         for (const item of this.element(child, inner)) items.push(item);
       }
     }
+    inRowOrder(items);
     const owned = element.getAttribute?.('aria-owns');
     for (const id of owned ? owned.split(/\s+/) : []) {
       const child = id && element.getRootNode().getElementById?.(id);
@@ -73,7 +75,7 @@ class Tree {
 
   element(element, around) {
     const style = this.styles.of(element);
-    if (style.display === 'none') return [];
+    if (style.display === 'none' || (LABELLED.has(element.type) && this.isBehindLabel(element))) return [];
     const isShown = style.visible || style.display === 'contents';
     let role = roleOf(element);
     const control = element.localName === 'label' ? this.hiddenControl(element) : null;
@@ -175,7 +177,8 @@ class Tree {
     const needsPointer = why !== 'role' && why !== 'edit';
     if (needsPointer && getComputedStyle(element).pointerEvents === 'none') return '';
     const box = element.getBoundingClientRect();
-    return box.width > 0 && box.height > 0 ? why : '';
+    if (!box.width || !box.height) return '';
+    return element.getAttribute('aria-hidden') === 'true' && getComputedStyle(element).opacity === '0' ? '' : why;
   }
 
   isControl(element, role) {
@@ -201,12 +204,19 @@ class Tree {
       || (SCROLLED.has(across) && element.scrollWidth > element.clientWidth + MANY);
   }
 
-  /** The check box or radio button of a label, where only the label can be seen. */
+  /** The check box, radio button or file field of a label, where only the label can be seen and clicked. */
   hiddenControl(label) {
     const control = label.control;
-    if (!control || (control.type !== 'checkbox' && control.type !== 'radio' && control.type !== 'file')) return null;
+    if (!control || !LABELLED.has(control.type)) return null;
     const box = control.getBoundingClientRect();
-    return box.width === 0 || box.height === 0 || !this.styles.of(control).visible ? control : null;
+    if (box.width <= 1 || box.height <= 1) return control;
+    const { visibility, opacity, pointerEvents } = getComputedStyle(control);
+    return visibility !== 'visible' || opacity === '0' || pointerEvents === 'none' ? control : null;
+  }
+
+  isBehindLabel(control) {
+    const labels = this.names.labelsIn(control.getRootNode()).get(control) ?? [];
+    return labels.some(label => this.hiddenControl(label) && label.getBoundingClientRect().width > 0);
   }
 
   value(element, role) {
@@ -263,6 +273,15 @@ const STANDS_BACK = /^(pointer|container)/;
 
 /** What stands between links says nothing. */
 const SEPARATOR = /^[|,;·•»«›‹/–—:]+$/;
+
+/** Put the rows of a grid that draws them in another order than they are made into theirs. */
+function inRowOrder(items) {
+  const place = item => (item?.role === 'row' ? Number(item.node.getAttribute('aria-rowindex')) : 0);
+  const rows = items.filter(place);
+  if (rows.every((row, number) => !number || place(rows[number - 1]) <= place(row))) return;
+  rows.sort((one, other) => place(one) - place(other));
+  items.forEach((item, number) => { if (place(item)) items[number] = rows.shift(); });
+}
 
 /** What its author calls an element that says nothing itself. */
 function hintOf(element) {
