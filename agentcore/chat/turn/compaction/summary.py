@@ -151,10 +151,15 @@ def _written(message: ModelMessage) -> str:
         if isinstance(part, UserPromptPart):
             lines.append(f"person: {_cut(_spoken(part), _SAID_CHARS)}")
         elif isinstance(part, ToolReturnPart):
-            lines.append(
-                f"result of {part.tool_name}: {_cut(part.model_response_str(wrap_if_error=False), _RESULT_CHARS)}"
-            )
+            lines.append(_written_result(part))
     return "\n".join(lines)
+
+
+def _written_result(part: ToolReturnPart) -> str:
+    shown = _cut(part.model_response_str(wrap_if_error=False), _RESULT_CHARS)
+    artifact = (part.metadata or {}).get("artifact") or ""
+    # the sentence that names it may stand in the middle, which was just cut away
+    return f"result of {part.tool_name}: {shown}" + ("" if artifact in shown else f" [artifact {artifact}]")
 
 
 def _written_call(part: ToolCallPart) -> str:
