@@ -90,6 +90,14 @@ PAGES = {
         <div id=a draggable=true ondragstart="event.dataTransfer.setData('text', 'x')">A</div>
         <div id=b style="height:100px" ondragover="event.preventDefault()"
             ondrop="document.title='dropped'">B</div>""",
+    "/choices": """<title>Choices</title><my-select><div role=combobox tabindex=0 aria-label=City
+            onclick="list.hidden = !list.hidden">None</div></my-select>
+        <div id=list role=listbox hidden onclick="document.querySelector('[role=combobox]').textContent =
+            event.target.textContent; this.hidden = true"><p role=option>Berlin<p role=option>Paris</div>
+        <my-group><label><input type=radio name=size>Small</label>
+        <label><input type=radio name=size>Large</label></my-group>
+        <my-box><label style="position:relative"><input type=checkbox>
+        <span style="position:absolute;inset:0;background:#fff">Box</span></label></my-box>""",
     "/drop": """<title>Drop</title><output id=out></output><p id=no>No</p>
         <div id=zone style="height:100px" ondragover="event.preventDefault()" ondrop="event.preventDefault();
             event.dataTransfer.files[0].text().then(text => { out.textContent = 'dropped ' + text; })">

@@ -48,6 +48,21 @@ async def test_artifact_is_uploaded_under_its_name(act, fails, site, host, sessi
     assert unknown.type == "artifact_not_found"
 
 
+async def test_choices_that_a_library_makes_are_chosen_like_others(act, fails, site):
+    await act("browser_navigate", url=site.url("/choices"))
+    form = [{"selector": "my-select", "value": "Paris"}, {"selector": "my-group", "value": "Large"}]
+    await act("browser_fill_form", fields=[*form, {"selector": "my-box", "value": True}])
+    script = """[document.querySelector('[role=combobox]').textContent,
+        ...[...document.querySelectorAll('input')].map(one => one.checked)]"""
+    assert (await act("browser_evaluate", script=script)).data["value"] == ["Paris", False, True, True]
+    assert (await act("browser_select_option", selector="[role=combobox]", values=["Berlin"])).data["values"] == [
+        "Berlin"
+    ]
+    error = await fails("browser_select_option", selector="[role=combobox]", values=["Rome"])
+    assert (error.type, error.context["options"]) == ("value_rejected", ["Berlin", "Paris"])
+    assert (await fails("browser_select_option", selector="title", values=["Rome"])).type == "element_not_actionable"
+
+
 async def test_element_is_dragged_onto_another(act, site):
     await act("browser_navigate", url=site.url("/drag"))
     await act("browser_drag", source="#a", destination="#b")

@@ -45,6 +45,7 @@ _STATE = r"""async (e, settles) => {
   return {
     kind, type, text: text?.slice(0, 200_000) ?? null, complaint: e.validationMessage ?? '',
     name: name.trim().replace(/\s+/g, ' ').slice(0, 80),
+    ownRole: e.role ?? '', isReadOnly: !!e.readOnly,
     role: e.role || (e === document.body ? 'page' : type),
     isPage: e === document.body || e === document.documentElement,
   };
@@ -76,6 +77,8 @@ class FieldState:
         text: What it holds, or the lines of an editor that are in view; None: it is not told, or cannot be.
         complaint: What the browser says against its value.
         is_page: It is the page itself: nothing has the focus.
+        role: The role that its author gave it; empty: none.
+        is_read_only: It can be chosen from, not typed into.
     """
 
     kind: FieldKind
@@ -84,6 +87,8 @@ class FieldState:
     text: str | None
     complaint: str
     is_page: bool
+    role: str
+    is_read_only: bool
 
     @property
     def is_editable(self) -> bool:
@@ -100,7 +105,16 @@ async def read_field(element: "Locator | ElementHandle", *, settles: bool = Fals
     found: dict[str, Any] = await element.evaluate(_STATE, settles)
     of_editor = " of a code editor" if found["kind"] == "code" else ""
     described = f'{found["role"]} "{found["name"]}"{of_editor}' if found["name"] else f"{found['role']}{of_editor}"
-    return FieldState(found["kind"], found["type"], described, found["text"], found["complaint"], found["isPage"])
+    return FieldState(
+        kind=found["kind"],
+        input_type=found["type"],
+        described=described,
+        text=found["text"],
+        complaint=found["complaint"],
+        is_page=found["isPage"],
+        role=found["ownRole"],
+        is_read_only=found["isReadOnly"],
+    )
 
 
 async def focused(page: "Page") -> "ElementHandle":

@@ -7,22 +7,20 @@ from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.call_limit import work_ms
+from agentcore_chrome.failures import element_not_actionable
 from agentcore_chrome.tab.elements import Target, locate, on_element
 from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.text_input import fill_with
 from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
+from agentcore_chrome.tools.choices import choose, set_checked
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
 from agentcore_chrome.tools.uploads import Upload, paths_of_uploads, read_uploads
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
-
-
-_OPTIONS_MS = 3000
-_LABELS = "e => [...e.options].slice(0, 100).map(one => one.label)"
 
 
 class FormField(BaseModel):
@@ -56,15 +54,17 @@ class FormTools(SessionPages):
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
-        """Choose options of a select field by value or label."""
+        """Choose options of a select field or another list of choices, by value or label."""
 
-        async def choose(tab: Tab) -> ToolOutput:
+        async def pick(tab: Tab) -> ToolOutput:
             chosen = await on_element(
-                tab, Target(selector), timeoutMs, lambda locator: choose_options(locator, values, timeoutMs)
+                tab, Target(selector), timeoutMs, lambda locator: choose(locator, values, timeoutMs)
             )
+            if chosen is None:
+                raise element_not_actionable(selector, "it is no list of choices; click it, and then the option")
             return ToolOutput(f"Chose {', '.join(map(repr, chosen)) or 'nothing'}.", {"values": chosen})
 
-        return await self.on_page(ctx, choose, snapshot=snapshot)
+        return await self.on_page(ctx, pick, snapshot=snapshot)
 
     @acts_on_page
     async def browser_fill_form(
@@ -191,31 +191,14 @@ def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> To
 async def _fill(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> str:
     """Fill one field by what it is; gives what there is to say of it."""
     if isinstance(value, bool):
-        await locator.set_checked(value, timeout=timeout_ms)
+        await set_checked(locator, value, timeout_ms)
         return ""
     await locator.wait_for(state="attached", timeout=timeout_ms)
-    kind = (await read_field(locator)).kind
-    if kind == "choice" or isinstance(value, list):
-        await choose_options(locator, value, timeout_ms)
-    elif kind == "check" and value in {"true", "false"}:
+    if (await read_field(locator)).kind == "check" and value in ("true", "false"):
         await locator.set_checked(value == "true", timeout=timeout_ms)
-    else:
-        return (await fill_with(locator, value, timeout_ms)).note
-    return ""
-
-
-async def choose_options(locator: "Locator", wanted: str | list[str], timeout_ms: int) -> list[str]:
-    """Choose options of a select field by value or label; gives the values that are chosen then.
-
-    Raises:
-        ToolError: `value_rejected`: it has no such option.
-    """
-    limit_ms = min(timeout_ms, _OPTIONS_MS)  # they may be on their way
-    try:
-        return await locator.select_option(wanted, timeout=limit_ms)
-    except Exception as exc:
-        if "did not find some options" not in str(exc):
-            raise
-        labels: list[str] = await locator.evaluate(_LABELS)
-        message = f"there is no option {wanted!r}; there are: {', '.join(map(repr, labels)) or 'none'}"
-        raise ToolError("value_rejected", message, value=wanted, options=labels) from exc
+        return ""
+    if await choose(locator, [value] if isinstance(value, str) else value, timeout_ms) is not None:
+        return ""
+    if isinstance(value, list):
+        raise ToolError("invalid_arguments", f"the field has no options to choose {value!r} from; give text")
+    return (await fill_with(locator, value, timeout_ms)).note
