@@ -234,6 +234,7 @@ async def test_sub_agent_works_in_a_thread_of_its_own_and_gives_its_report(open_
     main, worker, last, end = provider.requests
     assert [tool["function"]["name"] for tool in worker["tools"]] == ["helper_note"]
     assert [message["content"] for message in spoken(worker)] == ["Note milk."]
+    assert "Working folder: " in worker["messages"][0]["content"]
     assert "I note." not in str(end["messages"])
     assert "It is noted." in str(end["messages"])
     assert (helper.noted, len(spoken(last)), len(main["tools"])) == (["milk"], 3, 7)

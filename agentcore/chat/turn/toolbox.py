@@ -58,14 +58,18 @@ class Toolbox:
         best = search(self._all.values(), query, FOUND_TOOLS)
         added = [tool.name for tool in best if tool.name not in self._first and tool.name not in self.found]
         self.found = [*self.found, *added][-FOUND_TOOLS_KEPT:]
-        return {"found": [{"name": tool.name, "description": summary(tool)} for tool in best]}
+        found = [{"name": tool.name, "description": summary(tool)} for tool in best]
+        return {"found": found} if found else {"found": [], "note": self._hint("found_none")}
+
+    def _hint(self, key: str) -> str:
+        """A text about the tools that have to be searched for."""
+        modules = ", ".join(dict.fromkeys(tool.module for tool in self._hidden))
+        return text(self._locale, key, count=len(self._hidden), modules=modules)
 
     def _finder(self) -> OfferedTool:
-        modules = ", ".join(dict.fromkeys(tool.module for tool in self._hidden))
         query = {"type": "string", "description": text(self._locale, "find_query")}
         parameters = {"type": "object", "properties": {"query": query}, "required": ["query"]}
-        description = text(self._locale, "find_tools", count=len(self._hidden), modules=modules)
-        return OfferedTool(FIND_TOOLS, description, LoweredSchema(parameters), "server")
+        return OfferedTool(FIND_TOOLS, self._hint("find_tools"), LoweredSchema(parameters), "server")
 
 
 def choose(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> list[str]:

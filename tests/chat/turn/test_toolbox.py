@@ -117,13 +117,17 @@ def other_tools(count):
 
 async def test_search_is_no_call_of_the_host_and_needs_no_person(open_talk, provider):
     provider.say("", ("a", "find_tools", '{"query": "paint"}'))
-    provider.say("", ("b", "find_tools", "{}"))
+    provider.say("", ("b", "find_tools", "{}"), ("c", "find_tools", '{"query": "elephants"}'))
     provider.say("Ok.")
     async with open_talk(Many("many", 60, ["paint walls"])) as talk:
         session_id = await talk.begin()
         await talk.say(session_id, "paint")
         items = await talk.items(session_id)
-    found, wrong = items[1]["calls"][0], items[2]["calls"][0]
+    found, (wrong, none) = items[1]["calls"][0], items[2]["calls"]
+    assert none["result"]["data"] == {
+        "found": [],
+        "note": "No tool answers to these words; say it in others. There are more of: many.",
+    }
     assert found["result"]["data"]["found"][0]["name"] == "many_00"
     assert (wrong["state"], wrong["result"]["error"]["type"]) == ("failed", "invalid_arguments")
 
