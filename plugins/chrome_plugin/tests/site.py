@@ -133,6 +133,7 @@ PAGES = {
             out.textContent = text.length > 10 ? 'Answered' : 'Empty'; })">Ask</button>
         <button id=fail onclick="console.error('went wrong'); undefinedName()">Fail</button>
         <button id=idle>Idle</button>
+        <button id=later onclick="setTimeout(() => { out.textContent = 'Sure ' + confirm('Sure?') }, 20)">Later</button>
         <button id=again onclick="list.innerHTML = list.innerHTML">Again</button>
         <button id=move onclick="history.pushState({}, '', '/sets-going?moved'); document.title = 'Moved'">Move</button>
         <a id=away href=/second>Away</a> <a id=apart target=_blank rel=noopener href=/second>Apart</a>""",

@@ -69,3 +69,19 @@ async def test_models_are_told_what_changed_unless_they_say_no(host, site):
     await call("browser_navigate", url=site.url("/sets-going"))
     assert "changes" in await call("browser_click", selector="#idle")
     assert "changes" not in await call("browser_click", selector="#idle", snapshot=False)
+
+
+async def test_dialog_that_opens_later_is_told_and_then_what_its_answer_changed(host, act, site):
+    model = Principal("chat", "asked")
+    host.answer_approvals(approve=True)
+
+    async def call(tool, **arguments):
+        return (await host.outcome(tool, arguments, principal=model, session_id="asked")).unwrap()
+
+    await call("browser_navigate", url=site.url("/sets-going"))
+    await call("browser_snapshot")
+    asked = await call("browser_click", selector="#later")
+    assert asked.data["dialog"]["message"] == "Sure?"
+    answered = await call("browser_handle_dialog", accept=True)
+    assert answered.data["dialog"]["outcome"] == "accepted"
+    assert "~ - paragraph: Sure true" in answered.blocks()[0].text

@@ -142,7 +142,7 @@ class FormTools(SessionPages):
             how = f"Dropped {len(files)} files on {selector!r}" if dropped else f"Gave {len(files)} files"
             return ToolOutput(f"{how}.", {"files": names, "dropped": dropped})
 
-        return await self.on_page(ctx, give)
+        return await self.on_page(ctx, give, snapshot=None)
 
     @acts_on_page
     async def browser_drag(

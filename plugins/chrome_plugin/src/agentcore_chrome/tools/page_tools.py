@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult, tool
 from agentcore_chrome.browser.other_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
-from agentcore_chrome.tab.tab import TabOptions
+from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
@@ -48,20 +48,25 @@ class PageTools(SessionPages):
         if tab is None:
             raise ToolError("no_dialog", "no page is open, so there is no dialog; browser_navigate opens one")
         answer = DialogAnswer(accept, text)
-        answered = tab.dialogs.answer_open(answer)
-        if answered is None and not next:
-            raise ToolError(
-                "no_dialog",
-                "no dialog is open; with next: true the next one that opens is answered so",
-                url=tab.page.url,
-            )
-        if answered is None:
+        if tab.dialogs.open is None:
+            if not next:
+                raise ToolError(
+                    "no_dialog",
+                    "no dialog is open; with next: true the next one that opens is answered so",
+                    url=tab.page.url,
+                )
             tab.dialogs.prepare(answer)
             output = ToolOutput("No dialog is open; the next one will be answered like that.", {"prepared": True})
-        else:
+            return await self.result(ctx, tab, output)
+
+        async def answer_it(tab: Tab) -> ToolOutput:
+            answered = tab.dialogs.answer_open(answer)
             await tab.settle(_SETTLE_S)
-            output = ToolOutput(f"Answered {answered}.", {"prepared": False, "dialog": answered.to_json()})
-        return await self.result(ctx, tab, output)
+            if answered is None:
+                return ToolOutput("The dialog went away before it was answered.", {"prepared": False})
+            return ToolOutput(f"Answered {answered}.", {"prepared": False, "dialog": answered.to_json()})
+
+        return await self.on_page(ctx, answer_it, snapshot=None)
 
     async def _preview_tabs(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         action = arguments.get("action")

@@ -30,7 +30,7 @@ from agentcore_chrome.tab.navigation import come_back
 from agentcore_chrome.tab.page_tree import PageTree
 from agentcore_chrome.tab.settling import Activity
 from agentcore_chrome.tab.snapshot import SNAPSHOT_BYTES, shorten
-from agentcore_chrome.tab.tab import Tab, TabOptions
+from agentcore_chrome.tab.tab import DialogOpened, Tab, TabOptions
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
 from agentcore_chrome.tools.engine_module import PERSONS, EngineModule
 from agentcore_chrome.tools.result import ToolOutput
@@ -263,6 +263,8 @@ class SessionPages(EngineModule):
         self, tab: Tab, output: ToolOutput, before: PageTree | None, activity: Activity
     ) -> ToolOutput:
         after = await self._look_at(tab)
+        if tab.dialogs.open is not None:
+            raise DialogOpened(tab.dialogs.open)
         if after is None:
             text = f"{output.text}\nThe page does not answer; browser_snapshot shows it when it does."
             return ToolOutput(text, {**output.fields, "changes": []}, output.blocks, output.is_cut)
