@@ -137,6 +137,17 @@ PAGES = {
         <button id=again onclick="list.innerHTML = list.innerHTML">Again</button>
         <button id=move onclick="history.pushState({}, '', '/sets-going?moved'); document.title = 'Moved'">Move</button>
         <a id=away href=/second>Away</a> <a id=apart target=_blank rel=noopener href=/second>Apart</a>""",
+    "/covered-by-its-own": """<title>Covered</title><x-choice></x-choice><script>
+        customElements.define('x-choice', class extends HTMLElement {
+          constructor() {
+            super();
+            this.attachShadow({mode: 'open'}).innerHTML = `<div style="position: relative; width: 200px; height: 40px">
+              <input aria-label=Extras readonly style="position: absolute; inset: 0">
+              <div id=tags style="position: absolute; inset: 0"></div></div>`;
+            this.shadowRoot.firstChild.addEventListener('click', () => { document.title = 'opened'; });
+          }
+        });
+        </script>""",
     "/log": "<title>Log</title><script>console.log('said'); console.error('bad'); throw new Error('thrown')</script>",
     "/with-icon": """<title>Icon</title><link rel="shortcut icon" href=/drawing.svg>""",
     "/inline-icon": """<title>Inline</title><link rel=icon

@@ -7,8 +7,11 @@ from agentcore.api import ToolError
 
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _CALL_LOG = re.compile(r"\nCall log:\n(.*)", re.DOTALL)
+COVERED = "another element covers it"
+"""Why an element could not be clicked, where something lies above it."""
+
 _REASONS = (
-    ("intercepts pointer events", "another element covers it"),
+    ("intercepts pointer events", COVERED),
     ("element is not enabled", "it is disabled"),
     ("element is not editable", "it cannot be edited"),
     ("element is not visible", "it is not visible"),

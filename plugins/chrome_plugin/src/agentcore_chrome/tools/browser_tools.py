@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 from agentcore.api import Field, Image, ToolContext, ToolDefinition, ToolError, ToolResult, tool
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
+from agentcore_chrome.tab.clicking import click_element
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.navigation import (
     NavigationResult,
@@ -190,7 +191,9 @@ class Browser(PageTools, FormTools, InspectionTools):
                 tab,
                 Target(selector),
                 timeoutMs,
-                lambda locator: locator.click(button=button, modifiers=modifiers, click_count=count, timeout=timeoutMs),
+                lambda locator: click_element(
+                    locator, timeoutMs, button=button, modifiers=modifiers, click_count=count
+                ),
             )
             return ToolOutput(f"Clicked {selector!r}.", {"clicked": True, "url": tab.page.url})
 

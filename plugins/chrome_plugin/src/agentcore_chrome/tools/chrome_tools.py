@@ -23,6 +23,7 @@ from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.failures import instance_not_found
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
+from agentcore_chrome.tab.clicking import click_element
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.navigation import WaitUntil, state_of
 from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
@@ -253,7 +254,7 @@ class Chrome(EngineModule):
     ) -> ToolResult:
         """Click an element, once it is there, visible and enabled."""
         return await self._on_element(
-            ctx, selector, timeoutMs, lambda locator: locator.click(timeout=timeoutMs), f"Clicked {selector!r}."
+            ctx, selector, timeoutMs, lambda locator: click_element(locator, timeoutMs), f"Clicked {selector!r}."
         )
 
     @_acts_on_tab

@@ -1,0 +1,37 @@
+"""Clicking an element where a person would: also where another part of the same control lies above it."""
+
+from typing import TYPE_CHECKING, Any
+
+from agentcore_chrome.failures import COVERED, is_driver_timeout, why_not_actionable
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+_FIRST_MS = 3_000
+"""After so long what covers an element is looked at; a menu that closes or a page that scrolls has gone by then."""
+
+# inside of one component, what lies above an element belongs to the same control: the tags of a multiple choice, say
+_IS_COVERED_BY_ITS_OWN = """element => {
+  const root = element.getRootNode(), box = element.getBoundingClientRect();
+  if (!(root instanceof ShadowRoot)) return false;
+  const hit = root.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  return hit !== null && root.contains(hit);
+}"""
+
+
+async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None:
+    """Click an element; one that another part of the same component covers is clicked through that.
+
+    Args:
+        timeout_ms: Limit of all of it.
+        how: Arguments of the driver's `click`.
+    """
+    try:
+        await locator.click(timeout=min(timeout_ms, _FIRST_MS), **how)
+    except Exception as exc:
+        rest_ms = timeout_ms - _FIRST_MS
+        if rest_ms <= 0 or not is_driver_timeout(exc):
+            raise
+        is_covered = why_not_actionable(exc) == COVERED
+        forced = is_covered and await locator.evaluate(_IS_COVERED_BY_ITS_OWN, timeout=rest_ms)
+        await locator.click(timeout=rest_ms, force=forced, **how)
