@@ -3,6 +3,7 @@
 A scenario is written once, in the words below (`click`, `type`, `read`, …); each side says them with its own tools.
 """
 
+import asyncio
 import re
 import time
 from abc import ABC, abstractmethod
@@ -13,8 +14,13 @@ from typing import Any, Literal
 Outcome = Literal["first try", "work-around", "impossible"]
 Way = Callable[[], Awaitable[object]]
 
+_WAITS = 3
+_LOOKS = 20
+_PAUSE_S = 1  # a model thinks for longer
 _REF = re.compile(r"\[(?:ref=)?((?:f\d+)?e\d+)\]")
 _LINE = re.compile(r"^\s*(?:[+~*-]\s+)*(?P<role>[a-z]+)\b(?P<rest>.*)$")
+_CONTROLS = ("button", "link", "textbox", "combobox", "checkbox", "radio", "tab", "menuitem", "option")
+_ATTRIBUTES = re.compile(r"\[[^\]]*\]")
 _NAME = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -49,6 +55,8 @@ class Agent(ABC):
     """
 
     verbose: bool = False
+    knows_names: bool = False
+    is_on_page: bool = False
     steps: list[Step] = field(default_factory=list)
     definitions_chars: int = 0
     results_chars: int = 0
@@ -60,9 +68,17 @@ class Agent(ABC):
     # -- steps ---------------------------------------------------------------------------------------------------
 
     async def step(self, name: str, *ways: Way) -> None:
-        """Do one thing: the first way is the obvious one, the others are work-arounds."""
+        """Do one thing: the first way is the obvious one, the others are work-arounds.
+
+        On a page, the last of them is to look at all of it again, and to go the first way once more.
+        """
         notes: list[str] = []
-        for number, way in enumerate(ways):
+
+        async def again() -> None:
+            await self.look()
+            await ways[0]()
+
+        for number, way in enumerate((*ways, again) if self.is_on_page else ways):
             try:
                 await way()
             except FailedError as exc:
@@ -86,13 +102,13 @@ class Agent(ABC):
         text, has_failed = await self._call(tool, arguments)
         self.calls += 1
         self.results_chars += len(text)
-        self.seen.append(text)
         if self.verbose:
             print(
                 f"-- {time.strftime('%X')} {tool} {arguments}\n{text[:6000]}\n   ({len(text)} characters)", flush=True
             )
         if has_failed:
             raise FailedError(f"{tool}: {text[:300]}")
+        self.seen.append(text)
         return text
 
     @abstractmethod
@@ -102,9 +118,12 @@ class Agent(ABC):
     # -- what was seen -------------------------------------------------------------------------------------------
 
     async def ref(self, role: str, name: str = "", nth: int = 0) -> str:
-        """The reference of an element by role and name: in what was seen, else found, else in a look at the page."""
+        """The reference of an element by role and name, in what was seen, else in a look at the whole page.
+
+        An agent that knows the names of things before it has seen them finds them one by one instead.
+        """
         found = self._seen_ref(role, name, nth)
-        if found is None and name:
+        if found is None and name and self.knows_names:
             await self.find(name)
             found = self._seen_ref(role, name, nth)
         if found is None:
@@ -115,10 +134,11 @@ class Agent(ABC):
         return found
 
     def _seen_ref(self, role: str, name: str, nth: int) -> str | None:
-        for text in reversed(self.seen):
-            refs = refs_in(text, role, name)
-            if len(refs) > nth:
-                return refs[nth]
+        for is_exact in (True, False):
+            for text in reversed(self.seen):
+                refs = refs_in(text, role, name, is_exact=is_exact)
+                if len(refs) > nth:
+                    return refs[nth]
         return None
 
     async def ref_around(self, role: str, name: str) -> str:
@@ -134,21 +154,34 @@ class Agent(ABC):
 
     async def sees(self, text: str) -> str:
         """The last result has a text, or the page has it soon."""
-        if text not in self.newest():
-            await self.wait(text)
+        for attempt in range(_WAITS):
+            if text in self.newest():
+                break
+            try:
+                await self.wait(text)
+                break
+            except FailedError:  # a slow page is waited for again, as its tool says
+                if attempt == _WAITS - 1:
+                    raise
         return text
 
     async def sees_in_tree(self, text: str) -> str:
         """The last result has a text, or the page's tree has it (values of fields, too)."""
-        if text not in self.newest() and text not in await self.find(text):
-            raise FailedError(f"{text!r} is not shown")
-        return text
+        for _ in range(_LOOKS):
+            if text in self.newest() or text in await self.find(text):
+                return text
+            await asyncio.sleep(_PAUSE_S)
+        raise FailedError(f"{text!r} is not shown")
 
     # -- the words of scenarios ----------------------------------------------------------------------------------
 
     @abstractmethod
     async def open(self, url: str) -> str:
         """Go to an address, and look at the page."""
+
+    @abstractmethod
+    async def look_up(self, url: str, words: str) -> str:
+        """The places of a long document that have some words."""
 
     @abstractmethod
     async def look(self) -> str:
@@ -230,42 +263,64 @@ class Agent(ABC):
     async def glob(self, folder: str, pattern: str) -> str:
         """Find files by name."""
 
-    @abstractmethod
     async def downloaded(self, name: str) -> str:
-        """Read a file that the browser has downloaded, from where the last results say that it is."""
+        """Read a file that the browser has downloaded, once a result says that it has."""
+        for _ in range(2 * _LOOKS):
+            for text in reversed(self.seen):
+                if name in text and "ownloaded" in text:
+                    return await self.read_download(text, name)
+            await self.find(name)
+            await asyncio.sleep(_PAUSE_S)
+        raise FailedError(f"nothing says that {name} was downloaded")
+
+    @abstractmethod
+    async def read_download(self, told: str, name: str) -> str:
+        """Read a downloaded file from where a result says that it is."""
 
     @abstractmethod
     async def run(self, command: str) -> str:
         """Run a command."""
 
-    @abstractmethod
-    async def fetch(self, url: str, wanted: str) -> str:
-        """Read the place of a long document that speaks of something."""
 
+def refs_in(text: str, role: str, name: str, *, is_exact: bool = False) -> list[str]:
+    """The references of a tree's lines with a role (one of `button|img`) and a name, or one that has it as a part.
 
-def refs_in(text: str, role: str, name: str) -> list[str]:
-    """The references of a tree's lines with a role and a name; those whose name is exactly that first."""
-    exact: list[str] = []
-    like: list[str] = []
-    for line in text.splitlines():
+    The name of a line without one is what stands in the lines below it.
+    """
+    found: list[str] = []
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
         parts = _LINE.match(line)
         ref = _REF.search(line)
-        if parts is None or ref is None or parts["role"] != role:
+        if parts is None or ref is None or parts["role"] not in role.split("|"):
             continue
         named = _NAME.match(parts["rest"].strip())
-        shown = named[1] if named else parts["rest"]
-        if shown == name:
-            exact.append(ref[1])
-        elif name.lower() in shown.lower():
-            like.append(ref[1])
-    return exact or like
+        shown = named[1] if named else _ATTRIBUTES.sub("", parts["rest"]).strip(" :") + _below(lines, number)
+        if shown == name or (not is_exact and name.lower() in shown.lower()):
+            found.append(ref[1])
+    return found
+
+
+def _below(lines: list[str], number: int) -> str:
+    """The lines that stand below one, up to the next one of the same level or with a reference of another control."""
+    below: list[str] = []
+    for line in lines[number + 1 : number + 4]:
+        parts = _LINE.match(line)
+        if parts is None or parts["role"] in _CONTROLS or _indent(line) < _indent(lines[number]):
+            break
+        below.append(line)
+    return "\n".join(below)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def refs_around(text: str, role: str, name: str) -> str:
     """The reference of the innermost line with one that holds the line with a role and a name; empty: there is none."""
     above: list[tuple[int, str]] = []
     for line in text.splitlines():
-        indent = len(line) - len(line.lstrip())
+        indent = _indent(line)
         above = [held for held in above if held[0] < indent]
         if line.lstrip().startswith(f'- {role} "{name}'):
             return next((ref for _, ref in reversed(above) if ref), "")

@@ -24,6 +24,8 @@ from benchmarks.servers import free_port
 
 _LIMIT_S = 120
 _START_S = 60
+_CONTEXT_TOKENS = 200_000  # as today's models have; no session comes near to it
+_ARTIFACT = re.compile(r"\bart_\w+")
 _REPOSITORY = Path(__file__).parents[2]
 
 
@@ -64,7 +66,11 @@ class Ours(Agent):
 
     async def open(self, url: str) -> str:
         self.seen.clear()
+        self.is_on_page = True
         return await self.call("browser_navigate", url=url, snapshot=True)
+
+    async def look_up(self, url: str, words: str) -> str:
+        return await self.call("web_fetch", url=url, find=words)
 
     async def look(self) -> str:
         return await self.call("browser_snapshot")
@@ -133,17 +139,14 @@ class Ours(Agent):
     async def glob(self, folder: str, pattern: str) -> str:
         return await self.call("glob", pattern=pattern, path=folder)
 
-    async def downloaded(self, name: str) -> str:
-        told = [text for text in self.seen if name in text and "ownload" in text]
-        if not told:
-            raise FailedError(f"nothing says that {name} was downloaded")
-        raise FailedError(f"{told[-1]}")
+    async def read_download(self, told: str, name: str) -> str:
+        found = _ARTIFACT.search(told)
+        if found is None:
+            raise FailedError(f"no artifact is named in {told[:300]!r}")
+        return await self.call("artifact", action="search", id=found[0], query="primes:")
 
     async def run(self, command: str) -> str:
         return await self.call("bash", command=command, timeoutMs=100_000)
-
-    async def fetch(self, url: str, wanted: str) -> str:
-        return await self.call("web_fetch", url=url)
 
     # -- the provider --------------------------------------------------------------------------------------------
 
@@ -217,7 +220,7 @@ async def _server(programs: Programs, folder: Path, base_url: str) -> AsyncItera
     app = json.loads((_REPOSITORY / "app.json").read_text())
     app["workspace"] = {"roots": [str(folder)]}
     app["config"] = {"chrome": {"allow_private": True}, "web_tools": {"allow_private": True}}
-    app["models"] = {"script": {"provider": "openai", "base_url": base_url}}
+    app["models"] = {"script": {"provider": "openai", "base_url": base_url, "context_tokens": _CONTEXT_TOKENS}}
     app["approvals"] = {"mode": "ask_writes"}
     (home / "app.json").write_text(json.dumps(app))
     port, approval_port, code_file = free_port(), free_port(), home / "code"

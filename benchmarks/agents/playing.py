@@ -3,8 +3,10 @@
 import asyncio
 import importlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.agents import ours, theirs
@@ -12,7 +14,11 @@ from benchmarks.agents.agent import Agent
 from benchmarks.agents.programs import Programs
 
 SCENARIOS = ("jupyterlab", "wagtail", "shoelace", "monaco", "grid", "django", "manuals")
-_SIDES = {"agentcore": ours.session, "MCP servers": theirs.session}
+_SIDES: dict[str, Callable[..., AbstractAsyncContextManager[Agent]]] = {
+    "agentcore": ours.session,
+    "MCP servers": theirs.session,
+    "MCP servers, names known": partial(theirs.session, knows_names=True),
+}
 SIDES = tuple(_SIDES)
 
 

@@ -15,7 +15,7 @@ _HEADS = ("task", "with", "steps", *_OUTCOMES, "calls", "questions", "definition
 
 def rows(played: Sequence[Played]) -> list[Row]:
     """Steps and context over all scenarios, against the other side."""
-    ours, theirs = ([scenario.agents[side] for scenario in played] for side in SIDES)
+    ours, theirs = ([scenario.agents[side] for scenario in played] for side in SIDES[:2])
     steps = _count(ours)
     impossible, work_arounds = (_count(ours, outcome) for outcome in ("impossible", "work-around"))
     return [

@@ -33,9 +33,17 @@ class Theirs(Agent):
         return result["text"], result["isError"]
 
     async def open(self, url: str) -> str:
-        self.seen.clear()
-        await self.call("browser_navigate", url=url)
+        await self._go(url)
         return await self.look()
+
+    async def _go(self, url: str) -> str:
+        self.seen.clear()
+        self.is_on_page = True
+        return await self.call("browser_navigate", url=url)
+
+    async def look_up(self, url: str, words: str) -> str:
+        await self._go(url)
+        return await self.find(words)
 
     async def look(self) -> str:
         return await self.call("browser_snapshot")
@@ -105,23 +113,21 @@ class Theirs(Agent):
     async def glob(self, folder: str, pattern: str) -> str:
         return await self.call("search_files", path=str(self.folder / folder), pattern=pattern)
 
-    async def downloaded(self, name: str) -> str:
-        for text in reversed(self.seen):
-            if found := re.search(rf'{re.escape(name)}.* to "?([^"\n]+{re.escape(name)})', text):
-                return await self.read(found[1])
-        raise FailedError(f"nothing says that {name} was downloaded")
+    async def read_download(self, told: str, name: str) -> str:
+        found = re.search(r'to "?([^"\n]+)', told[told.index("ownloaded") :])
+        if found is None:
+            raise FailedError(f"no file is named in {told[:300]!r}")
+        # the whole export has 280,000 characters; who knows that the output stands at the end asks for that
+        return await self.call("read_text_file", path=str(self.folder / found[1]), tail=100)
 
     async def run(self, command: str) -> str:
         raise NoToolError("no tool runs a command")
 
-    async def fetch(self, url: str, wanted: str) -> str:
-        self.seen.clear()
-        await self.call("browser_navigate", url=url)
-        return await self.find(wanted)
-
 
 @asynccontextmanager
-async def session(programs: Programs, folder: Path, task: str, *, verbose: bool) -> AsyncIterator[Theirs]:
+async def session(
+    programs: Programs, folder: Path, task: str, *, verbose: bool, knows_names: bool = False
+) -> AsyncIterator[Theirs]:
     """Both servers, and one session with them over a workspace folder."""
     node = shutil.which("node") or "node"
     modules = programs.node_modules
@@ -139,7 +145,7 @@ async def session(programs: Programs, folder: Path, task: str, *, verbose: bool)
     )
     try:
         tools = json.loads(await bridge.stdout.readline())["tools"]
-        agent = Theirs(verbose, folder=folder, bridge=bridge)
+        agent = Theirs(verbose, knows_names, folder=folder, bridge=bridge)
         agent.definitions_chars = len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")))
         yield agent
     finally:

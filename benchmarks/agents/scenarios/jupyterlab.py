@@ -77,18 +77,19 @@ class _Steps:
 
     async def make(self) -> None:
         """The tile of the launcher; a tile has a picture and a text."""
-        await self.agent.click("img", "Python 3 (ipykernel)")
+        await self.agent.click("img|button", "Python 3 (ipykernel)")
         await self.agent.sees("Untitled.ipynb")
+        await self.agent.sees_in_tree("| Idle")  # its kernel
 
     async def make_by_menu(self) -> None:
         await self.agent.click("menuitem", "File")
-        await self.agent.click("menuitem", "New")
+        await self.agent.click("menuitem|listitem|generic", "New")
         await self.agent.click("menuitem", "Notebook")
         await self.agent.click("button", "Select")
 
     async def markdown(self) -> None:
-        for key in ("Escape", "m", "Enter"):
-            await self.agent.press(key)
+        await self.agent.choose("combobox", "Cell type", ["Markdown"])
+        await self.agent.click("textbox")
 
     async def heading(self) -> None:
         await self.agent.type_here(_HEADING, is_empty=True)
@@ -110,14 +111,15 @@ class _Steps:
     async def save(self) -> None:
         await self.agent.press("Control+s")
         await self.agent.sees_in_tree("Rename and Save")
-        await self.agent.type("textbox", "", "primes.ipynb")
+        await self.agent.type("textbox", "File name", "primes.ipynb")
         await self.agent.click("button", "Rename and Save")
         await self.agent.sees_in_tree("primes.ipynb")
 
     async def export(self) -> None:
         await self.agent.click("menuitem", "File")
-        await self.agent.click("menuitem", "Save and Export Notebook As")
+        await self.agent.click("menuitem|listitem|generic", "Save and Export Notebook As")
         await self.agent.click("menuitem", "HTML")
+        await self.agent.click("button", "Ok")
 
     async def export_by_palette(self) -> None:
         await self.agent.press("Escape")
