@@ -86,6 +86,8 @@ async def test_search_gives_the_lines_that_hold_a_text(keep: Any) -> None:
     assert "go on with offset 492" in found.blocks()[0].text
     more = (await keep("artifact", id=log_id, action="search", query="entry 49", offset=492, limit=1)).unwrap()
     assert more.data["matches"] == [{"line": 492, "text": "entry 492 of the log"}]
+    none = (await keep("artifact", id=log_id, action="search", query="Entry")).unwrap()
+    assert "no line holds 'Entry'" in none.blocks()[0].text
 
 
 async def test_long_line_is_read_in_parts_and_searched_across_them(keep: Any) -> None:

@@ -82,7 +82,10 @@ async def search(
         shown.append((number, text))
     rest = f"; go on with offset {shown[-1][0] + 1}" if len(shown) < found.total and shown else ""
     where = f" from line {first:,} on" if first > 1 else ""
-    head = f"[{link.name}: {found.total:,} lines hold {query!r}{where}, {len(shown):,} are shown{rest}]"
+    if not found.total:
+        head = f"[{link.name}: no line holds {query!r}{where}; capitals and small letters count]"
+    else:
+        head = f"[{link.name}: {found.total:,} lines hold {query!r}{where}, {len(shown):,} are shown{rest}]"
     matches = [{"line": number, "text": text} for number, text in shown]
     lines = [head, *(f"{number}: {text}" for number, text in shown)]
     return ToolResult("\n".join(lines), _facts(link) | {"matches": matches, "total": found.total})
