@@ -120,7 +120,7 @@ class SystemMessages:
         """
         choice = SystemChoice.read((await self._find(session_id)).system)
         known = {part.id for part in (await self.show(session_id)).parts if part.can_leave_out}
-        if unknown := set(told) - known - {"agent"} - set(choice.told):
+        if unknown := set(told) - known - set(choice.told):
             message = f"{min(unknown)!r:.100} is no part that can be left out; there are: {', '.join(sorted(known))}"
             raise ToolError("invalid_arguments", message)
         chosen = {part: is_told for part, is_told in ({**choice.told, **told}).items() if is_told is not None}

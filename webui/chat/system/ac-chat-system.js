@@ -158,7 +158,7 @@ customElements.define('ac-chat-system', AcChatSystem);
 
 /** The parts with an empty one of the agent's, to be written: before the day. @param {Part[]} parts */
 function withAgent(parts) {
-  const empty = {id: 'agent', source: '', text: '', chars: 0, isTold: true, isOwnChoice: false, canLeaveOut: true, lasts: true, missingBytes: 0};
+  const empty = {id: 'agent', source: '', text: '', chars: 0, isTold: true, isOwnChoice: false, canLeaveOut: false, lasts: true, missingBytes: 0};
   const at = parts.findIndex(({id, lasts}) => !lasts || id === 'tools');
   return at < 0 ? [...parts, empty] : [...parts.slice(0, at), empty, ...parts.slice(at)];
 }
