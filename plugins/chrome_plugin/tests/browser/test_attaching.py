@@ -260,6 +260,13 @@ async def test_page_of_the_person_is_worked_in_when_they_say_so(host, person, si
     host.answer_approvals(approve=True)
     shown = await act(host, "browser_tabs", action="list_attached", session="chosen")
     assert {"target": theirs, "url": site.url("/form"), "title": "Form"} in shown.data["pages"]
+    async with person.at(theirs) as page:
+        await page.value("location.hash = 'elsewhere'")
+    moved = await error_of(host, "browser_tabs", action="attach", target=theirs)
+    assert moved.type == "target_not_found"
+    async with person.at(theirs) as page:
+        await page.value("location.hash = ''; history.replaceState(null, '', '/form')")
+    before = await person.pages()
     taken = await act(host, "browser_tabs", action="attach", target=theirs, session="chosen")
     assert (taken.data["resourceId"], taken.data["url"]) == ("browser_chosen_0", site.url("/form"))
     assert "Form" in host.asked[-1].preview.caution

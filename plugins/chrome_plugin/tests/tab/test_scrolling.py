@@ -37,5 +37,6 @@ async def test_what_is_nowhere_or_too_far_is_said(act, fails, site):
     assert (far.type, far.retryable) == ("element_not_found", True)
     assert "call again" in far.message
     assert (await fails("browser_scroll", to="#log", text="x")).type == "invalid_arguments"
+    assert (await fails("browser_scroll", to="title")).type == "element_not_actionable"
     assert (await fails("browser_scroll", to="text=Nobody")).type == "element_not_found"
     assert (await fails("browser_scroll", selector="#nowhere", timeoutMs=200)).type == "element_not_found"

@@ -50,9 +50,9 @@ async def _id_in_time(page: "Page") -> str | None:
 
 
 def target_not_found(target_id: str) -> ToolError:
-    """There is no such page, or it was not listed."""
+    """There is no such page, it was not listed, or it has gone elsewhere since."""
     return ToolError(
         "target_not_found",
-        f"the attached browser has no page {target_id!r}; browser_tabs with list_attached shows those it has",
+        f"the attached browser has no page {target_id!r} as it was listed; browser_tabs: list_attached shows those it has",
         target=target_id,
     )

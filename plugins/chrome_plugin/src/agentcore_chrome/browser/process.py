@@ -138,16 +138,17 @@ class BrowserProcess:
         found = await pages_besides(self.browser, self._session, ours) if self.is_attached else []
         return [one for one in found if self._may_touch(one.page)]
 
-    async def take(self, target_id: str, options: TabOptions) -> Tab:
+    async def take(self, wanted: OtherPage, options: TabOptions) -> Tab:
         """Work in a page of somebody else's, which is left as it is when it is let go.
 
         Raises:
-            ToolError: `target_not_found`.
+            ToolError: `target_not_found`: it is not there, or not at the address any more that a person has agreed to.
         """
         async with self._opening:
-            found = next((one for one in await self.other_pages() if one.target_id == target_id), None)
+            pages = await self.other_pages()
+            found = next((one for one in pages if (one.target_id, one.url) == (wanted.target_id, wanted.url)), None)
             if found is None:
-                raise target_not_found(target_id)
+                raise target_not_found(wanted.target_id)
             return self._add(found.page, options, is_ours=False)
 
     def _may_touch(self, page: "Page") -> bool:

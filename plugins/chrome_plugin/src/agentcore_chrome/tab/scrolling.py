@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.failures import element_not_found, is_bad_selector, is_driver_error, is_driver_timeout
+from agentcore_chrome.failures import (
+    element_not_actionable,
+    element_not_found,
+    is_bad_selector,
+    is_driver_error,
+    is_driver_timeout,
+)
 from agentcore_chrome.tab.elements import Target, locate
 
 if TYPE_CHECKING:
@@ -58,7 +64,7 @@ async def scroll(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, Any]:
     """Scroll, and give where that led: `{area, scrollTop, scrollHeight, clientHeight, first, last}`, lines seen.
 
     Raises:
-        ToolError: `element_not_found`: it is not there, or is so far only; `stale_ref`.
+        ToolError: `element_not_found`: not there, or not so far; `element_not_actionable`: hidden; `stale_ref`.
     """
     if wanted.to is not None and (await _bring(tab, wanted.to, timeout_ms)):
         return await _shown(tab, wanted.to, timeout_ms)
@@ -116,6 +122,8 @@ async def _bring(tab: "Tab", selector: str, timeout_ms: int) -> bool:
     locator = await locate(tab, Target(selector))
     if await locator.count():
         await locator.evaluate(_INTO_VIEW, timeout=timeout_ms)
+        if not await locator.is_visible():
+            raise element_not_actionable(selector, "it is hidden", tabId=tab.tab_id, url=tab.page.url)
         return True
     try:
         await tab.page.evaluate("selector => document.querySelector(selector)", selector)

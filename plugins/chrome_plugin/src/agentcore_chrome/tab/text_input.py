@@ -116,7 +116,7 @@ async def append_text(locator: "Locator", text: str, timeout_ms: int) -> None:
 
 
 async def _editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
-    """The field that is meant: the element, the one inside of it, or the one that a click on it leads to."""
+    """The field that is meant: the element, or the one inside of it."""
     await locator.wait_for(state="attached", timeout=timeout_ms)
     state = await read_field(locator)
     if state.is_editable:

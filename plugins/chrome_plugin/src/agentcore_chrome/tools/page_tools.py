@@ -75,9 +75,7 @@ class PageTools(SessionPages):
         if action == "list_attached":
             return CallPreview(effects=frozenset(("read",)), caution=_CAUTIONS["list_attached"][self.runtime.locale])
         if action == "attach":
-            wanted = self._listed.get(arguments.get("target") or "")
-            if wanted is None:
-                raise target_not_found(str(arguments.get("target")))
+            wanted = self._listed_page(arguments.get("target"))
             caution = _CAUTIONS["attach"][self.runtime.locale].format(title=wanted.title or "–", url=wanted.url)
             return CallPreview(urls=(wanted.url,), caution=caution)
         return await self.preview_url(ctx, arguments)
@@ -107,7 +105,7 @@ class PageTools(SessionPages):
         if action == "list_attached":
             return await self._list_attached()
         if action == "attach":
-            return await self._attach(ctx, session_id, str(target))
+            return await self._attach(ctx, session_id, self._listed_page(target))
         made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
         tab = await self.tab_for(made.resource_id)
 
@@ -142,14 +140,20 @@ class PageTools(SessionPages):
         text = "\n".join(lines) or "The attached browser shows no page that may be used."
         return ToolResult(text, {"pages": [one.to_json() for one in found]}, untrusted=True)
 
-    async def _attach(self, ctx: ToolContext, session_id: str, target: str) -> ToolResult:
+    def _listed_page(self, target: str | None) -> OtherPage:
+        page = self._listed.get(target or "")
+        if page is None:
+            raise target_not_found(str(target))
+        return page
+
+    async def _attach(self, ctx: ToolContext, session_id: str, wanted: OtherPage) -> ToolResult:
         """Let the session work in a page of the attached browser, as its first page if that one is not open."""
         resources = self.runtime.resources.list(session_id=session_id, resource_type=self.resource_type)
         free = next((one for one in resources if self.tab_of(one) is None), None)
         resource = free or self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
         options = TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource.resource_id)
         try:
-            tab = await (await self.engine.shared()).take(target, options)
+            tab = await (await self.engine.shared()).take(wanted, options)
         except ToolError:
             if free is None:
                 await self.runtime.resources.release(resource.resource_id)
