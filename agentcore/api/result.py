@@ -3,7 +3,10 @@
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import GenericAlias
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,12 @@ class ArtifactLines:
 ContentBlock = Text | Image | ArtifactLink
 
 
+Data_co = TypeVar("Data_co", covariant=True, default=Any)
+
+
 @dataclass(frozen=True, slots=True)
-class ToolResult:
-    """The success of one call.
+class ToolResult(Generic[Data_co]):
+    """The success of one call. `ToolResult[X]` as a tool's return type declares its data: a TypedDict or a model.
 
     Args:
         content: Blocks for a model, in order; a plain string stands for one text block.
@@ -94,10 +100,14 @@ class ToolResult:
     """
 
     content: Sequence[ContentBlock] | str = ()
-    data: Any = None
+    data: Data_co = None  # type: ignore[assignment]  # None is for results without data, whose type nobody declares
     truncated: bool = False
     untrusted: bool = False
     resource_id: str | None = None
+
+    def __class_getitem__(cls, data: Any) -> GenericAlias:
+        # that of `Generic` makes a class that cannot be called where instances have slots and are frozen
+        return GenericAlias(cls, data)
 
     def blocks(self) -> list[ContentBlock]:
         """The content as blocks, whichever way it was given."""

@@ -89,6 +89,8 @@ def _adapter(data: Any) -> TypeAdapter[Any] | None:
 
 def output_hint(hint: Any) -> Any:
     """The type of the result's `data` if it is an object of one shape, a TypedDict or a model; else None."""
+    if get_origin(hint) is ToolResult:
+        [hint] = get_args(hint)
     is_object = typing_extensions.is_typeddict(hint) or (isinstance(hint, type) and issubclass(hint, BaseModel))
     return hint if is_object and hint not in _BLOCKS else None
 
@@ -98,7 +100,7 @@ def _parts(hint: Any) -> tuple[Any, ...]:
         return (types.NoneType,)
     if get_origin(hint) is Annotated and get_args(hint)[0] in _BLOCKS:
         return (get_args(hint)[0],)
-    if get_origin(hint) in _UNIONS:
+    if get_origin(hint) in _UNIONS or get_origin(hint) is ToolResult:
         return tuple(part for each in get_args(hint) for part in _parts(each))
     return (hint,)
 

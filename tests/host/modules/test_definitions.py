@@ -241,6 +241,11 @@ class Giving(Module):
         return eval(what)
 
     @tool(read_only=True)
+    async def give_both(self, what: str) -> ToolResult[OLD]:
+        """Give text and data."""
+        return eval(what)
+
+    @tool(read_only=True)
     async def give_image(self, what: str) -> Image:
         """Give a picture."""
         return eval(what)
@@ -275,6 +280,10 @@ class Giving(Module):
         ("give_place", "Place(city='Bonn')", None),
         ("give_place", "ToolResult('x')", None),
         ("give_place", "'x'", ""),
+        ("give_both", "ToolResult('x', {'city': 'Bonn'})", None),
+        ("give_both", "ToolResult[OLD]('x', {'city': 'Bonn', 'more': 1})", None),
+        ("give_both", "ToolResult('x')", ""),
+        ("give_both", "ToolResult('x', {'city': 3})", "city"),
         ("give_number", "True", None),
         ("give_image", "Image(b'x')", None),
         ("give_image", "'x'", ""),
@@ -298,8 +307,8 @@ async def test_typed_dicts_of_typing_work_as_arguments_too(agentcore_host):
     running = await agentcore_host([Giving])
     assert (await running.call("give_list", what={"city": "Bonn"}, other="[{'a': 1}]")).data == [{"a": 1}]
     assert (await running.outcome("give_list", {"what": {"city": 3}, "other": "[]"})).error.type == "invalid_arguments"
-    schema = running.host.registry.tools["give_old"].definition.output_schema
-    assert schema["required"] == ["city"]
+    for name in ("give_old", "give_both"):
+        assert running.host.registry.tools[name].definition.output_schema["required"] == ["city"]
 
 
 @pytest.mark.spec("M6")

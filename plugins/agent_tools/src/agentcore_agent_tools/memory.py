@@ -7,9 +7,9 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from agentcore.api import ToolError
+from agentcore_agent_tools.results import KeptMemory
 
 MEMORIES = 10_000
 """Memories that are kept; then some have to be deleted."""
@@ -56,8 +56,8 @@ class Memory:
     content: str
     updated_at_ms: int
 
-    def to_json(self) -> dict[str, Any]:
-        """`{key, content, updatedAt}`."""
+    def to_json(self) -> KeptMemory:
+        """As programs get it."""
         return {"key": self.key, "content": self.content, "updatedAt": self.updated_at_ms}
 
 

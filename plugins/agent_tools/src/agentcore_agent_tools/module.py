@@ -6,6 +6,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
 from agentcore_agent_tools import artifact as artifacts
 from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
+from agentcore_agent_tools.results import (
+    AgentReport,
+    ArtifactResult,
+    CompactedHistory,
+    MemoryResult,
+    PersonAnswer,
+    TodoItem,
+    TodoList,
+)
 from agentcore_agent_tools.settings import AgentSettings
 
 _WORK_S = 600.0
@@ -71,7 +80,9 @@ class AgentTools(Module[AgentSettings]):
     # -- things to do ------------------------------------------------------------------------------------------
 
     @tool(rank=0, read_only=True, effects=("session",), idempotent=True, open_world=False)
-    async def todo_write(self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=100)]) -> ToolResult:
+    async def todo_write(
+        self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=100)]
+    ) -> ToolResult[TodoList]:
         """Write down the whole list of things to do in this session; the person sees it live.
 
         Use it for work of several steps: write the list first, have one thing in progress at a time, and mark each as
@@ -87,7 +98,7 @@ class AgentTools(Module[AgentSettings]):
             raise ToolError(
                 "invalid_arguments", f"each id may stand once; twice: {', '.join(map(repr, twice))}", ids=twice
             )
-        kept = [todo.model_dump() for todo in todos]
+        kept: list[TodoItem] = [{"id": todo.id, "content": todo.content, "status": todo.status} for todo in todos]
         await ctx.session.set_todos(kept)
         done = sum(todo.status == "completed" for todo in todos)
         lines = [f"{done} of {len(todos)} done"] + [f"{_MARKS[todo.status]} {todo.content}" for todo in todos]
@@ -113,7 +124,7 @@ class AgentTools(Module[AgentSettings]):
             str | None, Field(min_length=1, max_length=1000, description="Words to search for; all must occur.")
         ] = None,
         limit: Annotated[int, Field(ge=1, le=200, description="How many to give at most.")] = 20,
-    ) -> ToolResult:
+    ) -> ToolResult[MemoryResult]:
         """Remember things over sessions: save a text, search, list the newest, or delete one.
 
         Save what will be needed again, such as the person's preferences or facts about a project; search before asking
@@ -160,7 +171,7 @@ class AgentTools(Module[AgentSettings]):
         query: Annotated[str | None, Field(min_length=1, max_length=1000)] = None,
         path: Annotated[str | None, Field(min_length=1, max_length=4096)] = None,
         overwrite: bool = False,
-    ) -> ToolResult:
+    ) -> ToolResult[ArtifactResult]:
         """Use an artifact of this session, which keeps what was too long for a result, downloads and screenshots.
 
         Args:
@@ -197,7 +208,7 @@ class AgentTools(Module[AgentSettings]):
         options: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)]
         | None = None,
         timeoutMs: Annotated[int, Field(ge=1000, le=_ASK_MS_MAX)] = 300_000,  # noqa: N803 - spelled as on the wire
-    ) -> ToolResult:
+    ) -> ToolResult[PersonAnswer]:
         """Ask the person a question and wait for the answer.
 
         For what only they can decide or know. One question at a time; offer options where there are some.
@@ -225,7 +236,7 @@ class AgentTools(Module[AgentSettings]):
         prompt: Annotated[str, Field(min_length=1, max_length=200_000)],
         tools: Annotated[list[str], Field(max_length=200)] | None = None,
         model: Annotated[str | None, Field(max_length=200)] = None,
-    ) -> ToolResult:
+    ) -> ToolResult[AgentReport]:
         """Give a piece of work to a sub-agent with a context of its own, and get its report.
 
         For work that reads much and reports little. The sub-agent knows nothing but the prompt: say all that it
@@ -249,7 +260,7 @@ class AgentTools(Module[AgentSettings]):
         ctx: ToolContext,
         summary: Annotated[str | None, Field(min_length=1, max_length=200_000)] = None,
         keep_turns: Annotated[int, Field(ge=0, le=50)] = 2,
-    ) -> ToolResult:
+    ) -> ToolResult[CompactedHistory]:
         """Put a summary in the place of this session's history, to have room again for what comes.
 
         The last turns and calls that wait stay as they are; the person goes on seeing everything. The history is made
@@ -265,7 +276,7 @@ class AgentTools(Module[AgentSettings]):
         if summary is None:
             ctx.progress(None, "summing up")
         replaced, written = await session.compact(summary, keep_turns=keep_turns)
-        data = {"replacedMessages": replaced, "keptTurns": keep_turns, "summary": written}
+        data: CompactedHistory = {"replacedMessages": replaced, "keptTurns": keep_turns, "summary": written}
         text = f"{replaced} messages are replaced by a summary." if replaced else "There was nothing to replace yet."
         return ToolResult(text, data)
 

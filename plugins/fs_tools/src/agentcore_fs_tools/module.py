@@ -9,6 +9,18 @@ from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe
+from agentcore_fs_tools.results import (
+    CopiedPath,
+    EditedFile,
+    FileStatus,
+    FoundMatches,
+    FoundPaths,
+    Listing,
+    MovedPath,
+    ReadFile,
+    RemovedPath,
+    WrittenFile,
+)
 from agentcore_fs_tools.search.globbing import Order, glob
 from agentcore_fs_tools.search.grepping import grep
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
@@ -71,7 +83,7 @@ class FsTools(Module[FsSettings]):
         limit: Annotated[int, Field(ge=1, le=1_000_000, description="How many lines to read.")] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Give the lines as they are, without numbers, and uncut.")] = False,
-    ) -> ToolResult:
+    ) -> ToolResult[ReadFile]:
         """Read a text file, with line numbers, or look at an image (PNG, JPEG, GIF, WebP).
 
         Says size, number of lines and encoding. Long files come in parts, each with the call that gives the next one.
@@ -96,7 +108,7 @@ class FsTools(Module[FsSettings]):
         *,
         create_dirs: Annotated[bool, Field(description="Make missing folders above the file.")] = False,
         encoding: Encoding = None,
-    ) -> ToolResult:
+    ) -> ToolResult[WrittenFile]:
         """Create a text file, or replace the whole content of one.
 
         A file that exists keeps its permissions, encoding and line ends; a read-only one is left as it is. For a
@@ -126,7 +138,7 @@ class FsTools(Module[FsSettings]):
         diff: Annotated[str | None, Field(description="A unified diff of this one file, instead of `edits`.")] = None,
         dry_run: Annotated[bool, Field(description="Only show what would change.")] = False,
         encoding: Encoding = None,
-    ) -> ToolResult:
+    ) -> ToolResult[EditedFile]:
         """Change parts of a text file: replace exact texts, or apply a unified diff; gives the difference made.
 
         `old` must occur exactly once, with its indentation, unless `all` is set; else nothing is changed and the
@@ -153,7 +165,7 @@ class FsTools(Module[FsSettings]):
         path: Annotated[str, Field(description="Folder to look in; left out, the first workspace root.")] = ".",
         sort: Annotated[Order, Field(description="`modified` gives the newest first.")] = "modified",
         no_ignore: Annotated[bool, Field(description="Find files that .gitignore leaves out, too.")] = False,
-    ) -> ToolResult:
+    ) -> ToolResult[FoundPaths]:
         """Find files by the shape of their path, newest first.
 
         The pattern is relative to `path`. Files that .gitignore names, and what is in `.git`, are left out.
@@ -187,7 +199,7 @@ class FsTools(Module[FsSettings]):
         files_only: Annotated[bool, Field(description="Give only the paths of files with a match.")] = False,
         multiline: Annotated[bool, Field(description="Let a match span lines.")] = False,
         no_ignore: Annotated[bool, Field(description="Search files that .gitignore leaves out, too.")] = False,
-    ) -> ToolResult:
+    ) -> ToolResult[FoundMatches]:
         """Search the text of files for a regular expression, and show the lines that match.
 
         Of very many matches some of each file are shown, and all are counted. Binary files, files that .gitignore
@@ -209,12 +221,12 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         path: Path = ".",
         depth: Annotated[int, Field(ge=1, le=20, description="How many levels of folders to list.")] = 1,
-    ) -> ToolResult:
+    ) -> ToolResult[Listing]:
         """List a folder, sorted by name: folders, files with their size, links with what they point to."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
-    def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult:
+    def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[FileStatus]:
         """Tell what a path is: type, size, time of the last change, permissions; of a text its encoding and lines."""
         return describe(ctx.workspace, path, lambda: ctx.is_cancelled)
 
@@ -237,7 +249,7 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         path: Path,
         recursive: Annotated[bool, Field(description="Delete a folder with all that is in it.")] = False,
-    ) -> ToolResult:
+    ) -> ToolResult[RemovedPath]:
         """Delete a file, a link (not what it points to), or a folder."""
         self._refuse_unless_writable()
         target = removable(ctx.workspace, path)
@@ -272,7 +284,7 @@ class FsTools(Module[FsSettings]):
         source: Path,
         destination: Path,
         overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
-    ) -> ToolResult:
+    ) -> ToolResult[MovedPath]:
         """Move or rename a file or folder; missing folders above the destination are made.
 
         `destination` is the new path itself, not the folder to move into.
@@ -305,7 +317,7 @@ class FsTools(Module[FsSettings]):
         source: Path,
         destination: Path,
         overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
-    ) -> ToolResult:
+    ) -> ToolResult[CopiedPath]:
         """Copy a file, or a folder with all in it; links stay links, missing folders above are made.
 
         `destination` is the path of the copy itself, not the folder to copy into.

@@ -23,6 +23,7 @@ from agentcore_shell_tools.foreground import run_foreground
 from agentcore_shell_tools.limits import BLOCK_MS, PUT_ASIDE_SHOWN, TIMEOUT_MS, TIMEOUT_MS_MOST
 from agentcore_shell_tools.looking import compile_filter, look
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
+from agentcore_shell_tools.results import CommandResult, EndedProcess, ProcessOutput
 from agentcore_shell_tools.sandbox import Caches, Confinement, Consent, Sandbox, writable_paths
 from agentcore_shell_tools.settings import ShellSettings
 from agentcore_shell_tools.shell import CommandRequest, Shell
@@ -150,7 +151,7 @@ class ShellTools(Module[ShellSettings]):
             str | None,
             Field(max_length=200, description="Type `command` and Enter into this running process, instead."),
         ] = None,
-    ) -> ToolResult:
+    ) -> ToolResult[CommandResult]:
         """Run a command with bash, and give its output in order, its exit code, and how long it took.
 
         Each call is a new shell: folders and variables do not carry over. There is no input in the foreground. What a
@@ -190,7 +191,7 @@ class ShellTools(Module[ShellSettings]):
         all: Annotated[  # noqa: A002
             bool, Field(description="All that is kept; false: what came since you looked last.")
         ] = True,
-    ) -> ToolResult:
+    ) -> ToolResult[ProcessOutput]:
         """Show what a background process wrote, and whether it has ended.
 
         The last 5,000 lines of each stream are kept; how many were dropped is said.
@@ -200,7 +201,7 @@ class ShellTools(Module[ShellSettings]):
         return await look(ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all)
 
     @tool(rank=0, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
-    async def bash_kill(self, ctx: ToolContext, process_id: ProcessId) -> ToolResult:
+    async def bash_kill(self, ctx: ToolContext, process_id: ProcessId) -> ToolResult[EndedProcess]:
         """End a background process with everything that it started: SIGTERM, and SIGKILL after two seconds.
 
         Its output stays readable. A process that has ended already is no error.
@@ -210,8 +211,13 @@ class ShellTools(Module[ShellSettings]):
         await process.end()
         how = f"exit code {process.exit_code}" if process.signal is None else f"by {process.signal}"
         text = f"{process_id} {'ended' if was_running else 'had ended already'}: {how}."
-        data = {"process_id": process_id, "was_running": was_running, "exit_code": process.exit_code}
-        return ToolResult(text, {**data, "signal": process.signal})
+        data: EndedProcess = {
+            "process_id": process_id,
+            "was_running": was_running,
+            "exit_code": process.exit_code,
+            "signal": process.signal,
+        }
+        return ToolResult(text, data)
 
     async def _list(self, request: Request) -> Response:
         sandbox = self._running_shell.sandbox

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
 from agentcore_web_tools.body_text import charset_of, decode
@@ -18,6 +18,33 @@ PAGE_CHARS = 2_000_000
 _SHELL_CHARS = 200
 _RETRYABLE = frozenset((408, 425, 429, 500, 502, 503, 504))
 _SHOWN_REDIRECTS = 3
+
+
+class Redirect(TypedDict):
+    """One address that sent on, and its status."""
+
+    status: int
+    url: str
+
+
+class FetchedPage(TypedDict):
+    """A page or a part of it, or what is known of a file. `next_offset` is None at the end."""
+
+    url: str
+    status: int
+    redirects: list[Redirect]
+    content_type: str
+    charset: NotRequired[str | None]
+    size_bytes: NotRequired[int]
+    artifact_id: NotRequired[str]
+    text_artifact_id: NotRequired[str]
+    title: NotRequired[str]
+    format: NotRequired[str]
+    text: NotRequired[str]
+    chars_total: NotRequired[int]
+    chars_left_out: NotRequired[int]
+    next_offset: NotRequired[int | None]
+    parts_found: NotRequired[int]
 
 
 @dataclass(frozen=True, slots=True)

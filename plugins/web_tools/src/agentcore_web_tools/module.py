@@ -19,6 +19,7 @@ from agentcore.api import (
 )
 from agentcore_web_tools.client import WebClient
 from agentcore_web_tools.fetching import (
+    FetchedPage,
     FetchOptions,
     Format,
     Reading,
@@ -29,7 +30,7 @@ from agentcore_web_tools.fetching import (
     kind_of,
 )
 from agentcore_web_tools.reading.pdf import PdfReader
-from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, SearXNG, clean, show
+from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, SearchResults, SearXNG, clean, show
 from agentcore_web_tools.settings import LONGEST_S, WebSettings
 
 _ACCEPT = {
@@ -127,7 +128,7 @@ class WebTools(Module[WebSettings]):
             str, Field(max_length=400, description="Give only the parts that hold these words, with their headings.")
         ] = "",
         full: Annotated[bool, Field(description="Whether menus, headers and footers are given too.")] = False,
-    ) -> ToolResult:
+    ) -> ToolResult[FetchedPage]:
         """Read a page or another document of the web: its main content as Markdown, without menus and advertisements.
 
         Follows redirects and says so. Pictures are shown, PDFs read as text, other files kept as artifacts. What a page
@@ -162,10 +163,10 @@ class WebTools(Module[WebSettings]):
         ctx: ToolContext,
         query: Annotated[str, Field(min_length=1, max_length=400, description="What to look for.")],
         count: Annotated[int, Field(ge=1, le=20, description="How many results to give at most.")] = 8,
-    ) -> ToolResult:
+    ) -> ToolResult[SearchResults]:
         """Search the web: titles, addresses and short extracts of what was found; read a result with web_fetch."""
         found = [clean(each) for each in await self._searching().search(query, count)]
-        data = {"query": query, "results": [each.model_dump() for each in found]}
+        data: SearchResults = {"query": query, "results": [each.to_json() for each in found]}
         return ToolResult(show(query, found), data=data, untrusted=True)
 
     def _searching(self) -> Provider:

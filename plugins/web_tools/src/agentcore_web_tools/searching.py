@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import urlencode
 
 from agentcore.api import BaseModel, Field, SecretStr, ToolError
@@ -23,6 +23,22 @@ _SNIPPET_CHARS = 600
 _TITLE_CHARS = 300
 
 
+class SearchHit(TypedDict):
+    """One result of a search."""
+
+    title: str
+    url: str
+    snippet: str
+    published: str | None
+
+
+class SearchResults(TypedDict):
+    """What was searched for and what was found."""
+
+    query: str
+    results: list[SearchHit]
+
+
 class SearchResult(BaseModel):
     """One result of a search."""
 
@@ -30,6 +46,10 @@ class SearchResult(BaseModel):
     url: str
     snippet: str = ""
     published: str | None = None
+
+    def to_json(self) -> SearchHit:
+        """As programs get it."""
+        return {"title": self.title, "url": self.url, "snippet": self.snippet, "published": self.published}
 
 
 class Provider(Protocol):

@@ -1,0 +1,80 @@
+"""The data of results: what a program gets of each tool. Spelled as on the wire."""
+
+from typing import NotRequired, TypedDict
+
+
+class TodoItem(TypedDict):
+    """One thing to do."""
+
+    id: str
+    content: str
+    status: str
+
+
+class TodoList(TypedDict):
+    """The list as it stands."""
+
+    todos: list[TodoItem]
+    completed: int
+    total: int
+
+
+class KeptMemory(TypedDict):
+    """One memory; `updatedAt` in milliseconds since 1970."""
+
+    key: str
+    content: str
+    updatedAt: int
+
+
+class MemoryResult(TypedDict, total=False):
+    """What was saved, the key of what was deleted, or what was found, of `total`."""
+
+    memory: KeptMemory
+    deleted: str
+    memories: list[KeptMemory]
+    total: int
+
+
+class PersonAnswer(TypedDict):
+    """What the person answered, and whether that was one of the options."""
+
+    answer: str
+    isOption: bool
+
+
+class AgentReport(TypedDict):
+    """What a sub-agent reported."""
+
+    report: str
+
+
+class CompactedHistory(TypedDict):
+    """How many messages the summary stands for, and how many turns stayed."""
+
+    replacedMessages: int
+    keptTurns: int
+    summary: str
+
+
+class ArtifactLine(TypedDict):
+    """One line of an artifact, by its number from 1."""
+
+    line: int
+    text: str
+
+
+class ArtifactResult(TypedDict):
+    """What is known of an artifact, and of what was done with it."""
+
+    artifactId: str
+    name: str
+    mime: str
+    sizeBytes: int
+    offset: NotRequired[int]
+    lines: NotRequired[int]
+    bytes: NotRequired[int]
+    totalLines: NotRequired[int]
+    matches: NotRequired[list[ArtifactLine]]
+    total: NotRequired[int]
+    path: NotRequired[str]

@@ -1,0 +1,133 @@
+"""The data of results: what a program gets of each tool."""
+
+from typing import NotRequired, TypedDict
+
+
+class ReadFile(TypedDict):
+    """What was read; without lines where it is a picture. `total_lines` is None where they are too many to count."""
+
+    path: str
+    size_bytes: int
+    mime: NotRequired[str]
+    total_lines: NotRequired[int | None]
+    first_line: NotRequired[int]
+    last_line: NotRequired[int]
+    encoding: NotRequired[str]
+    bom: NotRequired[bool]
+    line_ends: NotRequired[str]
+
+
+class WrittenFile(TypedDict):
+    """A file as it was written."""
+
+    path: str
+    encoding: str
+    bom: bool
+    line_ends: str
+    created: bool
+    size_bytes: int
+    lines: int
+
+
+class EditedFile(TypedDict):
+    """A file as it was, or would be, edited."""
+
+    path: str
+    encoding: str
+    bom: bool
+    line_ends: str
+    changed: bool
+    dry_run: bool
+    replacements: int
+    size_bytes: int
+
+
+class FoundPaths(TypedDict):
+    """The newest paths of `count` that match."""
+
+    paths: list[str]
+    count: int
+    truncated: bool
+
+
+class MatchPlace(TypedDict):
+    """Where a match is; lines and columns count from 1."""
+
+    path: str
+    line: int
+    column: int
+
+
+class FoundMatches(TypedDict):
+    """Matches, or with `files_only` the files that have some; the totals count also what is not listed."""
+
+    files: list[str]
+    truncated: bool
+    total_files: int
+    is_total_exact: bool
+    total_matches: NotRequired[int]
+    matches: NotRequired[list[MatchPlace]]
+
+
+class FolderEntry(TypedDict):
+    """One entry; below the listed folder its name is a path."""
+
+    name: str
+    type: str
+    size_bytes: int
+
+
+class Listing(TypedDict):
+    """A folder's entries, of `count`."""
+
+    path: str
+    count: int
+    entries: list[FolderEntry]
+
+
+class FileStatus(TypedDict):
+    """What is known of a path: of a link where it leads, of a file whether it is text."""
+
+    path: str
+    type: str
+    size_bytes: int
+    modified: str
+    permissions: str
+    mode: str
+    read_only: bool
+    target: NotRequired[str | None]
+    target_type: NotRequired[str]
+    target_problem: NotRequired[str]
+    content: NotRequired[str]
+    binary: NotRequired[bool]
+    encoding: NotRequired[str]
+    bom: NotRequired[bool]
+    lines: NotRequired[int | None]
+
+
+class RemovedPath(TypedDict):
+    """What was deleted, or put into the bin, with the number of entries."""
+
+    path: str
+    trashed: bool
+    count: int
+
+
+class MovedPath(TypedDict):
+    """What was moved where."""
+
+    source: str
+    destination: str
+    overwrote: bool
+
+
+class CopiedPath(TypedDict):
+    """What was copied where, and how much it was."""
+
+    source: str
+    destination: str
+    files: int
+    folders: int
+    links: int
+    size_bytes: int
+    skipped: int

@@ -1,0 +1,20 @@
+"""The data of results: what a program gets of each tool."""
+
+from typing import NotRequired, TypedDict
+
+
+class TakenScreenshot(TypedDict):
+    """The size of a picture in pixels and bytes, and where it was saved, if it was."""
+
+    width: int
+    height: int
+    size_bytes: int
+    path: NotRequired[str]
+
+
+class ShownFile(TypedDict):
+    """What was shown in which folder, and by what."""
+
+    path: str
+    folder: str
+    shown_by: str
