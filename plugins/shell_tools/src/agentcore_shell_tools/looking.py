@@ -9,6 +9,7 @@ from agentcore.api import ArtifactLink, Mark, Text, ToolContext, ToolError, Tool
 from agentcore_shell_tools.control import describe
 from agentcore_shell_tools.limits import AROUND_CHARS, DATA_BYTES, TEXT_CHARS
 from agentcore_shell_tools.process import Process
+from agentcore_shell_tools.screen import ScreenView, is_drawn, is_redrawn, outside_alternate
 from agentcore_shell_tools.text import decode, plain, shorten, tail
 
 _RESERVE_S = 2.0
@@ -33,7 +34,7 @@ def compile_filter(pattern: str | None) -> Any:
 
 
 async def look(
-    ctx: ToolContext, process: Process, *, block_ms: int | None, chosen: Any, from_start: bool
+    ctx: ToolContext, process: Process, *, block_ms: int | None, chosen: Any, from_start: bool, counts: bool = True
 ) -> ToolResult:
     """Give what a process wrote.
 
@@ -43,6 +44,7 @@ async def look(
         block_ms: How long to wait for its end, or for a line that is chosen; None: not at all.
         chosen: Compiled expression of the lines that are wanted; None: all.
         from_start: Everything that is kept; else what came since this session looked last.
+        counts: Whether this is a look of the session, so that the next one begins where it ends.
     """
     marks = (Mark(), Mark()) if from_start else process.looks.get(ctx.session_id, (Mark(), Mark()))
     if block_ms is not None:
@@ -60,8 +62,10 @@ async def look(
             for track, mark in zip(tracks, marks, strict=True)
         ]
     )
-    process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
-    return await _result(ctx, process, parts, is_running=is_running)
+    if counts:
+        process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
+    screen = await process.show() if process.has_terminal else None
+    return await _result(ctx, process, parts, screen if chosen is None else None, is_running=is_running)
 
 
 async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chosen: Any) -> None:
@@ -98,8 +102,9 @@ def _has_chosen(process: Process, seen: tuple[Mark, Mark], chosen: Any) -> tuple
 class _Part:
     """Text of one stream since a mark."""
 
-    def __init__(self, text: str, end: Mark, dropped_lines: int) -> None:
+    def __init__(self, text: str, end: Mark, dropped_lines: int, *, is_drawn: bool, is_redrawn: bool) -> None:
         self.text, self.end, self.dropped_lines = text, end, dropped_lines
+        self.is_drawn, self.is_redrawn = is_drawn, is_redrawn
 
     @classmethod
     def read(cls, track: Track, mark: Mark, chosen: Any, *, is_complete: bool, has_terminal: bool) -> "_Part":
@@ -111,14 +116,18 @@ class _Part:
             waiting += len(text[len(whole) :].encode())
             text = whole
         end = Mark(excerpt.end.offset - waiting, excerpt.end.lines)
+        ordinary = outside_alternate(text) if has_terminal else ""
+        drawn, redrawn = is_drawn(ordinary), is_redrawn(ordinary)
         if has_terminal:
-            text = plain(text)
+            text = plain(ordinary)
         if chosen is not None:
             text = "".join(line for line in text.splitlines(keepends=True) if chosen.search(line.rstrip("\r\n")))
-        return cls(text, end, excerpt.dropped_lines)
+        return cls(text, end, excerpt.dropped_lines, is_drawn=drawn, is_redrawn=redrawn)
 
 
-async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_running: bool) -> ToolResult:
+async def _result(
+    ctx: ToolContext, process: Process, parts: list[_Part], screen: ScreenView | None, *, is_running: bool
+) -> ToolResult:
     dropped = sum(part.dropped_lines for part in parts)
     stdout, stderr = (tail(part.text, DATA_BYTES) for part in parts)
     data = {
@@ -133,10 +142,18 @@ async def _result(ctx: ToolContext, process: Process, parts: list[_Part], *, is_
     text = parts[0].text
     if parts[1].text:
         text += f"{'' if not text or text.endswith(chr(10)) else chr(10)}[stderr]\n{parts[1].text}"
+    shown_screen = ""
+    if screen is not None:
+        data["screen"] = screen.to_json()
+        if screen.is_full_screen or parts[0].is_drawn or parts[0].is_redrawn:
+            shown_screen = f"{screen.to_text()}\n"
+            text = "" if parts[0].is_drawn else text
     data["put_aside"] = [each.to_json() for each in process.put_aside]
-    shown, cut = shorten(text, TEXT_CHARS if ctx.model_chars is None else ctx.model_chars - AROUND_CHARS)
+    room = TEXT_CHARS if ctx.model_chars is None else ctx.model_chars - AROUND_CHARS - len(shown_screen)
+    shown, cut = shorten(text, max(room, 0))
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
-    ending = f"{'' if not shown or shown.endswith(chr(10)) else chr(10)}[{_state(process, is_running=is_running)}]"
+    between = "" if not shown or shown.endswith("\n") else "\n"
+    ending = f"{between}{shown_screen}[{_state(process, is_running=is_running)}]"
     refused = process.remark(text) if not is_running else ""
     remark = "".join(f"\n{each}" for each in (refused, describe(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]

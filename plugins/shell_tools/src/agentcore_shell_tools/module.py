@@ -14,6 +14,7 @@ from agentcore.api import (
     Response,
     Runtime,
     ToolContext,
+    ToolError,
     ToolResult,
     WebComponent,
     tool,
@@ -130,7 +131,9 @@ class ShellTools(Module[ShellSettings]):
     async def bash(
         self,
         ctx: ToolContext,
-        command: Annotated[str, Field(min_length=1, max_length=120_000, description="Text for bash.")],
+        command: Annotated[
+            str, Field(max_length=120_000, description="Text for bash; empty only where `keys` are given.")
+        ],
         *,
         background: Annotated[
             bool, Field(description="Give a process_id at once, and let it run: servers, watchers, long builds.")
@@ -151,19 +154,33 @@ class ShellTools(Module[ShellSettings]):
             str | None,
             Field(max_length=200, description="Type `command` and Enter into this running process, instead."),
         ] = None,
+        keys: Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=40)]] | None,
+            Field(
+                max_length=100,
+                description="With `process_id`: press these one after the other, behind `command`, which then is typed "
+                "without Enter: `enter`, `escape`, `tab`, `up`, `pagedown`, `f5`, `ctrl+c`, `alt+x`, `q` …",
+            ),
+        ] = None,
     ) -> ToolResult[CommandResult]:
         """Run a command with bash, and give its output in order, its exit code, and how long it took.
 
         Each call is a new shell: folders and variables do not carry over. There is no input in the foreground. What a
         command leaves running (`&`, a daemon) is ended with it, and named; with `background` it goes on. Use
-        `bash_output` to look at it, `bash_kill` to end it.
+        `bash_output` to look at it, `bash_kill` to end it. Pressing keys shows what comes of it within a second.
         """
+        if not command and not keys:
+            raise ToolError("invalid_arguments", "Give a `command`, or `keys` with `process_id`.")
+        if keys and process_id is None:
+            raise ToolError("invalid_arguments", "`keys` are for a running process: give its `process_id`.")
         if process_id is not None:
             process = self._table.get_for(ctx, process_id)
-            await process.type(f"{command}\n")
-            return ToolResult(
-                f"Typed into {process_id}; bash_output shows what comes of it.", {"process_id": process_id}
-            )
+            await process.press(command, keys or ["enter"])
+            if keys:
+                await process.rest()
+                return await look(ctx, process, block_ms=None, chosen=None, from_start=False, counts=False)
+            text = f"Typed into {process_id}; bash_output shows what comes of it."
+            return ToolResult(text, {"process_id": process_id})
         await self._open_consent.check(ctx.call_id)
         request = CommandRequest(command, cwd)
         if not background:
@@ -194,7 +211,8 @@ class ShellTools(Module[ShellSettings]):
     ) -> ToolResult[ProcessOutput]:
         """Show what a background process wrote, and whether it has ended.
 
-        The last 5,000 lines of each stream are kept; how many were dropped is said.
+        The last 5,000 lines of each stream are kept; how many were dropped is said. Of a program that draws on its
+        terminal, the screen is shown as it is now.
         """
         chosen = compile_filter(filter)
         process = self._table.get_for(ctx, process_id)

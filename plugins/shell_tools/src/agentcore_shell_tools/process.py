@@ -4,14 +4,22 @@ import asyncio
 import os
 import select
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from agentcore.api import Mark, ToolError
 from agentcore_shell_tools.control import PutAside
 from agentcore_shell_tools.foreground import settle, signal_name
+from agentcore_shell_tools.keys import ESCAPE, sequence_of
 from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, PUT_ASIDE_SHOWN
 from agentcore_shell_tools.output import Output
+from agentcore_shell_tools.screen import Screen, ScreenView
 from agentcore_shell_tools.shell import COLUMNS, ROWS, Started, set_size
+
+_ESCAPE_S = 0.1
+_REST_S = 0.2
+_REST_MOST_S = 1.0
 
 
 class Process:
@@ -51,6 +59,8 @@ class Process:
         self.started_at_ms = time.time_ns() // 1_000_000
         self.ended_at_ms: int | None = None
         self._writing = asyncio.Lock()
+        self._drawing = asyncio.Lock()
+        self._screen: Screen | None = None
         if started.looking is not None:
             started.looking.add_done_callback(self._take_put_aside)
 
@@ -127,6 +137,53 @@ class Process:
                 pass  # it ended meanwhile
             finally:
                 os.close(typing)
+
+    async def press(self, text: str, keys: Sequence[str]) -> None:
+        """Type a text at its terminal, and then press keys one after the other.
+
+        Raises:
+            ToolError: `unknown_key`: nothing was typed; and as `type`.
+        """
+        is_application_mode = False
+        if self.has_terminal and keys:
+            await self.show()
+            is_application_mode = self._screen is not None and self._screen.has_application_keys
+        sequences = [sequence_of(key, is_application_mode=is_application_mode) for key in keys]
+        pending = text
+        for sequence in sequences:
+            pending += sequence
+            if sequence == ESCAPE:  # with what follows at once it would be another key
+                await self.type(pending)
+                await asyncio.sleep(_ESCAPE_S)
+                pending = ""
+        if pending:
+            await self.type(pending)
+
+    async def show(self) -> ScreenView:
+        """What its terminal shows."""
+        async with self._drawing:
+            self._screen = self._screen or Screen(*self.size)
+            # in a thread: it is up to 1 MB
+            return await asyncio.to_thread(self._screen.update, self.output.screen, *self.size)
+
+    async def rest(self) -> None:
+        """Wait until it has written something and then nothing for a moment, or for a second."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REST_MOST_S):
+                await self._next_output()
+                while True:
+                    try:
+                        async with asyncio.timeout(_REST_S):
+                            await self._next_output()
+                    except TimeoutError:
+                        return
+
+    async def _next_output(self) -> None:
+        change = self.output.bell.next()
+        try:
+            await change
+        finally:
+            change.cancel()
 
     def remark(self, output: str) -> str:
         """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""

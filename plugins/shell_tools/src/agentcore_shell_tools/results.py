@@ -1,6 +1,6 @@
 """The data of results: what a program gets of each tool."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class PutAsideFile(TypedDict):
@@ -19,8 +19,38 @@ class LeftProcess(TypedDict):
     command: str
 
 
+class CursorPlace(TypedDict):
+    """Row and column of a cursor, from 1."""
+
+    row: int
+    column: int
+
+
+class HighlightedText(TypedDict):
+    """What stands out by its background, and its row, from 1."""
+
+    row: int
+    text: str
+
+
+class ScreenData(TypedDict):
+    """What a terminal shows: rows without blanks and empty rows at their end; no cursor where it is hidden."""
+
+    columns: int
+    lines: int
+    rows: list[str]
+    cursor: CursorPlace | None
+    title: str
+    highlighted: list[HighlightedText]
+    is_full_screen: bool
+    is_partial: bool
+
+
 class CommandResult(TypedDict, total=False):
-    """How a command ended and the end of its output; in the background, or typed into a process, its id alone."""
+    """How a command ended and the end of its output; in the background, or typed into a process, its id alone.
+
+    Where keys were pressed, what `bash_output` gives.
+    """
 
     process_id: str
     exit_code: int | None
@@ -31,6 +61,10 @@ class CommandResult(TypedDict, total=False):
     dropped_lines: int
     put_aside: list[PutAsideFile]
     left_behind: list[LeftProcess]
+    exited: bool
+    stdout: str
+    stderr: str
+    screen: ScreenData
 
 
 class ProcessOutput(TypedDict):
@@ -44,6 +78,7 @@ class ProcessOutput(TypedDict):
     stderr: str
     dropped_lines: int
     put_aside: list[PutAsideFile]
+    screen: NotRequired[ScreenData]
 
 
 class EndedProcess(TypedDict):
