@@ -102,8 +102,11 @@ LARGEST_SHARE = 0.5
 WORDS_SHARE = 0.15
 """What of that room the person's own words may take that are kept beside a summary."""
 
-SUMMARY_SHARE = 0.25
-"""What of that room a summary may take."""
+SUMMARY_SHARE = 0.2
+"""What of the context a summary may take."""
+
+SUMMARY_TOKENS = 4_000
+"""The most that one may take of a long context."""
 
 SHORTENED_TOKENS = 120
 """A result of fewer tokens stays: the line in its place would hardly be shorter."""

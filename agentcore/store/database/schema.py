@@ -283,6 +283,8 @@ _COMPACTION = (
     "ALTER TABLE chat_messages ADD COLUMN short TEXT",
     # JSON: what was learned of the session's models, by name
     "ALTER TABLE chat_sessions ADD COLUMN model_scales TEXT",
+    # those from before do not say what in them was untrusted; what they were made of is still there
+    "UPDATE chat_sessions SET summary = NULL, summarised_before = 0",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (

@@ -68,13 +68,10 @@ async def test_session_longer_than_the_context_ends_its_task(open_talk, provider
     assert all("secret of page 1." in str(request["messages"]) for request in provider.requests)
 
 
-OPENAI = {"message": f"This model's maximum context length is {LIMIT} tokens. However, you requested 9000 tokens."}
-LLAMA = {
-    "message": "the request exceeds the available context size",
-    "type": "exceed_context_size_error",
-    "n_ctx": LIMIT,
-}
-CLAUDE = {"type": "invalid_request_error", "message": f"prompt is too long: 9000 tokens > {LIMIT} maximum"}
+NAMED = 13_000
+OPENAI = {"message": f"This model's maximum context length is {NAMED} tokens. However, you requested 19000 tokens."}
+LLAMA = {"message": "exceeds the available context size", "type": "exceed_context_size_error", "n_ctx": NAMED}
+CLAUDE = {"type": "invalid_request_error", "message": f"prompt is too long: 19000 tokens > {NAMED} maximum"}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +96,7 @@ async def test_refusal_leads_to_a_shorter_request_and_is_remembered(open_talk, p
     assert len(str(provider.requests[4])) < len(str(provider.requests[3])) / 2
     # what the model had not seen yet is whole
     assert page(3, 8_000).replace("\n", "\\n") in json.dumps(provider.requests[4])
-    assert json.loads(row.model_scales)[f"{name}:x"][1] == LIMIT
+    assert json.loads(row.model_scales)[f"{name}:x"][1] == NAMED
 
 
 async def test_what_cannot_be_made_short_enough_is_said_and_another_model_goes_on(open_talk, provider):
@@ -209,7 +206,7 @@ async def test_going_back_keeps_the_notice_of_a_summary_that_still_stands(open_t
         session_id = await talk.begin()
         await talk.say(session_id, "Read all pages and tell me the secret of page 1.")
         provider.script = within(LIMIT, lambda request: Reply("Summed up." if is_summing_up(request) else "Hm."))
-        await talk.say(session_id, "Here are many words. " * 400)
+        await talk.say(session_id, "Here are many words. " * 800)
         before = await talk.items(session_id)
         async with talk.events(session_id) as events:
             await talk.ask("POST", f"/api/sessions/{session_id}/retry", status=202)

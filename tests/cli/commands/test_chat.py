@@ -57,6 +57,17 @@ def test_json_gives_one_event_a_line(place, model):
     assert events[-1]["waiting"] == []
 
 
+@pytest.mark.spec("K9")
+def test_line_says_that_the_model_is_told_less(place, model):
+    models = {"m": {"provider": "openai", "base_url": model.base_url, "max_retries": 0, "context_tokens": 1500}}
+    place.write_app(modules=["clock"], models=models)
+    model.say("long")
+    done = place.run("chat", stdin="a row of it\n" * 2_000)
+    assert (done.code, done.out) == (0, "long\n")
+    assert "… 1 long text was cut, to stay within what the model can read" in done.err
+    assert len(model.asked[0]["messages"][-1]["content"]) < 10_000
+
+
 def test_without_a_model_it_says_what_to_do(place):
     done = place.run("chat", "hello")
     assert (done.code, done.out) == (2, "")

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import structlog
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
 
-from agentcore.chat.bounds import COMPACT_AT, COMPACT_TO, CONTEXT_TOKENS, LARGEST_SHARE, SUMMARY_SHARE
+from agentcore.chat.bounds import COMPACT_AT, COMPACT_TO, CONTEXT_TOKENS, LARGEST_SHARE, SUMMARY_SHARE, SUMMARY_TOKENS
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
@@ -177,7 +177,7 @@ class Compactor:
     def _writer(self, choice: ModelChoice, given: str | None) -> Callable[[Sequence[ModelMessage]], Awaitable[str]]:
         async def write(messages: Sequence[ModelMessage]) -> str:
             limit = await self._limit(choice) / self._scales.scale(_name(choice))
-            most = int(SUMMARY_SHARE * limit)
+            most = min(int(SUMMARY_SHARE * limit), SUMMARY_TOKENS)
             if given is not None:
                 return cut_to_tokens(given, most)
 

@@ -1,14 +1,13 @@
 """How many tokens a text takes, estimated without a model's own vocabulary, which would have to be downloaded.
 
-Rates between what the vocabularies of OpenAI, Anthropic, Llama and Qwen give, on the side of too many. What they are
-wrong by is nearly the same over one session, and is put right by the provider's counts.
+The rates were fitted to what OpenAI's two newest vocabularies give for prose, Chinese, code, JSON, logs and keys, where
+they are wrong by less than a sixth, and raised by a tenth. What they are wrong by is nearly the same over one session,
+and is put right by the provider's counts.
 """
 
 import math
-import unicodedata
-from collections import Counter
+import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from pydantic_ai.messages import (
@@ -24,43 +23,40 @@ from pydantic_ai.messages import (
 from agentcore.chat.bounds import IMAGE_TOKENS
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.encoding import to_json
+from agentcore.tool_forms import DIALECTS
 
 _MESSAGE_TOKENS = 4
 _CALL_TOKENS = 12
 _TOOL_TOKENS = 12
 
-_LETTER, _DIGIT, _PUNCTUATION, _LINE_END, _SPACE, _FOREIGN, _IDEOGRAPH = 0.25, 0.4, 0.6, 0.5, 0.05, 0.5, 1.1
-"""Tokens for one character of a kind; `_FOREIGN`: letters of alphabets other than the Latin one."""
+_WORD = re.compile(r"[A-Za-z]+")
+_DIGITS = re.compile(r"\d+")
+_SPACE_BEFORE_DIGIT = re.compile(r"\s\d")
+_MARKS = re.compile(r"[!-/:-@\[-`{-~]+")
+_RANDOM = re.compile(r"[A-Za-z0-9+/_-]{24,}")
+"""Longer than what one speaks: keys, digests, Base64."""
 
-_WORD = 0.2
-"""Tokens more for each word: it begins one."""
+_USUAL_LETTERS = 7
+"""Words of so many letters are one token as a rule."""
 
-_RANDOM_CHARS = 24
-_RANDOM = 0.35
-"""Tokens more for each letter of a longer word than one speaks: keys, digests, Base64."""
+_DIGITS_A_TOKEN = 3
+_LETTER_MORE, _MARKS_ONE, _MARK_MORE, _LINE_END, _DIGIT_APART, _RANDOM_CHAR = 0.15, 0.85, 0.15, 0.6, 0.9, 0.3
+_IDEOGRAPH, _FOREIGN = 1.05, 0.5
+_IDEOGRAPHS_FROM = 0x2E80
+_MARGIN = 1.1
 
 
 def text_tokens(text: str) -> int:
-    """The tokens of a text; linear in its length, about 5 ms for 100,000 characters."""
-    # counted in C, so that each kind of character is looked at once
-    counted = sum(_tokens_of(character) * count for character, count in Counter(text).items())
-    words = text.split()
-    long = sum(len(word) for word in words if len(word) > _RANDOM_CHARS and word.isascii())
-    return math.ceil(counted + _WORD * len(words) + _RANDOM * long)
-
-
-@lru_cache(maxsize=8192)
-def _tokens_of(character: str) -> float:
-    if character.isascii():
-        if character.isalpha():
-            return _LETTER
-        if character.isdigit():
-            return _DIGIT
-        return _LINE_END if character == "\n" else _SPACE if character.isspace() else _PUNCTUATION
-    kind = unicodedata.category(character)
-    if unicodedata.east_asian_width(character) in "WF" or kind in {"So", "Co", "Cn"}:
-        return _IDEOGRAPH
-    return _FOREIGN if kind[0] in "LM" else _IDEOGRAPH
+    """The tokens of a text; linear in its length, about 12 ms for 100,000 characters."""
+    words, marks = _WORD.findall(text), _MARKS.findall(text)
+    total = len(words) + _LETTER_MORE * sum(len(word) - _USUAL_LETTERS for word in words if len(word) > _USUAL_LETTERS)
+    total += sum(-(-len(digits) // _DIGITS_A_TOKEN) for digits in _DIGITS.findall(text))
+    total += _DIGIT_APART * len(_SPACE_BEFORE_DIGIT.findall(text)) + _LINE_END * text.count("\n")
+    total += (_MARKS_ONE - _MARK_MORE) * len(marks) + _MARK_MORE * sum(map(len, marks))
+    total += _RANDOM_CHAR * sum(map(len, _RANDOM.findall(text)))
+    if not text.isascii():
+        total += sum(_IDEOGRAPH if ord(each) >= _IDEOGRAPHS_FROM else _FOREIGN for each in text if not each.isascii())
+    return math.ceil(_MARGIN * total)
 
 
 def content_tokens(content: Any) -> int:
@@ -90,7 +86,8 @@ def message_tokens(message: ModelMessage) -> int:
 
 def tools_tokens(tools: Sequence[OfferedTool]) -> int:
     """The tokens of the definitions of tools."""
+    shortest = ((tool, tool.schema.to(DIALECTS["portable"]).schema) for tool in tools)
     return sum(
-        _TOOL_TOKENS + text_tokens(f"{tool.name} {tool.description} {to_json(tool.schema.schema).decode()}")
-        for tool in tools
+        _TOOL_TOKENS + text_tokens(f"{tool.name} {tool.description} {to_json(schema).decode()}")
+        for tool, schema in shortest
     )
