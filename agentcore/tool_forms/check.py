@@ -1,5 +1,6 @@
 """What a model cannot do with a tool as it is defined, found without asking any provider."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from agentcore.tool_forms.forms import FORMS, FormName, LoweredSchema
@@ -17,10 +18,10 @@ class Finding(NamedTuple):
     fault: str
 
 
-def check_tool(name: str, schema: LoweredSchema) -> list[Finding]:
-    """What becomes of a tool in each form, beyond what can be put into other words."""
+def check_tool(name: str, schema: LoweredSchema, forms: Iterable[FormName] = FORMS) -> list[Finding]:
+    """What becomes of a tool in some forms, beyond what can be put into other words."""
     found = []
-    for form in FORMS.values():
+    for form in (FORMS[each] for each in forms):
         found += [Finding(form.name, fault) for fault in schema.to(form.dialect).faults]
         names = form.dialect.tool_names
         if names is not None and not names.fullmatch(name):

@@ -166,8 +166,7 @@ class ModuleRecord:
         return [
             f"tool {tool.definition.name!r}: {fault} ({FORMS[form].label})"
             for tool in self.tools
-            for form, fault in check_tool(tool.definition.name, tool.schema)
-            if form in _CHECKED
+            for form, fault in check_tool(tool.definition.name, tool.schema, _CHECKED)
         ]
 
     @property
