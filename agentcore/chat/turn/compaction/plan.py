@@ -1,5 +1,6 @@
 """One compaction: what a model is told is made shorter step by step, on a copy, until it fits."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -96,7 +97,8 @@ class CompactionPlan:
 
     async def cut_to_fit(self, room: int) -> None:
         """Leave only both ends of the largest parts, so that all fits into a room."""
-        sizes = sorted(part_tokens(part) for each in self.told for part in each.message.parts)
+        parts = [part for each in self.told for part in each.message.parts]
+        sizes = sorted(await asyncio.to_thread(lambda: list(map(part_tokens, parts))))
         left = room - (self.tokens - sum(sizes))
         for count, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
             if size * count > left:

@@ -1,5 +1,6 @@
 """A summary in place of old messages: what it is made of, who is asked for it, and how the model gets it."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,7 +110,7 @@ async def write_summary(
     """
     wish = text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
     # what stands in it must not end it
-    conversation = _TAG.sub("&lt;", _conversation(messages, read_tokens, locale))
+    conversation = _TAG.sub("&lt;", await asyncio.to_thread(_conversation, messages, read_tokens, locale))
     said = await ask(f"{wish}\n\n<conversation>\n{conversation}\n</conversation>")
     return said.strip() or _without_model(messages, locale)
 
