@@ -127,6 +127,10 @@ PAGES = {
             keyup load mousedown mouseup paste play reset scroll submit wheel`.split(/\\s+/)) {
             framework.addEventListener(type, () => {});
         }</script>""",
+    "/texts": """<title>Texts</title><textarea aria-label=Note>one\ntwo [ref=e1]</textarea>
+        <details><summary>More</summary><p>Folded away</p></details>
+        <div class=view-line><span>&nbsp;&nbsp;&nbsp;&nbsp;return</span> <span>0</span></div>
+        <ul aria-owns=owned></ul><p id=owned>Owned</p>""",
     "/long": "<title>Long</title>" + "".join(f"<p id=p{i}>Paragraph {i} {'x' * 40}</p>" for i in range(1000)),
     "/sets-going": """<title>Sets going</title><p id=out>Before</p><ul id=list><li>One <button>Take</button></ul>
         <button id=fetch onclick="fetch('/second').then(answer => answer.text()).then(text => {

@@ -72,3 +72,12 @@ async def test_states_are_told(act, lines_of, site):
     lines = await lines_of()
     assert any(re.fullmatch(r'- checkbox "Agree" \[ref=e\d+\] \[checked\] \[active\]', line) for line in lines)
     assert any(re.fullmatch(r'- button "Off" \[ref=e\d+\] \[disabled\]', line) for line in lines)
+
+
+async def test_texts_stand_on_a_line_each_as_they_are_drawn(act, site):
+    await act("browser_navigate", url=site.url("/texts"))
+    lines = (await act("browser_snapshot")).blocks()[0].text.splitlines()[1:]
+    assert len(lines) == 5
+    assert lines[0].endswith(r": one\ntwo [ref=e1]")
+    assert "[collapsed]" in lines[2]
+    assert lines[3:] == ["- text:     return 0", "- paragraph: Owned"]

@@ -15,6 +15,8 @@ const INLINE_HANDLERS = ['onclick', 'ondblclick', 'onmousedown', 'onmouseup', 'o
   'ontouchstart', 'ontouchend', 'ondragstart', 'ondrop'];
 
 const cut = (text, limit) => (text.length > limit ? `${text.slice(0, limit)}… (${text.length} characters)` : text);
+/** A text on one line, whatever is in it: nothing of a page can look like a line of its own. */
+const onOneLine = text => cut(text, LINE_CHARS).replace(/\r?\n|[\r\u2028\u2029\u0085\v\f]/g, '\\n');
 const quoted = text => JSON.stringify(cut(text, NAME_CHARS));
 
 class Tree {
@@ -57,7 +59,9 @@ class Tree {
     const items = [];
     const inner = around.depth >= DEEPEST ? null : { ...around, depth: around.depth + 1 };
     if (inner === null) return [{ node: element, text: element.textContent }];
+    const isClosed = element.localName === 'details' && !element.open;
     for (const child of childrenOf(element)) {
+      if (isClosed && child.localName !== 'summary') continue;
       if (child.nodeType === Node.TEXT_NODE) {
         if (!around.hides && child.data) items.push({ node: child, text: child.data });
       } else if (child.nodeType === Node.ELEMENT_NODE && !isSkipped(child)) {
@@ -65,17 +69,13 @@ class Tree {
       }
     }
     inRowOrder(items);
-    const owned = element.getAttribute?.('aria-owns');
-    for (const id of owned ? owned.split(/\s+/) : []) {
-      const child = id && element.getRootNode().getElementById?.(id);
-      if (child && !child.contains(element) && !element.contains(child)) items.push(...this.element(child, inner));
-    }
     return items;
   }
 
   element(element, around) {
     const style = this.styles.of(element);
-    if (style.display === 'none' || (LABELLED.has(element.type) && this.isBehindLabel(element))) return [];
+    if (style.display === 'none' || element.hidden === 'until-found') return [];
+    if (LABELLED.has(element.type) && this.isBehindLabel(element)) return [];
     const isShown = style.visible || style.display === 'contents';
     let role = roleOf(element);
     const control = element.localName === 'label' ? this.hiddenControl(element) : null;
@@ -151,7 +151,7 @@ class Tree {
     if (why && this.scrolls(element)) more += ' [scrollable]';
     if (element.draggable && element.getAttribute('draggable') === 'true') more += ' [draggable]';
     const address = role === 'link' ? element.getAttribute('href') ?? element.getAttribute('xlink:href') : null;
-    if (address && !/^(javascript:|data:)/i.test(address)) more += ` [url=${cut(address, URL_CHARS)}]`;
+    if (address && !/^(javascript:|data:)/i.test(address)) more += ` [url=${cut(tidy(address), URL_CHARS)}]`;
     return more;
   }
 
@@ -183,7 +183,7 @@ class Tree {
 
   isControl(element, role) {
     if (ACTED_ON.has(role) && role !== 'option') return role !== 'scrollbar' || element.tabIndex >= 0;
-    if (role === 'option') return element.localName !== 'option' || element.parentElement?.closest('select')?.size > 1;
+    if (role === 'option') return element.localName !== 'option';  // those of a choice stand in its line, or below it
     if (role === 'iframe' || element.localName === 'canvas') return true;
     if ((element.localName === 'video' || element.localName === 'audio') && element.controls) return true;
     return element.hasAttribute('tabindex') && element.tabIndex >= 0 && element !== document.body;
@@ -249,12 +249,12 @@ class Tree {
     for (const item of items) {
       if (item.role === undefined || item.role === 'options') {
         this.nodes.push(item.node);
-        lines.push([depth, this.keyOf(item.node), 0, item.role ?? 'text', `: ${cut(item.text, LINE_CHARS)}`]);
+        lines.push([depth, this.keyOf(item.node), 0, item.role ?? 'text', `: ${onOneLine(item.text)}`]);
         continue;
       }
       const first = item.items[0];
       const isText = first !== undefined && first.role === undefined;
-      const tail = isText ? `: ${cut(first.text, LINE_CHARS)}` : item.items.length ? ':' : '';
+      const tail = isText ? `: ${onOneLine(first.text)}` : item.items.length ? ':' : '';
       const head = item.role + (item.name ? ` ${quoted(item.name)}` : '');
       const kind = (item.acts ? 1 : 0) + (item.role === 'iframe' ? 2 : 0);
       this.nodes.push(item.node);
@@ -286,7 +286,7 @@ function inRowOrder(items) {
 /** What its author calls an element that says nothing itself. */
 function hintOf(element) {
   const name = element.dataset.testid || element.id || element.classList[element.classList.length - 1];
-  return name ? ` [name=${cut(name, HINT_CHARS)}]` : '';
+  return name ? ` [name=${cut(tidy(name), HINT_CHARS)}]` : '';
 }
 
 /** Items with texts that belong together in one, cells out of their rows, and without empty ones. */
@@ -294,11 +294,12 @@ function joined(items) {
   const made = [];
   let text = null;
   const end = () => {
-    if (text) {
+    if (text && !text.isTidy) {
       const indent = text.text.match(/^\u00a0*/)[0].length;  // as editors write it
       text.text = ' '.repeat(indent) + tidy(text.text);
-      if (text.text.trim() && !(items.length > 1 && SEPARATOR.test(text.text))) made.push(text);
+      text.isTidy = true;
     }
+    if (text?.text.trim() && !(items.length > 1 && SEPARATOR.test(text.text))) made.push(text);
     text = null;
   };
   for (const item of items) {
@@ -306,8 +307,10 @@ function joined(items) {
     else if (item.role !== undefined) {
       end();
       made.push(item);
-    } else if (text) text.text += item.text;
-    else if (item.text.trim()) text = { node: item.node, text: item.text };
+    } else if (text) {
+      text.text += item.text;
+      text.isTidy = false;
+    } else if (item.text.trim()) text = { ...item };
   }
   end();
   return made;
@@ -345,6 +348,6 @@ function mergeCells(row) {
     below.push(...lines);
     texts.push(own || (lines.length ? '↓' : ''));
   }
-  while (texts.length && texts.at(-1) === '↓' || texts.at(-1) === '') texts.pop();
+  while (texts.at(-1) === '↓' || texts.at(-1) === '') texts.pop();
   row.items = texts.length ? [{ node: row.node, text: texts.join(' | ') }, ...below] : below;
 }
