@@ -8,6 +8,7 @@ from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, Tool
 from agentcore_ui_page.broker import Answer, Broker, CommandType
 from agentcore_ui_page.channel import PREFIX, Channel
 from agentcore_ui_page.operations import Operation, brings_html
+from agentcore_ui_page.results import PageContent, PatchedPage, ScriptValue
 
 _FOLDER = Path(__file__).parent / "component"
 _LIMIT_MS = 300_000
@@ -73,7 +74,7 @@ class UiPage(Module):
         script: Annotated[str, Field(min_length=1, max_length=200_000)],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803 - spelled as it is on the wire
         resourceId: PageId = None,  # noqa: N803
-    ) -> ToolResult:
+    ) -> ToolResult[ScriptValue]:
         """Run JavaScript in agentcore's own page and give what it returns.
 
         An expression, or a function body that may `await` and `return`. What JSON cannot hold (elements, functions,
@@ -90,7 +91,7 @@ class UiPage(Module):
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
         if is_cut:
             text += "\n(the value was larger than what is given back; return less of it)"
-        data = {"value": value, "resourceId": answer.page_id}
+        data: ScriptValue = {"value": value, "resourceId": answer.page_id}
         return ToolResult(text, data, truncated=is_cut, untrusted=True)
 
     @tool(read_only=True, open_world=True, idempotent=True, timeout_s=_LONGEST_S, keep="head")
@@ -105,7 +106,7 @@ class UiPage(Module):
         maxChars: Annotated[int, Field(ge=1, le=1_000_000, description="Where it is cut.")] = 20_000,  # noqa: N803
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
-    ) -> ToolResult:
+    ) -> ToolResult[PageContent]:
         """Read agentcore's own page as it is shown now.
 
         `summary` tells title, view, agent, headings and controls, each with a selector to use; `text` is what a person
@@ -131,7 +132,7 @@ class UiPage(Module):
         notice = (
             f"\n(cut at {len(content):,} of {length:,} characters; ask for a part by selector, or more by maxChars)"
         )
-        data = {"content": content, "length": length, "truncated": is_cut, "resourceId": answer.page_id}
+        data: PageContent = {"content": content, "length": length, "truncated": is_cut, "resourceId": answer.page_id}
         return ToolResult(content + (notice if is_cut else ""), data, truncated=is_cut, untrusted=True)
 
     def _preview_patch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
@@ -152,7 +153,7 @@ class UiPage(Module):
         operations: Annotated[list[Operation], Field(min_length=1, max_length=200)],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
-    ) -> ToolResult:
+    ) -> ToolResult[PatchedPage]:
         """Change agentcore's own page until it is reloaded: texts, attributes, classes, HTML, style sheets.
 
         The operations are applied in order, each to all elements that its selector matches; one that fails does not
@@ -167,7 +168,7 @@ class UiPage(Module):
         answer = await self._run("dom_patch", args, timeoutMs, resourceId)
         results = answer.result["results"]
         succeeded = sum(bool(result["ok"]) for result in results)
-        data = {
+        data: PatchedPage = {
             "results": results,
             "total": len(results),
             "succeeded": succeeded,
