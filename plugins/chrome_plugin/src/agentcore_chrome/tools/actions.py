@@ -11,9 +11,9 @@ from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.evaluation import VALUE_CHARS, evaluate
 from agentcore_chrome.tab.scrolling import Scroll, scroll
 from agentcore_chrome.tab.tab import Tab
-from agentcore_chrome.tab.text_input import write_at_focus, write_into
 from agentcore_chrome.tools.arguments import DEFAULT_MS
 from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.text_input import write_at_focus, write_into
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator

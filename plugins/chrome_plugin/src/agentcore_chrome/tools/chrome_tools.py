@@ -29,7 +29,6 @@ from agentcore_chrome.tab.navigation import WaitUntil, state_of
 from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab, TabOptions
-from agentcore_chrome.tab.text_input import Written, append_text, fill_with
 from agentcore_chrome.tools.actions import evaluate_script
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
@@ -45,6 +44,7 @@ from agentcore_chrome.tools.arguments import (
 )
 from agentcore_chrome.tools.engine_module import EngineModule
 from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.text_input import Written, append_text, fill_with
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator

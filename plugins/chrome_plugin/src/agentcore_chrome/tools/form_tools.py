@@ -11,12 +11,12 @@ from agentcore_chrome.failures import element_not_actionable
 from agentcore_chrome.tab.elements import Target, locate, on_element
 from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.tab import Tab
-from agentcore_chrome.tab.text_input import fill_with
 from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
 from agentcore_chrome.tools.choices import choose, set_checked
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
+from agentcore_chrome.tools.text_input import fill_with
 from agentcore_chrome.tools.uploads import Upload, paths_of_uploads, read_uploads
 
 if TYPE_CHECKING:
