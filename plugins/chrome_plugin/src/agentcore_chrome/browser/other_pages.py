@@ -53,6 +53,6 @@ def target_not_found(target_id: str) -> ToolError:
     """There is no such page, it was not listed, or it has gone elsewhere since."""
     return ToolError(
         "target_not_found",
-        f"the attached browser has no page {target_id!r} as it was listed; browser_tabs: list_attached shows those it has",
+        f"the attached browser has no page {target_id!r} as it was listed; browser_tabs list_attached shows them",
         target=target_id,
     )
