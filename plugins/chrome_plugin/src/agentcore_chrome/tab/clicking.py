@@ -7,8 +7,11 @@ from agentcore_chrome.failures import COVERED, is_driver_timeout, why_not_action
 if TYPE_CHECKING:
     from playwright.async_api import Locator
 
-_FIRST_MS = 3_000
+_ATTEMPT_MS = 3_000
 """After so long what covers an element is looked at; a menu that closes or a page that scrolls has gone by then."""
+
+_DONE = "performing click action"
+"""What the driver's log says once the mouse has been pressed."""
 
 # inside of one component, what lies above an element belongs to the same control: the tags of a multiple choice, say
 _IS_COVERED_BY_ITS_OWN = """element => {
@@ -26,12 +29,17 @@ async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None
         timeout_ms: Limit of all of it.
         how: Arguments of the driver's `click`.
     """
-    try:
-        await locator.click(timeout=min(timeout_ms, _FIRST_MS), **how)
-    except Exception as exc:
-        rest_ms = timeout_ms - _FIRST_MS
-        if rest_ms <= 0 or not is_driver_timeout(exc):
-            raise
-        is_covered = why_not_actionable(exc) == COVERED
-        forced = is_covered and await locator.evaluate(_IS_COVERED_BY_ITS_OWN, timeout=rest_ms)
-        await locator.click(timeout=rest_ms, force=forced, **how)
+    left_ms, forced = timeout_ms, False
+    while True:
+        try:
+            await locator.click(timeout=min(left_ms, _ATTEMPT_MS), force=forced, **how)
+        except Exception as exc:
+            left_ms -= _ATTEMPT_MS
+            if left_ms <= 0 or not is_driver_timeout(exc):
+                raise
+            if _DONE in str(exc):
+                return  # what it set going takes longer; a second click would do it twice
+            is_covered = why_not_actionable(exc) == COVERED
+            forced = is_covered and await locator.evaluate(_IS_COVERED_BY_ITS_OWN, timeout=left_ms)
+        else:
+            return
