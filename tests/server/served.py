@@ -24,12 +24,12 @@ class Server:
         (folder / "modules").mkdir(exist_ok=True)
         for name, source in files.items():
             (folder / "modules" / f"{name}.py").write_text(source)
-        app = {"modules": list(files), "limits": {"stop_grace": 2, **limits}}
+        app = {"modules": list(files), "server": {"port": 0}, "limits": {"stop_grace": 2, **limits}}
         (folder / "app.json").write_text(json.dumps(app))
         self.folder, self.state = folder, folder / "state"
         self.environ = {**os.environ, "AGENTCORE_STATE_DIR": str(self.state)}
         self.process = Command(
-            *("serve", "--config", str(folder / "app.json"), "--port", "0"),
+            *("serve", "--config", str(folder / "app.json")),
             env=self.environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

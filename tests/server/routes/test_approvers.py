@@ -165,6 +165,7 @@ OPEN_TO = {
         ("POST", "/api/sessions"),
         ("GET", "/api/sessions/{session_id}"),
         ("GET", "/api/sessions/{session_id}/messages"),
+        ("GET", "/api/sessions/{session_id}/system"),
         ("POST", "/api/sessions/{session_id}/messages"),
         ("POST", "/api/sessions/{session_id}/stop"),
         ("POST", "/api/sessions/{session_id}/reject"),

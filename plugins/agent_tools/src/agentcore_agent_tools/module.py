@@ -166,8 +166,8 @@ class AgentTools(Module[AgentSettings]):
         id: Annotated[str, Field(min_length=1, max_length=100)],  # noqa: A002 - spelled as on the wire
         action: Literal["read", "search", "save", "info"],
         *,
-        offset: Annotated[int | None, Field(ge=0)] = None,
-        limit: Annotated[int | None, Field(ge=1)] = None,
+        offset: Annotated[int | None, Field(ge=0, le=1_000_000_000_000)] = None,
+        limit: Annotated[int | None, Field(ge=1, le=1_000_000)] = None,
         query: Annotated[str | None, Field(min_length=1, max_length=1000)] = None,
         path: Annotated[str | None, Field(min_length=1, max_length=4096)] = None,
         overwrite: bool = False,
