@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.agents.agent import Agent, Outcome
-from benchmarks.agents.playing import SIDES, Played
+from benchmarks.agents.agent import Outcome
+from benchmarks.agents.playing import SIDES, Played, Session
 from benchmarks.measure import Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents-compared.md"
@@ -38,11 +38,11 @@ def write(played: Sequence[Played]) -> None:
     PAGE.write_text(f"{before}{_BEGIN}\n\n{markdown(played)}\n\n{_END}{after}")
 
 
-def _count(agents: Iterable[Agent], outcome: Outcome | None = None) -> int:
+def _count(agents: Iterable[Session], outcome: Outcome | None = None) -> int:
     return sum(outcome in {None, step.outcome} for agent in agents for step in agent.steps)
 
 
-def _context(agents: Iterable[Agent]) -> int:
+def _context(agents: Iterable[Session]) -> int:
     return sum(agent.definitions_chars + agent.results_chars for agent in agents)
 
 
@@ -56,7 +56,7 @@ def _overview(played: Sequence[Played]) -> list[str]:
     return lines
 
 
-def _figures(agents: Sequence[Agent]) -> list[int]:
+def _figures(agents: Sequence[Session]) -> list[int]:
     sums = [
         sum(getattr(agent, name) for agent in agents)
         for name in ("calls", "questions", "definitions_chars", "results_chars")
