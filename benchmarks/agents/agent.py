@@ -20,7 +20,7 @@ _PAUSE_S = 1  # a model thinks for longer
 _REF = re.compile(r"\[(?:ref=)?((?:f\d+)?e\d+)\]")
 _LINE = re.compile(r"^\s*(?:[+~*-]\s+)*(?P<role>[a-z]+)\b(?P<rest>.*)$")
 _CONTROLS = ("button", "link", "textbox", "combobox", "checkbox", "radio", "tab", "menuitem", "option")
-_ATTRIBUTES = re.compile(r"\[[^\]]*\]")
+_ATTRIBUTES = re.compile(r"\[[^\]]*\]|\(was \w+\)")
 _NAME = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 

@@ -52,7 +52,8 @@ def _overview(played: Sequence[Played]) -> list[str]:
         lines += [_row((scenario.title, side, *_figures([agent]))) for side, agent in scenario.agents.items()]
     for side in SIDES if len(played) > 1 else ():
         agents = [scenario.agents[side] for scenario in played if side in scenario.agents]
-        lines.append(_row(("**all**", side, *_figures(agents))))
+        if len(agents) == len(played):
+            lines.append(_row(("**all**", side, *_figures(agents))))
     return lines
 
 

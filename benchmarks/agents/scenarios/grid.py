@@ -37,13 +37,10 @@ async def play(agent: Agent, address: str) -> None:
         await agent.sees_in_tree("Article 4321")
 
     async def begin_edit() -> None:
-        row = await agent.find("Article 4321")
-        cells = [line for line in row.splitlines() if "[ref=" in line]
-        number = str((4320 * 37) % 101)
-        found = refs_in("\n".join(cells), "gridcell", number)
+        found = _cell(await agent.find("Article 4321")) or _cell(await agent.look())
         if not found:
-            raise FailedError(f"the cell {number} has no reference")
-        await agent.click_ref(found[0], "cell of pieces", double=True)
+            raise FailedError("the row's cell of pieces has no reference")
+        await agent.click_ref(found, "cell of pieces", double=True)
 
     async def begin_edit_by_keys() -> None:
         await agent.click("gridcell", "Article 4321")
@@ -66,3 +63,9 @@ async def play(agent: Agent, address: str) -> None:
     await agent.step(
         "read what the page says", lambda: agent.sees(f"Article 4321 in Athens: {(4320 * 37) % 101} became 250.")
     )
+
+
+def _cell(text: str) -> str:
+    """The reference of the first cell with the row's number of pieces, after the one with its name."""
+    refs = refs_in(text.partition('"Article 4321"')[2], "gridcell", str((4320 * 37) % 101), is_exact=True)
+    return refs[0] if refs else ""
