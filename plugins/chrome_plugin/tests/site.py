@@ -141,6 +141,8 @@ PAGES = {
         <button id=again onclick="list.innerHTML = list.innerHTML">Again</button>
         <button id=move onclick="history.pushState({}, '', '/sets-going?moved'); document.title = 'Moved'">Move</button>
         <a id=away href=/second>Away</a> <a id=apart target=_blank rel=noopener href=/second>Apart</a>""",
+    "/clobbered": """<title>Clobbered</title>
+        <form role=search onclick=""><input name=title aria-label=Title><input name=id></form>""",
     "/covered-by-its-own": """<title>Covered</title><x-choice></x-choice><script>
         customElements.define('x-choice', class extends HTMLElement {
           constructor() {

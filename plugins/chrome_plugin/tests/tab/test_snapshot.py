@@ -32,3 +32,9 @@ async def test_what_is_in_view_is_shown_after_the_top(act, site):
     left_out = re.search(r"\[lines (\d+) to (\d+) are left out; offset=(\d+) shows them\]", text)
     assert left_out[1] == left_out[3]
     assert f"Paragraph {left_out[1]} " in (await act("browser_snapshot", offset=int(left_out[1]))).blocks()[0].text
+
+
+async def test_form_whose_fields_hide_its_own_properties_is_read(act, site):
+    """A field called `title` takes the place of the form's `title`."""
+    await act("browser_navigate", url=site.url("/clobbered"))
+    assert 'textbox "Title"' in (await act("browser_snapshot")).blocks()[0].text

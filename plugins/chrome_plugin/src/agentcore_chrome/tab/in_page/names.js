@@ -46,7 +46,7 @@ class Names {
   of(element, role) {
     if (!role || NAMELESS.has(role)) return tidy(element.getAttribute('aria-label') ?? '');
     return tidy(this.labelledBy(element) || element.getAttribute('aria-label') || this.native(element)
-      || (NAMED_BY_CONTENT.has(role) ? this.content(element, role) : '') || element.title || '');
+      || (NAMED_BY_CONTENT.has(role) ? this.content(element, role) : '') || element.getAttribute('title') || '');
   }
 
   labelledBy(element) {

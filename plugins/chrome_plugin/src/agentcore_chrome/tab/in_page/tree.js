@@ -285,7 +285,7 @@ function inRowOrder(items) {
 
 /** What its author calls an element that says nothing itself. */
 function hintOf(element) {
-  const name = element.dataset.testid || element.id || element.classList[element.classList.length - 1];
+  const name = element.dataset.testid || element.getAttribute('id') || element.classList[element.classList.length - 1];
   return name ? ` [name=${cut(tidy(name), HINT_CHARS)}]` : '';
 }
 
