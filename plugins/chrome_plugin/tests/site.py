@@ -104,6 +104,7 @@ PAGES = {
         Files go here<input type=file hidden onchange="out.textContent = 'given ' + this.files[0].name"></div>""",
     "/acted-on": """<title>Acted on</title><style>.pointer { cursor: pointer } [hidden] { display: none }</style>
         <div id=editor contenteditable><p>Dear reader</p></div>
+        <div contenteditable role=textbox aria-describedby=prompt></div><div id=prompt>Write something</div>
         <div id=listened>Listened to</div> <div class=pointer onclick="done(this)">Pointed at</div>
         <div id=dragged draggable=true>Dragged</div>
         <ul id=todo><li>Milk<li>Bread</ul>

@@ -41,7 +41,13 @@ async def test_all_that_a_person_can_act_on_has_a_reference(act, lines_of, site)
     assert sum("checkbox" in line for line in lines) == 2
     await act("browser_type", selector=ref_in(lines, "[editable]"), text="Dear writer")
     assert (await act("browser_evaluate", script="editor.textContent.trim()")).data["value"] == "Dear writer"
-    for said in ("[draggable]: Dragged", "[scrollable]", 'combobox "Fruit"', 'treeitem "Inner leaf"'):
+    for said in (
+        'textbox "Write something"',
+        "[draggable]: Dragged",
+        "[scrollable]",
+        'combobox "Fruit"',
+        'treeitem "Inner leaf"',
+    ):
         ref_in(lines, said)
 
 

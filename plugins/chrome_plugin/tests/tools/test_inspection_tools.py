@@ -39,6 +39,19 @@ async def test_snapshots_stay_small(act, site):
     assert "Name 1999" in (await act("browser_snapshot", find="/Name 199\\d/")).blocks()[0].text
 
 
+async def test_what_is_found_comes_with_the_rest_of_its_row_or_paragraph(act, site):
+    await act("browser_navigate", url=site.url("/rows"))
+    row = (await act("browser_snapshot", find="/Name 42 /")).blocks()[0].text
+    assert "[url=/second?42]" in row
+    link = (await act("browser_snapshot", find="second?42]")).blocks()[0].text
+    assert "- row: Name 42 | 294" in link
+    assert "Name 43" not in link
+    none = (await act("browser_snapshot", find="unicorn")).blocks()[0].text
+    assert "None of the 201 lines of this snapshot has 'unicorn'." in none
+    await act("browser_navigate", url="about:blank")
+    assert "The page shows nothing" in (await act("browser_snapshot")).blocks()[0].text
+
+
 async def test_messages_requests_and_pdf(act, site):
     await act("browser_navigate", url=site.url("/log"))
     messages = (await act("browser_console_messages", level="error")).data["messages"]

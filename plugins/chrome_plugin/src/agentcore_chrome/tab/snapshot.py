@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 SNAPSHOT_BYTES = 18_000
 """Bound of a snapshot; what is left out is counted, and shown from where the caller says."""
 
+_ROWS = frozenset(("row",))
+_PARAGRAPHS = frozenset(("paragraph", "listitem", "definition", "term", "cell", "gridcell", "heading"))
+_WHOLE_LINES = 30
+
 _TOP_SHARE = 0.2
 """Of the bound, what the top of a page gets where its person's view is further down."""
 
@@ -72,18 +76,27 @@ async def take_snapshot(
 
 
 def found(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
-    """The lines that match, each below the lines that lead to it."""
-    kept: list[Line] = []
-    path: list[Line] = []
-    shown = 0
-    for line in lines:
+    """The lines that match, each with the rest of its row or paragraph, and below the lines that lead to it."""
+    wanted: set[int] = set()
+    path: list[int] = []
+    for number, line in enumerate(lines):
         del path[line.depth :]
-        shown = min(shown, len(path))
-        path.append(line)
+        path.append(number)
         if pattern.search(str(line)):
-            kept += path[shown:]
-            shown = len(path)
-    return kept
+            wanted |= {*path, *_whole(lines, path)}
+    return [line for number, line in enumerate(lines) if number in wanted]
+
+
+def _whole(lines: Sequence[Line], path: Sequence[int]) -> range:
+    """The lines of the row, or else of the paragraph, that a line stands in; none where that is long."""
+    for kinds in (_ROWS, _PARAGRAPHS):
+        start = next((number for number in reversed(path) if lines[number].head.partition(" ")[0] in kinds), None)
+        if start is not None:
+            below = range(start + 1, min(start + 1 + _WHOLE_LINES, len(lines)))
+            end = next((number for number in below if lines[number].depth <= lines[start].depth), None)
+            if end is not None or below.stop == len(lines):
+                return range(start, end or below.stop)
+    return range(0)
 
 
 def shorten(lines: Sequence[Line], *, in_view: str | None = None, offset: int | None = None) -> tuple[str, int]:

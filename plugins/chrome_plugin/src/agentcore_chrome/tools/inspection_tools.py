@@ -51,7 +51,8 @@ class InspectionTools(SessionPages):
             if selector is None and depth is None:
                 self.remember(tab, tree)
             fields = {"url": tree.url, "title": tree.title, "leftOut": made.left_out}
-            return ToolOutput(f"{tree.url} – {tree.title}\n{made.text}", fields, is_cut=bool(made.left_out))
+            shown = made.text or _nothing(find, len(tree.lines))
+            return ToolOutput(f"{tree.url} – {tree.title}\n{shown}", fields, is_cut=bool(made.left_out))
 
         return await self.on_page(ctx, look)
 
@@ -133,3 +134,9 @@ def _level_of(kind: str) -> str:
     if kind in {"error", "assert"}:
         return "error"
     return {"warning": "warning", "debug": "debug", "verbose": "debug"}.get(kind, "info")
+
+
+def _nothing(find: str | None, lines: int) -> str:
+    if find is not None and lines:
+        return f"None of the {lines} lines of this snapshot has {find!r}."
+    return "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."

@@ -44,13 +44,21 @@ class Names {
 
   /** The name of an element; empty: it has none. */
   of(element, role) {
-    if (!role || NAMELESS.has(role)) return tidy(element.getAttribute('aria-label') ?? '');
-    return tidy(this.labelledBy(element) || element.getAttribute('aria-label') || this.native(element)
-      || (NAMED_BY_CONTENT.has(role) ? this.content(element, role) : '') || element.getAttribute('title') || '');
+    if (!role || NAMELESS.has(role)) return tidy(element.getAttribute('aria-label') || this.prompt(element, role));
+    return tidy(this.byIds(element, 'aria-labelledby') || element.getAttribute('aria-label') || this.native(element)
+      || (NAMED_BY_CONTENT.has(role) ? this.content(element, role) : '') || element.getAttribute('title')
+      || this.prompt(element, role));
   }
 
-  labelledBy(element) {
-    const ids = element.getAttribute('aria-labelledby');
+  /** What an editor that has no name asks for. */
+  prompt(element, role) {
+    if (role !== 'textbox' && !element.hasAttribute('contenteditable')) return '';
+    return element.getAttribute('aria-placeholder') || element.getAttribute('data-placeholder')
+      || this.byIds(element, 'aria-describedby');
+  }
+
+  byIds(element, attribute) {
+    const ids = element.getAttribute(attribute);
     if (!ids) return '';
     const root = element.getRootNode();
     return ids.split(/\s+/).map(id => {
