@@ -210,6 +210,9 @@ def _become(request: dict[str, Any], folder: int, stdio: list[int]) -> None:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     for number in IGNORED_HERE:  # what is ignored would stay so in the command
         signal.signal(number, signal.SIG_DFL)
+    if not request["ends_with_command"] and not os.isatty(1):
+        # the kernel hangs up on what is left at a terminal when the command, its leader, ends
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft > _DESCRIPTORS_OF_A_CHILD or soft == resource.RLIM_INFINITY:  # the server has raised its own

@@ -141,6 +141,14 @@ class Agent(ABC):
                     return refs[nth]
         return None
 
+    async def ref_below(self, heading: str, role: str) -> str:
+        """The reference of the first element with a role after a heading, for one that has no name."""
+        _, _, below = (await self.look()).partition(f'heading "{heading}"')
+        found = refs_in(below, role, "", is_exact=False)
+        if not found:
+            raise FailedError(f"no {role} is below the heading {heading!r}")
+        return found[0]
+
     async def ref_around(self, role: str, name: str) -> str:
         """The reference of the nearest element around one that has none itself: the line above it, less indented."""
         found = refs_around(await self.look(), role, name)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from benchmarks.agents import sites
-from benchmarks.agents.agent import Agent
+from benchmarks.agents.agent import Agent, FailedError
 from benchmarks.agents.programs import Programs
 
 TITLE = "A page with an image in Wagtail"
@@ -109,7 +109,11 @@ class _Steps:
         await self.agent.sees_in_tree("Title")
 
     async def text(self) -> None:
-        await self.agent.click("textbox", "Write something")
+        try:
+            editor = await self.agent.ref("textbox", "Write something")
+        except FailedError:  # one tree tells what the empty editor says, the other only where it is
+            editor = await self.agent.ref_below("Body", "textbox")
+        await self.agent.click_ref(editor, "Body")
         await self.agent.type_here("Ships come and go.", is_empty=True)
         await self.agent.sees_in_tree("Ships come and go.")
 
@@ -124,7 +128,9 @@ class _Steps:
         await self.agent.click("button", "File")
         await self.agent.upload("harbour.png")
         await self.agent.click("button", "Upload")
-        await self.agent.sees_in_tree("Change image")
+        # the image stands in the form; of the menu beside it one tree shows the entries before it is open
+        if 'button "Actions"' not in self.agent.newest():
+            await self.agent.sees_in_tree("Change image")
 
     async def publish(self) -> None:
         await self.agent.click("button", "More actions")

@@ -131,8 +131,18 @@ async def test_killed_process_has_ended_with_all_that_it_started(call, spawn, ma
     assert not again.data["was_running"]
 
 
-async def test_what_a_background_command_starts_goes_on_until_it_is_ended(call, spawn, text, mark, living, until):
-    process_id = await spawn(f"setsid -f bash -c 'exec -a {mark} sleep 600'; echo started")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "setsid -f bash -c 'exec -a {mark} sleep 600'; echo started",
+        "bash -c 'exec -a {mark} sleep 600' & echo started",
+    ],
+    ids=["of its own session", "with &"],
+)
+async def test_what_a_background_command_starts_goes_on_until_it_is_ended(
+    call, spawn, text, mark, living, until, command
+):
+    process_id = await spawn(command.replace("{mark}", mark))
     looked = await call("bash_output", process_id=process_id, block=True)
     assert (looked.data["exited"], looked.data["stdout"]) == (False, "started\n")
     assert "the command itself has ended, what it started is running" in text(looked)

@@ -47,7 +47,7 @@ async def test_what_is_found_comes_with_the_rest_of_its_row_or_paragraph(act, si
     assert "- row: Name 42 | 294" in link
     assert "Name 43" not in link
     none = (await act("browser_snapshot", find="unicorn")).blocks()[0].text
-    assert "None of the 201 lines of this snapshot has 'unicorn'." in none
+    assert "None of the 201 lines of this snapshot has that." in none
     await act("browser_navigate", url="about:blank")
     assert "The page shows nothing" in (await act("browser_snapshot")).blocks()[0].text
 

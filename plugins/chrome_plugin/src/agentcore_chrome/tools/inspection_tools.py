@@ -138,5 +138,5 @@ def _level_of(kind: str) -> str:
 
 def _nothing(find: str | None, lines: int) -> str:
     if find is not None and lines:
-        return f"None of the {lines} lines of this snapshot has {find!r}."
+        return f"None of the {lines} lines of this snapshot has that."
     return "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."
