@@ -53,7 +53,8 @@ PAGES = {
         const draw = () => {
           const from = Math.floor(grid.scrollTop / 30);
           rows.innerHTML = Array.from({length: 12}, (_, i) => `<div role=row aria-rowindex=${from + i}
-            style="position:absolute;top:${(from + i) * 30}px">Name of ${from + i}</div>`).join('');
+            style="position:absolute;top:${(from + i) * 30}px">Name of ${from + i}${rows.dataset.wide ?? ''}
+            </div>`).join('');
         };
         grid.onscroll = () => requestAnimationFrame(draw);
         draw();

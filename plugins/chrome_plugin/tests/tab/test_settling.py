@@ -1,5 +1,7 @@
 """What is told after an action: what it set going has ended, and only what changed is told."""
 
+import re
+
 import pytest
 
 from agentcore.api.context import Principal
@@ -85,3 +87,60 @@ async def test_dialog_that_opens_later_is_told_and_then_what_its_answer_changed(
     answered = await call("browser_handle_dialog", accept=True)
     assert answered.data["dialog"]["outcome"] == "accepted"
     assert "~ - paragraph: Sure true" in answered.blocks()[0].text
+
+
+@pytest.fixture
+def as_model(host):
+    """Call a tool as a model does; the result's text."""
+    host.answer_approvals(approve=True)
+
+    async def run(tool, **arguments):
+        outcome = await host.outcome(tool, arguments, principal=Principal("chat", "brief"), session_id="brief")
+        return outcome.unwrap().blocks()[0].text
+
+    return run
+
+
+async def test_script_tells_what_it_changed_beside_its_value_and_nothing_where_nothing_did(as_model, site):
+    await as_model("browser_navigate", url=site.url("/sets-going"))
+    assert await as_model("browser_evaluate", script="1 + 1") == "2"
+    changed = await as_model("browser_evaluate", script="out.textContent = 'After', idle.disabled = true, 7")
+    assert re.fullmatch(
+        r"7\nWhat changed .*:\n~ - paragraph: After\n~ - button \"Idle\" \[ref=e\d+\] \[disabled\]", changed
+    )
+    assert await as_model("browser_evaluate", script="x => x.localName", selector="#out") == "p"
+    long = await as_model("browser_evaluate", script="list.innerHTML = '<li>More'.repeat(900), 7")
+    assert long.startswith("7\nWhat changed")
+    assert len(long) < 2_500
+    assert re.search(r"\n\[\d+ more lines; browser_snapshot shows the page\]$", long)
+    assert "Error in the console: went" in await as_model("browser_evaluate", script="console.error('went'), 1")
+    gone = await as_model("browser_evaluate", script="setTimeout(() => { location.href = '/second' }), 'left'")
+    assert gone.startswith(f"left\nThe page now, {site.url('/second')} – Second:\n")
+
+
+async def test_dialog_that_a_script_leads_to_is_told_beside_its_value(as_model, site):
+    await as_model("browser_navigate", url=site.url("/sets-going"))
+    told = await as_model("browser_evaluate", script="later.click(), 'clicked'")
+    assert told.startswith("clicked\nA dialog is open")
+    assert "Sure true" in await as_model("browser_handle_dialog", accept=True)
+
+
+async def test_scrolling_tells_the_rows_that_it_made_and_where_a_text_is(as_model, site):
+    await as_model("browser_navigate", url=site.url("/grid"))
+    assert "+ - row: Name of 100" in await as_model("browser_scroll", selector="#grid", amount=3000)
+    end = await as_model("browser_scroll", selector="#log", direction="to_bottom")
+    assert "changed" not in end
+    wide = "rows.dataset.wide = 'x'.repeat(300)"
+    await as_model("browser_evaluate", script=wide)
+    told = await as_model("browser_scroll", selector="#grid", text="Name of 200")
+    assert re.search(r"is in view\.\nWhere it is:\n(?:.*\n)*.*row: Name of 200", told)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("browser_launch", {"new_page": True}), ("browser_tabs", {"action": "new"})],
+    ids=str,
+)
+async def test_page_that_a_model_opens_at_an_address_is_told(as_model, site, tool, arguments):
+    told = await as_model(tool, **arguments, url=site.url("/second"))
+    assert f"The page now, {site.url('/second')} – Second:" in told

@@ -87,6 +87,11 @@ def found(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
     return [line for number, line in enumerate(lines) if number in wanted]
 
 
+def lines_with(lines: Sequence[Line], text: str) -> list[Line]:
+    """The lines that hold a text, as `found` gives them."""
+    return found(lines, re.compile(re.escape(text), re.IGNORECASE))
+
+
 def _whole(lines: Sequence[Line], path: Sequence[int]) -> range:
     """The lines of the row, or else of the paragraph, that a line stands in; none where that is long."""
     for kinds in (_ROWS, _PARAGRAPHS):

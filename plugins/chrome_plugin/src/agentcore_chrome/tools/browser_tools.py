@@ -55,6 +55,7 @@ from agentcore_chrome.tools.page_tools import PageTools
 from agentcore_chrome.tools.result import ToolOutput, output_of_dialog
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, reads_page
 from agentcore_chrome.tools.spellings import with_spellings
+from agentcore_chrome.tools.telling import Brief
 
 _WAIT_MS = 10_000
 _RANKS: Mapping[str, int] = {
@@ -134,7 +135,7 @@ class Browser(PageTools, FormTools, InspectionTools):
             )
         tab = await self.tab_for(resource.resource_id)
         if url is not None:
-            return await self.run(ctx, tab, self._opened_at(ctx, tab, url))
+            return await self.on_tab(ctx, tab, lambda tab: self._opened_at(ctx, tab, url))
         started = not is_running or new_page
         text = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
         return await self.result(ctx, tab, ToolOutput(text, {"started": started, "url": tab.page.url}))
@@ -253,7 +254,8 @@ class Browser(PageTools, FormTools, InspectionTools):
         if to is not None and text is not None:
             raise ToolError("invalid_arguments", "give to or text, not both")
         wanted = Scroll(direction, amount, selector, to, text)
-        return await self.on_page(ctx, lambda tab: scroll_to(tab, wanted, timeoutMs))
+        brief = Brief(sought=text)
+        return await self.on_page(ctx, lambda tab: scroll_to(tab, wanted, timeoutMs), snapshot=None, brief=brief)
 
     @acts_on_page
     async def browser_hover(
@@ -352,9 +354,13 @@ class Browser(PageTools, FormTools, InspectionTools):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult:
         """Run JavaScript in the page and give its value. A function is called; `await` and `return` work."""
-        if selector is not None:
-            return await self.on_page(ctx, lambda tab: evaluate_with_element(tab, selector, script, timeoutMs))
-        return await self.on_page(ctx, lambda tab: evaluate_script(tab, script, timeoutMs))
+
+        async def run(tab: Tab) -> ToolOutput:
+            if selector is not None:
+                return await evaluate_with_element(tab, selector, script, timeoutMs)
+            return await evaluate_script(tab, script, timeoutMs)
+
+        return await self.on_page(ctx, run, snapshot=None, brief=Brief())
 
     @reads_page
     async def browser_wait_for(

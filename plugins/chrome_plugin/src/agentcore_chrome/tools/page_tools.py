@@ -109,13 +109,14 @@ class PageTools(SessionPages):
         made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
         tab = await self.tab_for(made.resource_id)
 
-        async def go() -> ToolOutput:
-            if url is None:
-                return ToolOutput(f"Opened page {made.resource_id}.", {"url": tab.page.url})
+        if url is None:
+            return await self.result(ctx, tab, ToolOutput(f"Opened page {made.resource_id}.", {"url": tab.page.url}))
+
+        async def go(tab: Tab) -> ToolOutput:
             arrived = await self.go_to(ctx, tab, url)
             return ToolOutput(f"Opened page {made.resource_id}: {arrived}", arrived.to_json())
 
-        return await self.run(ctx, tab, go())
+        return await self.on_tab(ctx, tab, go)
 
     def _list_pages(self, ctx: ToolContext) -> ToolResult:
         session_id = ctx.resource.session_id if ctx.resource is not None else ctx.session_id

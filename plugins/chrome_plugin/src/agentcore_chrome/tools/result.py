@@ -28,6 +28,12 @@ class ToolOutput:
     blocks: tuple[Block, ...] = ()
     is_cut: bool = False
 
+    def with_more(self, more: "ToolOutput") -> "ToolOutput":
+        """The same, with what another says after it."""
+        text = "\n".join(filter(None, [self.text, more.text]))
+        blocks = (*self.blocks, *more.blocks)
+        return ToolOutput(text, self.fields | more.fields, blocks, self.is_cut or more.is_cut)
+
 
 async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[str, Any]) -> ToolResult:
     """Make the result of a call on a tab, with dialogs, downloads, popups and a person's doings since the last one."""

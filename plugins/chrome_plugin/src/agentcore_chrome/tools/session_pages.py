@@ -25,15 +25,14 @@ from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.settings import Viewport
-from agentcore_chrome.tab.changes import differences
 from agentcore_chrome.tab.navigation import come_back
 from agentcore_chrome.tab.page_tree import PageTree
 from agentcore_chrome.tab.settling import Activity
-from agentcore_chrome.tab.snapshot import SNAPSHOT_BYTES, shorten
-from agentcore_chrome.tab.tab import DialogOpened, Tab, TabOptions
+from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
 from agentcore_chrome.tools.engine_module import PERSONS, EngineModule
-from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.result import ToolOutput, output_of_dialog
+from agentcore_chrome.tools.telling import Brief, tell
 
 _SNAPSHOT_SECONDS = 10.0
 _REOPENED_CHARS = 4096
@@ -86,15 +85,32 @@ class SessionPages(EngineModule):
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def on_page(
-        self, ctx: ToolContext, work: Callable[[Tab], Awaitable[ToolOutput]], *, snapshot: bool | None = False
+        self,
+        ctx: ToolContext,
+        work: Callable[[Tab], Awaitable[ToolOutput]],
+        *,
+        snapshot: bool | None = False,
+        brief: Brief | None = None,
     ) -> ToolResult:
-        """Do something with the call's page, opening it first if need be.
+        """Do something with the call's page, opening it first if need be; see `on_tab`."""
+        return await self.on_tab(ctx, await self.page(ctx), work, snapshot=snapshot, brief=brief)
+
+    async def on_tab(
+        self,
+        ctx: ToolContext,
+        tab: Tab,
+        work: Callable[[Tab], Awaitable[ToolOutput]],
+        *,
+        snapshot: bool | None = None,
+        brief: Brief | None = None,
+    ) -> ToolResult:
+        """Do something with a page that is open.
 
         Args:
             snapshot: Whether to wait for what it sets going, and to tell what changed since the last look at the page;
                 None: for all but persons and programs.
+            brief: How little to tell; None: all that changed.
         """
-        tab = await self.page(ctx)
         if not (ctx.principal.kind not in PERSONS if snapshot is None else snapshot):
             return await self.run(ctx, tab, work(tab))
 
@@ -103,7 +119,7 @@ class SessionPages(EngineModule):
             async with Activity(tab) as activity:
                 output = await work(tab)
                 await activity.settle()
-                return await self._with_changes(tab, output, before, activity)
+                return await self._with_changes(tab, output, activity, before, brief)
 
         return await self.run(ctx, tab, run())
 
@@ -260,37 +276,19 @@ class SessionPages(EngineModule):
         return await tab.look(lambda: tab.read(max(1, limit_s * 1000)), None, limit_s)
 
     async def _with_changes(
-        self, tab: Tab, output: ToolOutput, before: PageTree | None, activity: Activity
+        self, tab: Tab, output: ToolOutput, activity: Activity, before: PageTree | None, brief: Brief | None
     ) -> ToolOutput:
         after = await self._look_at(tab)
         if tab.dialogs.open is not None:
-            raise DialogOpened(tab.dialogs.open)
+            return output.with_more(output_of_dialog(tab.dialogs.open))
         if after is None:
-            text = f"{output.text}\nThe page does not answer; browser_snapshot shows it when it does."
-            return ToolOutput(text, {**output.fields, "changes": []}, output.blocks, output.is_cut)
+            said = "The page does not answer; browser_snapshot shows it when it does."
+            return output.with_more(ToolOutput(said, {"changes": []}))
         self.remember(tab, after)
-        said, changes, is_cut = _told(before, after)
-        fields: dict[str, Any] = {**output.fields, "changes": changes}
-        if activity.errors:
-            fields["consoleErrors"] = activity.errors
-            said += "".join(f"\nError in the console: {error}" for error in activity.errors)
-        return ToolOutput(f"{output.text}\n{said}", fields, output.blocks, output.is_cut or is_cut)
-
-
-def _told(before: PageTree | None, after: PageTree) -> tuple[str, list[str], bool]:
-    """What to say of a page after an action: what changed, or all of it where that is shorter; whether it was cut."""
-    whole, left_out = shorten(after.lines, in_view=after.in_view)
-    if before is not None and before.mark == after.mark:
-        changed = differences(before, after)
-        text = "\n".join(changed)
-        if len(text) < len(whole) and len(text.encode()) <= SNAPSHOT_BYTES:
-            return (
-                f"What changed (+ new, ~ now, > moved, - gone):\n{text}" if changed else "Nothing changed.",
-                changed,
-                False,
-            )
-    changes = [f"+ {line}" for line in whole.split("\n")]
-    return f"The page now, {after.url} – {after.title}:\n{whole}", changes, bool(left_out)
+        told = tell(before, after, brief)
+        errors = [f"Error in the console: {error}" for error in activity.errors]
+        fields: dict[str, Any] = {"changes": told.changes, **({"consoleErrors": activity.errors} if errors else {})}
+        return output.with_more(ToolOutput("\n".join(filter(None, [told.text, *errors])), fields, is_cut=told.is_cut))
 
 
 acts_on_page = tool(
