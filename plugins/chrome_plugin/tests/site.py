@@ -59,6 +59,39 @@ PAGES = {
         grid.onscroll = () => requestAnimationFrame(draw);
         draw();
         </script>""",
+    "/late-grid": """<title>Late grid</title><style>.row { height: 30px } .late { position: absolute }</style>
+        <div id=grid style="height:300px;overflow:auto">
+        <div id=rows style="position:relative;height:3000px"></div></div>
+        <div id=fixed style="height:300px;overflow:auto"><div style="height:3000px">
+        <div id=window style="position:sticky;top:0;height:300px;overflow:hidden"></div></div></div>
+        <div id=never style="height:300px;overflow:auto"><div id=hole style="height:700px">One row</div></div>
+        <div id=endless style="height:100px;overflow:auto"></div>
+        <script>
+        const frame = () => new Promise(requestAnimationFrame);
+        const timers = new Map();
+        const later = async (area, work) => {  // once it has not been scrolled for so long
+          for (const _ of 'abc') await frame();
+          clearTimeout(timers.get(area));
+          timers.set(area, setTimeout(work, 200));
+        };
+        const made = (area, name, style) => Array.from({length: 11}, (_, i) => {
+          const number = Math.floor(area.scrollTop / 30) + i;
+          return number > 99 ? '' : `<div class=row style="${style(number)}">${name} ${number}.</div>`;
+        }).join('');
+        grid.onscroll = () => later(grid, () => {
+          rows.innerHTML = made(grid, 'Row', number => `position:absolute;top:${number * 30}px`);
+        });
+        const drawFixed = () => { document.getElementById('window').innerHTML = made(fixed, 'Line', () => ''); };
+        fixed.onscroll = () => later(fixed, drawFixed);
+        never.onscroll = () => { hole.dataset.at = never.scrollTop; hole.firstChild.data = ''; };
+        const more = () => { for (let i = 0; i < 10; i++) endless.append(Object.assign(document.createElement('p'),
+            {textContent: `Entry ${endless.childElementCount}.`})); };
+        endless.onscroll = () => {
+          if (endless.scrollTop + 110 > endless.scrollHeight && endless.childElementCount < 50) later(endless, more);
+        };
+        drawFixed(); more();
+        grid.scrollTop = 1500;
+        </script>""",
     "/dialogs": """<title>Dialogs</title><output id=out></output>
         <button id=alert onclick="alert('hello'); out.textContent='after'">Alert</button>
         <button id=confirm onclick="out.textContent = 'confirm ' + confirm('Sure?')">Confirm</button>

@@ -40,3 +40,21 @@ async def test_what_is_nowhere_or_too_far_is_said(act, fails, site):
     assert (await fails("browser_scroll", to="title")).type == "element_not_actionable"
     assert (await fails("browser_scroll", to="text=Nobody")).type == "element_not_found"
     assert (await fails("browser_scroll", selector="#nowhere", timeoutMs=200)).type == "element_not_found"
+
+
+@pytest.mark.parametrize(
+    ("area", "wanted"),
+    [("#grid", "Row 80."), ("#grid", "Row 7."), ("#fixed", "Line 70."), ("#endless", "Entry 35.")],
+    ids=["below", "above", "in a window that stays", "in a list without end"],
+)
+async def test_row_is_found_though_rows_are_drawn_long_after_the_scroll(act, site, area, wanted):
+    await act("browser_navigate", url=site.url("/late-grid"))
+    assert (await act("browser_scroll", selector=area, text=wanted)).data["found"] is True
+
+
+async def test_end_to_end_is_said_only_where_all_was_seen(act, fails, site):
+    await act("browser_navigate", url=site.url("/late-grid"))
+    through = await fails("browser_scroll", selector="#grid", text="Row 100.")
+    assert ("from end to end" in through.message, through.retryable) == (True, False)
+    empty = await fails("browser_scroll", selector="#never", text="Row 100.")
+    assert ("stayed empty" in empty.message, empty.retryable) == (True, True)

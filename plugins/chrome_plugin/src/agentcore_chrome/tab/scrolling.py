@@ -33,7 +33,7 @@ _THERE_MS = 5000
 """How long an area is waited for."""
 
 _INTO_VIEW = "e => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})"
-_STATE = "area => area.drawn().then(area.state)"
+_STATE = "area => area.arrive().then(area.state)"
 _AREA = (Path(__file__).parent / "in_page" / "scrolling.js").read_text("utf-8").strip()
 
 
@@ -137,8 +137,14 @@ async def _bring(tab: "Tab", selector: str, timeout_ms: int) -> bool:
 
 def _not_reached(wanted: Scroll, state: dict[str, Any]) -> ToolError:
     what = repr(wanted.text if wanted.to is None else wanted.to)
-    if state["isOver"]:
+    is_over = state["isOver"] and not state["empty"]
+    if is_over:
         message = f"{what} is nowhere in the area {state['area']}, which was gone through from end to end"
+    elif state["isOver"]:
+        message = (
+            f"{what} was not seen in the area {state['area']}, but {state['empty']} parts of it stayed empty while it "
+            "was gone through: call again, or wait for a text of it with browser_wait_for"
+        )
     else:
         message = (
             f"{what} was not met up to {state['scrollTop']} of {state['scrollHeight']} pixels; call again to go on"
@@ -146,6 +152,6 @@ def _not_reached(wanted: Scroll, state: dict[str, Any]) -> ToolError:
     return ToolError(
         "element_not_found",
         f"{message}. In view: {state['first']!r} to {state['last']!r}",
-        retryable=not state["isOver"],
+        retryable=not is_over,
         **{key: state[key] for key in ("area", "scrollTop", "scrollHeight", "clientHeight")},
     )

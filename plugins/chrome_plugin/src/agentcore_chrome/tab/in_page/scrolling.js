@@ -36,11 +36,91 @@
   const areas = found.length ? found : [page];
   let area = areas[0];
 
+  // Grids and long lists make the rows of a place frames after it was scrolled to, on a busy machine much later. So what
+  // is in view is looked at: where a part is empty, or all stands as it stood before, more is waited for.
+  const SAMPLES = 10, ACROSS = [0.1, 0.3, 0.5, 0.7, 0.9], CHILDREN = 1000, LEVELS = 12, TEXT_CHARS = 200;
+  const QUIET_FRAMES = 2, FRAMES = 12, PATIENCE_MS = 1000, LONGEST_MS = 4000, STILL = 2;
+  const SHOWS = 'img, svg, canvas, video, iframe, object, input, textarea, select, button, hr';
+  let observed = null, changes = 0, missed = 0;
+  const observer = new MutationObserver(records => { changes += records.length; });
+  const observe = () => {
+    if (observed === area) return;
+    observer.disconnect();
+    observer.observe(area, {subtree: true, childList: true, attributes: true, characterData: true});
+    [observed, changes, missed] = [area, 0, 0];
+  };
   // a frame; or a moment, for a page behind another gets no frames
-  const drawn = () => new Promise(done => {
+  const frame = () => new Promise(done => {
     setTimeout(done, 120);
-    requestAnimationFrame(() => setTimeout(done, 30));
+    requestAnimationFrame(() => setTimeout(done));
   });
+  const isWithin = e => {
+    for (; e && area !== page; e = e.parentElement ?? e.getRootNode().host) if (e === area) return true;
+    return area === page;
+  };
+  const hitAt = (x, y) => {
+    let hit = document.elementFromPoint(x, y);
+    for (let inner; (inner = hit?.shadowRoot?.elementFromPoint(x, y)) && inner !== hit;) hit = inner;
+    return hit;
+  };
+  /** What shows something at a height, in an element that was hit there. */
+  const shownIn = (e, y, levels = LEVELS) => {
+    if (e.matches(SHOWS) || [...e.childNodes].some(one => one.nodeType === Node.TEXT_NODE && one.data.trim())) return e;
+    if (!levels || e.childElementCount > CHILDREN) return e;
+    for (const child of e.children) {
+      const box = child.getBoundingClientRect();
+      const found = box.top <= y && y < box.bottom && shownIn(child, y, levels - 1);
+      if (found) return found;
+    }
+    return null;
+  };
+  /** What is in view from top to bottom: an element with its place and text; null: nothing; undefined: it is covered. */
+  const view = () => {
+    const box = boxOf(area), top = Math.max(box.top, 0), height = Math.min(box.bottom, innerHeight) - top;
+    return Array.from({length: SAMPLES}, (_, i) => {
+      const y = top + height * (i + 0.5) / SAMPLES;
+      const hits = [...new Set(ACROSS.map(part => hitAt(box.left + box.width * part, y)))].filter(isWithin);
+      if (!hits.length) return undefined;
+      const e = hits.map(hit => shownIn(hit, y)).find(Boolean);
+      if (!e) return null;
+      const at = e.getBoundingClientRect();
+      return {e, left: at.left, top: at.top, text: e.textContent.slice(0, TEXT_CHARS)};
+    });
+  };
+  const isThere = (before, now) => {
+    if (now.some((one, i) => one === null && now[i + 1] === null)) return false;
+    const isAsBefore = one => before.some(old => old && Object.keys(one).every(key => old[key] === one[key]));
+    const shown = now.filter(Boolean);
+    return !before || !shown.length || !shown.every(isAsBefore);
+  };
+  /** Wait until what is in view is drawn and at rest; whether it is. What never changes is not waited for long. */
+  const arrive = async (before = null, until = Infinity) => {
+    const began = performance.now();
+    let seen = changes, moved = began, frames = 0;
+    for (;;) {
+      await frame();
+      const now = performance.now();
+      [frames, moved] = changes === seen ? [frames + 1, moved] : [0, now];
+      seen = changes;
+      const isDrawn = isThere(before, view());
+      if (isDrawn && (frames >= QUIET_FRAMES || now - began > PATIENCE_MS)) return true;
+      const isStill = changes === 0 && missed >= STILL ? frames > QUIET_FRAMES
+        : frames >= FRAMES && now - moved > PATIENCE_MS;
+      if (isStill || now - began > LONGEST_MS || now > until) {
+        missed += !isDrawn;
+        return isDrawn;
+      }
+    }
+  };
+  /** Go to a place of the area; whether it is another one. */
+  const goTo = async (top, left, until) => {
+    observe();
+    const {scrollTop, scrollLeft} = area, before = view();
+    area.scrollTo({top, left, behavior: 'instant'});
+    const hasMoved = () => area.scrollTop !== scrollTop || area.scrollLeft !== scrollLeft;
+    await arrive(hasMoved() ? before : null, until);
+    return hasMoved();
+  };
   const lineAt = y => {
     const box = boxOf(area);
     const texts = [0.02, 0.1, 0.3, 0.5, 0.7].map(part => document.elementFromPoint(box.left + box.width * part, y))
@@ -65,9 +145,7 @@
     const {scrollTop, scrollLeft, scrollHeight} = area;
     const [right, down] = {up: [0, -amount], down: [0, amount], left: [-amount, 0], right: [amount, 0]}[direction] ?? [0, 0];
     const top = {to_top: 0, to_bottom: scrollHeight}[direction] ?? scrollTop + down;
-    area.scrollTo({top, left: scrollLeft + right, behavior: 'instant'});
-    await drawn();
-    const moved = area.scrollTop !== scrollTop || area.scrollLeft !== scrollLeft;
+    const moved = await goTo(top, scrollLeft + right);
     return {...state(), moved, grew: area.scrollHeight - scrollHeight};
   };
 
@@ -82,57 +160,66 @@
     return e;
   };
   // rows that carry their number say how far it is to another; two from the middle, for a head stays where it is
-  const jump = async (find, selector) => {
+  const jump = async (find, selector, until) => {
     const [, attribute, number] = selector?.match(/\[([\w-]+)\s*=\s*["']?(\d+)["']?\s*\]/) ?? [];
     for (let i = 0; attribute && i < JUMPS && !find(); i++) {
       const tops = new Map([...area.querySelectorAll(`[${attribute}]`)].filter(e => e.checkVisibility())
         .map(e => [Number(e.getAttribute(attribute)), e.getBoundingClientRect().top]));
-      if (tops.has(Number(number))) return sweep(find);
-      const rows = [...tops].sort((a, b) => a[0] - b[0]), middle = Math.floor(rows.length / 2), before = area.scrollTop;
+      if (tops.has(Number(number))) return sweep(find, until);
+      const rows = [...tops].sort((a, b) => a[0] - b[0]), middle = Math.floor(rows.length / 2);
       if (rows.length < 2) return;
       const [[low, top], [high, below]] = [rows[middle - 1], rows[middle]];
       const height = (below - top) / (high - low);
-      area.scrollTop += top + (Number(number) - low) * height - boxOf(area).top - area.clientHeight / 2;
-      await drawn();
-      if (area.scrollTop === before) return;
+      const down = top + (Number(number) - low) * height - boxOf(area).top - area.clientHeight / 2;
+      if (!await goTo(area.scrollTop + down, area.scrollLeft, until)) return;
     }
   };
   // the row is there, and columns may be made as one goes, too
-  const sweep = async find => {
-    area.scrollLeft = 0;
-    for (let before = -1; await drawn(), !find() && area.scrollLeft !== before;) {
-      before = area.scrollLeft;
-      area.scrollLeft += Math.max(1, area.clientWidth * STEP);
+  const sweep = async (find, until) => {
+    await goTo(area.scrollTop, 0, until);
+    while (!find() && await goTo(area.scrollTop, area.scrollLeft + Math.max(1, area.clientWidth * STEP), until));
+  };
+  /** Whether more comes at the end, as in lists without one. */
+  const grows = async until => {
+    const height = area.scrollHeight, began = performance.now();
+    for (let frames = 0; frames < FRAMES || performance.now() - began < PATIENCE_MS; frames++) {
+      if (area.scrollHeight > height) return true;
+      if (performance.now() > until) return false;
+      await frame();
     }
+    return false;
   };
   // from where it is to the end, and then from the top to where it was
   const walk = async (find, until) => {
     const began = area.scrollTop;
+    await arrive(null, until);
     for (let hasTurned = false; performance.now() < until;) {
-      const before = area.scrollTop;
-      if (find() || (hasTurned && before >= began)) return true;
-      area.scrollTop += Math.max(1, area.clientHeight * STEP);
-      await drawn();
-      if (area.scrollTop !== before) continue;
-      if (hasTurned || began === 0) return true;
-      [hasTurned, area.scrollTop] = [true, 0];
-      await drawn();
+      if (find() || (hasTurned && area.scrollTop >= began)) return true;
+      if (await goTo(area.scrollTop + Math.max(1, area.clientHeight * STEP), area.scrollLeft, until)) continue;
+      if (hasTurned) return true;
+      if (await grows(until)) continue;
+      if (find() || began === 0) return true;
+      hasTurned = true;
+      await goTo(0, area.scrollLeft, until);
     }
     return false;
   };
   const search = async (text, selector, budget) => {
     const until = performance.now() + budget, find = finder(text, selector);
-    let isOver = true;
+    let isOver = true, empty = 0;
     for (area of areas) {
-      await jump(find, selector);
+      observe();
+      await jump(find, selector, until);
       isOver = await walk(find, until);
       const e = find();
+      // what never changes is empty where it is empty
+      empty += changes && missed;
       if (!e && isOver) continue;
       e?.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'});
-      await drawn();
-      return {...state(), found: !!e, isOver};
+      await arrive(null, until);
+      return {...state(), found: !!e, isOver, empty};
     }
-    return {...state(), found: false, isOver};
+    return {...state(), found: false, isOver, empty};
   };
-  return {drawn, state, move, search};
+  return {arrive, state, move, search};
 }
