@@ -65,7 +65,7 @@ class ResultType:
         if issubclass(kind, ToolResult):
             returned = returned.data
         if not self._is_ready:
-            self._adapter, self._is_ready = _adapter(self._data), True
+            self._adapter, self._is_ready = _adapter(usable_hint(self._data)), True
         if self._adapter is None:
             return
         try:

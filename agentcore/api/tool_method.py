@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema
 
 from agentcore.api.context import ToolContext
 from agentcore.api.definition import DEFAULT_RANK, Preview, ToolAnnotations, ToolDefinition
-from agentcore.api.result_type import ResultType, output_hint, usable_hint
+from agentcore.api.result_schema import Untitled, output_schema, without_titles
+from agentcore.api.result_type import ResultType, usable_hint
 from agentcore.api.tool import ToolOptions, options_of
 
 
@@ -105,7 +105,10 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
     description = "\n\n".join(part for part in (text.short_description, text.long_description) if part)
     if not description:
         raise TypeError(f"tool {where} needs a docstring: its first line is what a model reads to choose the tool")
-    hints = {name: usable_hint(hint) for name, hint in get_type_hints(method, include_extras=True).items()}
+    hints = get_type_hints(method, include_extras=True)
+    returned = hints.pop("return", Any)
+    data_schema = output_schema(returned)
+    hints = {name: usable_hint(hint) for name, hint in hints.items()}
     parameters = list(inspect.signature(method).parameters.values())
     takes_context = bool(parameters) and (parameters[0].name == "ctx" or hints.get(parameters[0].name) is ToolContext)
     model = _arguments_model(
@@ -116,7 +119,7 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         name=name,
         description=description,
         input_schema=schema_of(model),
-        output_schema=_output_schema(hints.get("return")),
+        output_schema=data_schema,
         effects=_effects(options),
         annotations=ToolAnnotations(
             options.read_only or None, options.destructive, options.idempotent, options.open_world
@@ -132,7 +135,8 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         keep=options.keep,
         artifact_call=options.artifact_call,
     )
-    returns = ResultType(hints.get("return", Any), str(name))
+    # the type of data that have a schema is made usable at the first call
+    returns = ResultType(usable_hint(returned) if data_schema is None else returned, str(name))
     return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method), returns)
 
 
@@ -174,36 +178,6 @@ def _arguments_model(
     return create_model("Arguments", __config__=config, **fields)
 
 
-def _output_schema(hint: Any) -> dict[str, Any] | None:
-    data = output_hint(hint)
-    if data is None:
-        return None
-    return _without_titles(TypeAdapter(data).json_schema(mode="serialization", schema_generator=_Schema))
-
-
-class _Schema(GenerateJsonSchema):
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """JSON Schema of a model without the titles that only repeat its names."""
-    return _without_titles(model.model_json_schema(by_alias=True, schema_generator=_Schema))
-
-
-def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
-    clean: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "title" and isinstance(value, str):
-            continue
-        if key in ("properties", "$defs", "patternProperties"):
-            clean[key] = {name: _without_titles(part) for name, part in value.items()}
-        elif key in ("default", "const", "enum", "examples"):
-            clean[key] = value
-        elif isinstance(value, dict):
-            clean[key] = _without_titles(value)
-        elif isinstance(value, list):
-            clean[key] = [_without_titles(part) if isinstance(part, dict) else part for part in value]
-        else:
-            clean[key] = value
-    return clean
+    return without_titles(model.model_json_schema(by_alias=True, schema_generator=Untitled))
