@@ -9,11 +9,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentcore.api import Module, Principal, ToolResult
+import pydantic_core
+
+from agentcore.api import Module, Principal, ToolDefinition, ToolResult
 from agentcore.config import AppConfig, load_config, prepare_roots
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.calls import CallOutcome, CallRequest, ModelReader
 from agentcore.host.host import Host
+from agentcore.host.modules import Validate, compile_schema
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 
@@ -97,6 +100,8 @@ class HostPlan:
 class RunningHost:
     """A host with its modules started, and short ways for what tests do most.
 
+    What a call gives is held against the output schema of its tool, as clients see both; if it differs, the test fails.
+
     Attributes:
         host: The host itself.
         events: What it published since it began.
@@ -108,6 +113,7 @@ class RunningHost:
         self.host, self.workspace = host, workspace
         self.events = EventLog(host.events)
         self.asked: list[ApprovalRequest] = []
+        self._schemas: dict[int, tuple[ToolDefinition, Validate]] = {}
 
     async def call(self, tool: str, /, **arguments: Any) -> ToolResult:
         """Call a tool as a person does.
@@ -124,7 +130,7 @@ class RunningHost:
             ToolError: What ended the call instead.
         """
         request = CallRequest(tool, arguments, PERSON, reader=ModelReader())
-        return (await self.host.call(request)).unwrap()
+        return (await self._carry_out(request)).unwrap()
 
     async def outcome(
         self,
@@ -138,7 +144,23 @@ class RunningHost:
     ) -> CallOutcome:
         """Call a tool as anybody; the outcome holds the result or the error, and gives the envelope of the wire."""
         request = CallRequest(tool, dict(arguments or {}), principal, session_id, resource_id, timeout_ms)
-        return await self.host.call(request)
+        return await self._carry_out(request)
+
+    async def _carry_out(self, request: CallRequest) -> CallOutcome:
+        outcome = await self.host.call(request)
+        tool = self.host.registry.tools.get(request.tool)
+        if outcome.ok and tool is not None and tool.definition.output_schema is not None:
+            data = pydantic_core.from_json(outcome.encoded_data)
+            if errors := self._schema_of(tool.definition)(data):
+                raise AssertionError(f"data of {request.tool} are not as its output schema says: {errors}")
+        return outcome
+
+    def _schema_of(self, definition: ToolDefinition) -> Validate:
+        if id(definition) not in self._schemas:
+            assert definition.output_schema is not None  # noqa: S101 - the caller has looked
+            # kept together: the id of a definition that is gone could be another's
+            self._schemas[id(definition)] = (definition, compile_schema(definition.output_schema))
+        return self._schemas[id(definition)][1]
 
     def answer_approvals(self, *, approve: bool) -> None:
         """Let a person approve, or reject, every call that is asked about from now on; `asked` keeps them."""

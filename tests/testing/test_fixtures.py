@@ -1,8 +1,10 @@
 """The fixtures that authors of modules use, used as they would."""
 
+from typing import TypedDict
+
 import pytest
 
-from agentcore.api import CallPreview, Module, SecretStr, ToolContext, ToolError, tool
+from agentcore.api import CallPreview, Module, SecretStr, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.testing import ModuleNotReadyError
 
@@ -31,6 +33,21 @@ class Weather(Module):
         return f"named {name}"
 
 
+class Count(TypedDict):
+    count: int
+
+
+class Unchecked(Module):
+    """Runs its tools by itself, and so without the check of what they give."""
+
+    @tool
+    def count(self) -> ToolResult[Count]:
+        """Count."""
+
+    async def execute_tool_call(self, ctx, tool_name, args):
+        return ToolResult("Counted.", {"count": "many"})
+
+
 class Broken(Module):
     """It never gets ready."""
 
@@ -44,6 +61,13 @@ async def test_tool_of_a_module_class_is_called_through_the_host(agentcore_host)
     result = await host.call("weather_now", city="Bonn")
     assert result.data == {"city": "Bonn", "unit": "C"}
     assert host.host.modules.get("weather").state == "ready"
+
+
+@pytest.mark.spec("M5")
+async def test_data_that_are_not_as_the_output_schema_says_fail_the_test(agentcore_host):
+    host = await agentcore_host(modules=[Unchecked])
+    with pytest.raises(AssertionError, match=r"data of count are not as its output schema says.*'path': 'count'"):
+        await host.call("count")
 
 
 @pytest.mark.spec("M3")

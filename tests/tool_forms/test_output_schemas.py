@@ -1,7 +1,14 @@
 """Output schemas of bundled tools, in MCP's form: what a call really gives is as they say."""
 
+import json
+from pathlib import Path
+
 import jsonschema_rs
 import pytest
+
+MODULES = json.loads((Path(__file__).parents[2] / "app.json").read_text("utf-8"))["modules"]
+WITHOUT_DATA: dict[str, str] = {}
+"""Bundled tools whose results are for readers alone, with the reason: none so far."""
 
 CALLS = [
     ("write_file", {"path": "notes/a.txt", "content": "one\ntwo\n", "create_dirs": True}),
@@ -16,6 +23,17 @@ CALLS = [
     ("memory", {"action": "save", "key": "k", "content": "text"}),
     ("memory", {"action": "list"}),
 ]
+
+
+@pytest.mark.spec("M5")
+async def test_each_bundled_tool_with_data_has_an_output_schema(agentcore_host):
+    host = await agentcore_host(MODULES)
+    tools = host.host.registry.tools
+    assert {tool.module.name for tool in tools.values()} == set(MODULES)
+    schemas = {name: tool.definition.output_schema for name, tool in tools.items()}
+    assert {name for name, schema in schemas.items() if schema is None} == set(WITHOUT_DATA)
+    for name, schema in schemas.items():
+        assert name in WITHOUT_DATA or schema["type"] == "object", name  # as MCP wants it
 
 
 @pytest.mark.spec("M5")

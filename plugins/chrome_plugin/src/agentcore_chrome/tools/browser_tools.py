@@ -23,6 +23,7 @@ from agentcore_chrome.tab.reading import read_tree
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_preview, take_screenshot
 from agentcore_chrome.tab.scrolling import Direction, Scroll
 from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import (
     Button,
     Modifier,
@@ -124,7 +125,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         new_page: Annotated[bool, Field(description="Open a further page, with a resourceId of its own.")] = False,
         url: Annotated[Url | None, Field(description="Go there at once.")] = None,
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.LaunchedPage]:
         """Start the session's browser. When it runs already, it says so and starts nothing, unless new_page is set."""
         resource = self.resource(ctx)
         is_running = self.open_page(ctx) is not None
@@ -156,7 +157,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.PageArrival]:
         """Go to an address, and give the final address, HTTP status and title."""
         return await self.on_page(
             ctx, lambda tab: _arrived(self.go_to(ctx, tab, url, waitUntil, timeoutMs)), snapshot=snapshot
@@ -177,7 +178,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.ClickedPage]:
         """Click an element, or a place in the window."""
         is_place = x is not None and y is not None
         if (selector is None) != is_place:
@@ -216,7 +217,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         timeoutMs: Annotated[
             LimitMs | None, Field(description="Limit in milliseconds; left out, 30,000 and what the delays take.")
         ] = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TypedText]:
         """Empty a field and type text into it; without selector, type where the caret is (after a click on an editor).
 
         Several lines, and code in editors, are inserted at once, as a person pastes: nothing indents them again.
@@ -246,7 +247,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         text: Annotated[str | None, Field(max_length=1000, description="Go on until this text is in view.")] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.ScrolledArea]:
         """Scroll the page or an area of it: by pixels, to an end, to an element or a text; says what is in view then.
 
         In a grid, `to: '[aria-rowindex="4321"]'` goes straight there.
@@ -265,7 +266,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.HoveredElement]:
         """Move the mouse over an element."""
         return await self.on_page(ctx, lambda tab: hover(tab, selector, timeoutMs), snapshot=snapshot)
 
@@ -279,7 +280,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.PressedKey]:
         """Press a key, with others held if wanted, in whatever has the focus."""
         return await self.on_page(ctx, lambda tab: press(tab, key, modifiers, DEFAULT_MS), snapshot=snapshot)
 
@@ -296,7 +297,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         inline: Annotated[bool, Field(description="Give the picture itself.")] = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.PagePicture]:
         """Take a picture of the page, of all of it, or of one element, and show it small.
 
         The picture itself is kept, as an artifact or as a file.
@@ -328,7 +329,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         max_depth: Annotated[int, Field(ge=1, le=50, description="How many levels.")] = 5,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.ElementTree]:
         """Give a simplified tree of the page's elements: tag, id, classes and text, a line each."""
 
         async def read(tab: Tab) -> ToolOutput:
@@ -352,7 +353,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         ] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.PageEvaluation]:
         """Run JavaScript in the page and give its value. A function is called; `await` and `return` work."""
 
         async def run(tab: Tab) -> ToolOutput:
@@ -375,7 +376,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         textGone: Annotated[str | None, Field(max_length=1000, description="Text that shall be gone.")] = None,
         timeout: Annotated[int, Field(ge=1, le=300_000, description="Limit in ms.")] = _WAIT_MS,
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.PageAddress]:
         """Wait for an element, a condition, or a text."""
         given = [part for part in (selector, condition, text, textGone) if part is not None]
         if len(given) != 1:
@@ -399,26 +400,26 @@ class Browser(PageTools, FormTools, InspectionTools):
     @acts_on_page
     async def browser_go_back(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
-    ) -> ToolResult:  # fmt: skip
+    ) -> ToolResult[results.PageArrival]:  # fmt: skip
         """Go one page back in the history, and give the address arrived at."""
         return await self.on_page(ctx, lambda tab: _arrived(go_back(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
     async def browser_go_forward(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
-    ) -> ToolResult:  # fmt: skip
+    ) -> ToolResult[results.PageArrival]:  # fmt: skip
         """Go one page forward in the history, and give the address arrived at."""
         return await self.on_page(ctx, lambda tab: _arrived(go_forward(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
     async def browser_reload(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
-    ) -> ToolResult:  # fmt: skip
+    ) -> ToolResult[results.PageArrival]:  # fmt: skip
         """Load the page again."""
         return await self.on_page(ctx, lambda tab: _arrived(reload(tab, timeoutMs)), snapshot=None)
 
     @tool(read_only=True, effects=("session",), idempotent=True, open_world=False, resource=PAGE_IF_ANY)
-    async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult:
+    async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult[results.PageState]:
         """Tell whether the page runs, its address, title and load state. It starts nothing."""
         tab = self.open_page(ctx)
         if tab is None:

@@ -29,6 +29,7 @@ from agentcore_chrome.tab.navigation import WaitUntil, state_of
 from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab, TabOptions
+from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import evaluate_script
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
@@ -87,7 +88,7 @@ class Chrome(EngineModule):
         viewport: Annotated[Viewport | None, Field(description="Size of its pages, 1280 by 720 if left out.")] = None,
         locale: Annotated[str | None, Field(max_length=35, description="Language of its pages, such as de-DE.")] = None,
         userAgent: Annotated[str | None, Field(max_length=1000, description="How it names itself to servers.")] = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.StartedBrowser]:
         """Start a new browser process and give its id. It has no tab yet: open one with chrome_new_tab."""
         options = LaunchOptions(headless, viewport, locale, userAgent, ctx.session_id)
         process = await self.shielded(self.engine.launch(options), BrowserProcess.close)
@@ -95,7 +96,7 @@ class Chrome(EngineModule):
         return ToolResult(text, {"browserId": process.browser_id, "pid": process.pid, "version": process.version})
 
     @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False)
-    async def chrome_close(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult:
+    async def chrome_close(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult[results.ClosedBrowser]:
         """Close a browser with all its tabs, and free everything."""
         process = self._process(ctx, browserId)
         tabs = len(process.tabs)
@@ -103,9 +104,9 @@ class Chrome(EngineModule):
         return ToolResult(f"Closed browser {browserId} with {tabs} tabs.", {"browserId": browserId, "closedTabs": tabs})
 
     @tool(rank=2, read_only=True, idempotent=True, open_world=False)
-    async def chrome_list(self, ctx: ToolContext) -> ToolResult:
+    async def chrome_list(self, ctx: ToolContext) -> ToolResult[results.BrowserList]:
         """List all browsers with their tabs, process ids and memory."""
-        browsers = [
+        browsers: list[Any] = [
             browser | {"tabs": [tab for tab in browser["tabs"] if self.may_reach(ctx, tab["sessionId"])]}
             for browser in await self.engine.describe()
             if self.may_reach(ctx, browser["sessionId"])
@@ -133,7 +134,7 @@ class Chrome(EngineModule):
         url: Url | None = None,
         waitUntil: WaitUntil = "load",
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.OpenedTab]:
         """Open a new tab in a browser, at an address if one is given, and give its id.
 
         If the address cannot be loaded, the tab is closed again.
@@ -150,16 +151,16 @@ class Chrome(EngineModule):
             raise
 
     @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False, resource=TAB_AT_ONCE)
-    async def chrome_close_tab(self, ctx: ToolContext, tabId: TabId) -> ToolResult:
+    async def chrome_close_tab(self, ctx: ToolContext, tabId: TabId) -> ToolResult[results.ClosedTab]:
         """Close a tab, also one that hangs."""
         await self._tab(ctx).close()
         return ToolResult(f"Closed tab {tabId}.", {"tabId": tabId})
 
     @tool(read_only=True, idempotent=True, open_world=False)
-    async def chrome_list_tabs(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult:
+    async def chrome_list_tabs(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult[results.TabList]:
         """List the tabs of a browser: id, address, title, state."""
         process = self._process(ctx, browserId)
-        tabs = [
+        tabs: list[Any] = [
             tab.to_json()
             for tab in process.tabs.values()
             if tab.is_within_reach and self.may_reach(ctx, tab.session_id)
@@ -191,13 +192,13 @@ class Chrome(EngineModule):
         url: Url,
         waitUntil: Annotated[WaitUntil, Field(description="What to wait for.")] = "load",
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabArrival]:
         """Go to an address, and give the final address, HTTP status, title and load state."""
         tab = self._tab(ctx)
         return await self.run(ctx, tab, self._go(ctx, tab, url, waitUntil, timeoutMs))
 
     @tool(read_only=True, idempotent=True, open_world=True, resource=TAB)
-    async def chrome_get_url(self, ctx: ToolContext, tabId: TabId) -> ToolResult:
+    async def chrome_get_url(self, ctx: ToolContext, tabId: TabId) -> ToolResult[results.TabArrival]:
         """Give the address, title and load state of a tab."""
         tab = self._tab(ctx)
         title, state = await state_of(tab)
@@ -214,7 +215,7 @@ class Chrome(EngineModule):
         format: Format = "png",  # noqa: A002
         inline: Annotated[bool, Field(description="Give the picture itself; else it is kept as an artifact.")] = True,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabPicture]:
         """Take a picture of a tab, of the whole page, or of one element."""
         tab = self._tab(ctx)
         shot = ScreenshotOptions(Target(selector) if selector else None, fullPage, format, timeoutMs)
@@ -227,7 +228,7 @@ class Chrome(EngineModule):
         tabId: TabId,
         selector: TabSelector | None = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabContent]:
         """Give the HTML of a page, or of the first element that matches a selector; long ones are cut."""
         tab = self._tab(ctx)
         return await self.run(ctx, tab, _piece(read_html(tab, selector, CONTENT_CHARS, timeoutMs), "html"))
@@ -239,7 +240,7 @@ class Chrome(EngineModule):
         tabId: TabId,
         selector: TabSelector | None = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabContent]:
         """Give the text of a page as a person sees it, or of the first element that matches a selector."""
         tab = self._tab(ctx)
         return await self.run(ctx, tab, _piece(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text"))
@@ -251,7 +252,7 @@ class Chrome(EngineModule):
         tabId: TabId,
         selector: TabSelector,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabAddress]:
         """Click an element, once it is there, visible and enabled."""
         return await self._on_element(
             ctx, selector, timeoutMs, lambda locator: click_element(locator, timeoutMs), f"Clicked {selector!r}."
@@ -265,7 +266,7 @@ class Chrome(EngineModule):
         selector: TabSelector,
         text: Annotated[str, Field(max_length=100_000, description="What to type; it comes after what is there.")],
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabAddress]:
         """Type text into an element, key by key, after what it holds already."""
         return await self._on_element(
             ctx,
@@ -287,7 +288,7 @@ class Chrome(EngineModule):
         selector: TabSelector,
         text: Annotated[str, Field(max_length=1_000_000, description="The field's new content.")],
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabAddress]:
         """Empty a field and fill it with text at once."""
         return await self._on_element(
             ctx, selector, timeoutMs, lambda locator: fill_with(locator, text, timeoutMs), f"Filled {selector!r}."
@@ -300,7 +301,7 @@ class Chrome(EngineModule):
         tabId: TabId,
         script: Script,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabEvaluation]:
         """Run JavaScript in a page and give its value. A function is called; `await` and `return` work."""
         tab = self._tab(ctx)
         return await self.run(ctx, tab, evaluate_script(tab, script, timeoutMs))
@@ -321,7 +322,7 @@ class Chrome(EngineModule):
         ] = None,
         loadState: waiting.LoadState | None = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.TabAddress]:
         """Wait for one of: an element's state, a condition, an address, a load state."""
         tab = self._tab(ctx)
         given = [name for name in (selector, condition, url, loadState) if name is not None]

@@ -11,6 +11,7 @@ from agentcore_chrome.failures import element_not_actionable
 from agentcore_chrome.tab.elements import Target, locate, on_element
 from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
 from agentcore_chrome.tools.choices import choose, set_checked
@@ -53,7 +54,7 @@ class FormTools(SessionPages):
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.ChosenOptions]:
         """Choose options of a select field or another list of choices, by value or label."""
 
         async def pick(tab: Tab) -> ToolOutput:
@@ -74,7 +75,7 @@ class FormTools(SessionPages):
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.FilledForm]:
         """Fill several fields of a form: texts, check boxes, choices."""
 
         async def fill(tab: Tab) -> ToolOutput:
@@ -117,7 +118,7 @@ class FormTools(SessionPages):
         ] = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.GivenFiles]:
         """Give files to a file field or the file chooser that a click has opened, or drop them on an area for it."""
         if drop and selector is None:
             raise ToolError("invalid_arguments", "to drop files, name the selector of where")
@@ -153,7 +154,7 @@ class FormTools(SessionPages):
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.DraggedElement]:
         """Drag one element onto another."""
 
         async def drag(tab: Tab) -> ToolOutput:

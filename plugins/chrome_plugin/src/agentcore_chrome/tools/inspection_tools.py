@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from agentcore.api import Field, ToolContext, ToolResult, tool
 from agentcore_chrome.tab.snapshot import take_snapshot
 from agentcore_chrome.tab.tab import Tab
+from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import act_without_element, keep, save_file
 from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector
 from agentcore_chrome.tools.result import ToolOutput
@@ -37,7 +38,7 @@ class InspectionTools(SessionPages):
         ] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult:
+    ) -> ToolResult[results.PageSnapshot]:
         """Give the page as a tree of roles and names with references (e12) that other tools take as selector.
 
         This is the best way to see what can be done on a page.
@@ -64,7 +65,7 @@ class InspectionTools(SessionPages):
             Literal["error", "warning", "info", "debug"], Field(description="This and what is worse.")
         ] = "info",
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.ConsoleMessages]:
         """Give what the page's scripts wrote to the console, and errors that nobody caught; the newest last."""
         levels = _LEVELS[: _LEVELS.index(level) + 1]
 
@@ -88,7 +89,7 @@ class InspectionTools(SessionPages):
         ctx: ToolContext,
         static: Annotated[bool, Field(description="Pictures, fonts, styles and scripts, too.")] = False,
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.MadeRequests]:
         """Give the requests that the page made lately: method, status, address."""
 
         async def read(tab: Tab) -> ToolOutput:
@@ -117,7 +118,7 @@ class InspectionTools(SessionPages):
             str | None, Field(max_length=4096, description="File in the workspace; left out, an artifact is kept.")
         ] = None,
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.SavedFile]:
         """Print the page as a PDF. Needs a browser without a window."""
 
         async def to_pdf(tab: Tab) -> ToolOutput:

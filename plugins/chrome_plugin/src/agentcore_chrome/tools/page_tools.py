@@ -6,6 +6,7 @@ from agentcore.api import CallPreview, Field, ToolContext, ToolError, ToolResult
 from agentcore_chrome.browser.other_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.tab import Tab, TabOptions
+from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
@@ -42,7 +43,7 @@ class PageTools(SessionPages):
             bool, Field(description="None is open: answer the next one so, as soon as it opens.")
         ] = False,
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.AnsweredDialog]:
         """Answer the dialog that is open; or, with next, say how one that opens later is to be answered."""
         tab = self.open_page(ctx)
         if tab is None:
@@ -95,7 +96,7 @@ class PageTools(SessionPages):
             str | None, Field(max_length=200, description="For attach: as list_attached gave it.")
         ] = None,
         resourceId: PageId = None,
-    ) -> ToolResult:
+    ) -> ToolResult[results.PagesResult]:
         """List the session's pages, open a new one, or close one (resourceId). Other tools take the resourceId."""
         if action == "close":
             return await self._close_page(ctx)
