@@ -178,6 +178,26 @@ PAGES = {
         <a id=away href=/second>Away</a> <a id=apart target=_blank rel=noopener href=/second>Apart</a>""",
     "/clobbered": """<title>Clobbered</title>
         <form role=search onclick=""><input name=title aria-label=Title><input name=id></form>""",
+    "/drawn-editors": """<title>Drawn editors</title><style>
+        .editor { position: relative; width: 300px; height: 60px } .drawn { position: absolute; inset: 0 }
+        .field { position: absolute; padding: 0; border: 0; outline: 0 }</style>
+        <div class=editor><div class=field role=textbox tabindex=0 aria-label=Monaco style="width:0;height:18px"></div>
+        <div class=drawn></div></div>
+        <div class=editor><div style="overflow:hidden;position:relative;width:3px;height:0"><textarea class=field
+        aria-label=CodeMirror style="width:1000px;height:1em"></textarea></div><div class=drawn></div></div>
+        <div class=editor><textarea class=field aria-label=Ace style="opacity:0;width:1px;height:1em"></textarea>
+        <div class=drawn></div></div>
+        <div class=editor><textarea class=field aria-label=Shell style="width:0;height:0;left:-9999em"></textarea>
+        <div class=drawn></div></div>
+        <div class=editor><textarea class=field aria-label=Lost style="opacity:0"></textarea></div>
+        <div style="position:absolute;inset:260px 0 0 0;background:#fff">In front</div>
+        <textarea aria-label=Trap tabindex=-1 style="width:0;height:0;padding:0;border:0"></textarea><script>
+        for (const field of document.querySelectorAll('.field')) {
+          const draw = text => { field.closest('.editor').querySelector('.drawn').textContent += text; };
+          if (field.localName === 'textarea') field.oninput = () => { draw(field.value); field.value = ''; };
+          else (field.editContext = new EditContext()).addEventListener('textupdate', event => draw(event.text));
+        }
+        </script>""",
     "/covered-by-its-own": """<title>Covered</title><x-choice></x-choice><script>
         customElements.define('x-choice', class extends HTMLElement {
           constructor() {

@@ -1,5 +1,7 @@
 """Clicks on elements that something lies above."""
 
+import re
+
 import pytest
 
 pytestmark = pytest.mark.spec("B2")
@@ -11,6 +13,21 @@ async def test_control_under_another_part_of_its_component_is_clicked_where_a_pe
     await act("browser_click", selector="input")
     title = (await act("browser_evaluate", script="document.title")).data["value"]
     assert title == "opened"
+
+
+async def test_editor_that_draws_its_text_is_clicked_by_the_field_that_it_hears_keys_by(act, fails, site):
+    """The field of no size, clipped, or not to be seen: each has a reference, and takes what is typed after a click."""
+    await act("browser_navigate", url=site.url("/drawn-editors"))
+    text = (await act("browser_snapshot")).blocks()[0].text
+    refs = dict(re.findall(r'textbox "(\w+)" \[ref=(\w+)\]', text))
+    assert set(refs) == {"Monaco", "CodeMirror", "Ace", "Shell", "Lost"}
+    for name in ("Monaco", "CodeMirror", "Ace", "Shell"):
+        await act("browser_click", selector=refs[name])
+        await act("browser_type", text=f"for {name};")
+    drawn = await act("browser_evaluate", script="[...document.querySelectorAll('.drawn')].map(e => e.textContent)")
+    assert drawn.data["value"] == ["for Monaco;", "for CodeMirror;", "for Ace;", "for Shell;"]
+    covered = await fails("browser_click", selector=refs["Lost"], timeoutMs=1000)
+    assert covered.type == "element_not_actionable"
 
 
 @pytest.mark.more

@@ -1,5 +1,6 @@
 """Editors, grids and form elements of widely used libraries, as they are: from npm, served on loopback."""
 
+import re
 import subprocess
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -105,6 +106,8 @@ async def test_code_in_an_editor_is_what_was_typed(act, shown, tmp_path, name, f
         for selector in (field, editor):
             typed = await act("browser_type", selector=selector, text=CODE)
             assert (typed.data["note"], await held()) == ("", CODE)
+        text = (await act("browser_snapshot")).blocks()[0].text
+        await act("browser_click", selector=re.search(r"textbox .*\[ref=(\w+)\]", text)[1])
         await act("browser_press_key", key="End", modifiers=["Control"])
         typed = await act("browser_type", text="g = ('x')")
         assert (typed.data["note"], await held()) == ("", CODE + "g = ('x')")

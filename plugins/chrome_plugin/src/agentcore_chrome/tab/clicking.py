@@ -21,14 +21,36 @@ _IS_COVERED_BY_ITS_OWN = """element => {
   return hit !== null && root.contains(hit);
 }"""
 
+# editors that draw their text themselves hear keys by a field of no size, or that cannot be seen; what is seen lies
+# above it or around it, and is what a person clicks to put the caret there
+_TAKES_KEYS_UNSEEN = """element => {
+  const isTiny = e => { const box = e.getBoundingClientRect(); return box.width <= 2 || box.height <= 2; };
+  const isClipped = e => isTiny(e) && getComputedStyle(e).overflow !== 'visible';
+  const takesText = element.localName === 'textarea' || element.isContentEditable || element.editContext;
+  if (!takesText || element.matches(':disabled')) return false;
+  let around = element.parentElement;
+  if (!isTiny(element) && getComputedStyle(element).opacity !== '0' && !(around && isClipped(around))) return false;
+  while (around && isTiny(around)) around = around.parentElement;
+  around?.scrollIntoViewIfNeeded();
+  const box = around?.getBoundingClientRect();
+  const hit = box && around.getRootNode().elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  return !!hit && (around.contains(hit) || hit.contains(around));
+}"""
+_PLAIN = {"button": "left", "modifiers": [], "click_count": 1}
+
 
 async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None:
     """Click an element; one that another part of the same component covers is clicked through that.
+
+    Of an editor that draws its text itself, the field that it hears keys by is given the focus.
 
     Args:
         timeout_ms: Limit of all of it.
         how: Arguments of the driver's `click`.
     """
+    if how.items() <= _PLAIN.items() and await _takes_keys_unseen(locator, timeout_ms):
+        await locator.focus(timeout=timeout_ms)
+        return
     left_ms, forced = timeout_ms, False
     while True:
         try:
@@ -43,3 +65,10 @@ async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None
             forced = is_covered and await locator.evaluate(_IS_COVERED_BY_ITS_OWN, timeout=left_ms)
         else:
             return
+
+
+async def _takes_keys_unseen(locator: "Locator", timeout_ms: int) -> bool:
+    if not await locator.count():
+        return False
+    found: bool = await locator.evaluate(_TAKES_KEYS_UNSEEN, timeout=timeout_ms)
+    return found

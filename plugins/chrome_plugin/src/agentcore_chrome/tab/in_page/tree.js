@@ -177,7 +177,7 @@ class Tree {
     const needsPointer = why !== 'role' && why !== 'edit';
     if (needsPointer && getComputedStyle(element).pointerEvents === 'none') return '';
     const box = element.getBoundingClientRect();
-    if (!box.width || !box.height) return '';
+    if ((!box.width || !box.height) && !takesKeysUnseen(element, role, why)) return '';
     return element.getAttribute('aria-hidden') === 'true' && getComputedStyle(element).opacity === '0' ? '' : why;
   }
 
@@ -281,6 +281,12 @@ function inRowOrder(items) {
   if (rows.every((row, number) => !number || place(rows[number - 1]) <= place(row))) return;
   rows.sort((one, other) => place(one) - place(other));
   items.forEach((item, number) => { if (place(item)) items[number] = rows.shift(); });
+}
+
+/** Whether it is what an editor hears keys by that draws its text itself: no more of it than a caret can be seen. */
+function takesKeysUnseen(element, role, why) {
+  if (element.matches(':disabled') || element.getAttribute('aria-hidden') === 'true') return false;
+  return why === 'edit' || (role === 'textbox' && element.localName !== 'input' && element.tabIndex >= 0);
 }
 
 /** What its author calls an element that says nothing itself. */
