@@ -11,6 +11,7 @@ from agentcore.api.runtime import Runtime
 from agentcore.api.tool import tool
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
 from agentcore.errors import ToolError
+from agentcore.files.guessing import guess_encoding
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
@@ -53,6 +54,7 @@ __all__ = [
     "UrlPolicy",
     "WebComponent",
     "Workspace",
+    "guess_encoding",
     "hookimpl",
     "tool",
 ]

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentcore.api import ToolError
-from agentcore_fs_tools.text.guessing import guess_encoding
+from agentcore.api import ToolError, guess_encoding
 
 LineEnds = Literal["lf", "crlf", "mixed", "none"]
 
