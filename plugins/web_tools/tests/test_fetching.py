@@ -115,16 +115,47 @@ async def test_compression_that_nobody_knows_and_one_that_is_broken_are_said_so(
         ("text/plain; charset=iso-8859-1", "utf-16", "a mark counts more than a header"),
         ("text/plain; charset=nonsense", "utf-8", "unknown names do no harm: ß"),
         ("text/plain; charset=hex", "utf-8", "nor do those that are no charset"),
-        (
-            "text/plain",
-            "euc_kr",
-            "안녕하세요. 오늘은 날씨가 아주 좋습니다. 내일도 좋을 것입니다. 산에 가고 싶습니다." * 3,
-        ),
+        ("text/plain; charset=utf-16", "utf-16-le", "no mark, but a header"),
+        ("text/html; charset=koi8-r", "koi8-r", "<meta charset=cp1251>Привет"),
+        ("text/html", "koi8-r", "<meta charset=koi8-r>Да"),
+        ("text/html", "utf-8", "<meta charset=utf-16>it could not be read if it were: ß"),
+        ("text/html", "iso8859-15", '<?xml version="1.0" encoding="ISO-8859-15"?><p>5 €'),
     ],
 )
 async def test_charsets_are_found_as_browsers_do(serve, fetch, header, encoded_as, content) -> None:
     site = await serve({"/": answering(content.encode(encoded_as), **{"Content-Type": header})})
-    assert (await fetch(site)).data["text"] == content
+    assert (await fetch(site, format="raw")).data["text"] == content
+
+
+@pytest.mark.spec("T6")
+@pytest.mark.parametrize(
+    ("said", "encodings"),
+    [
+        ("Größe und Maß", ("latin-1", "cp1252")),
+        ("C'est déjà l'été à Nîmes, où ça brûle.", ("latin-1", "cp1252")),
+        ("„Grüße“ – nur 5 €…", ("cp1252",)),
+        ("これは日本語の文章です。", ("cp932", "euc_jp")),
+        ("无法打开文件：权限不足。", ("gb18030",)),
+        ("無法開啟檔案：權限不足，請稍後再試。", ("big5",)),
+        ("Не удалось открыть файл.", ("koi8-r", "cp1251")),
+        ("안녕하세요. 오늘은 날씨가 좋습니다.", ("euc_kr",)),
+        ("a mark is enough: ä", ("utf-16", "utf-8-sig")),
+    ],
+)
+async def test_page_that_names_no_charset_is_read_by_its_letters(serve, fetch, said, encodings) -> None:
+    page = f"<html><head><title>{said}</title></head><body><p>{said}</p></body></html>"
+    site = await serve(
+        {f"/{name}": answering(page.encode(name), **{"Content-Type": "text/html"}) for name in encodings}
+    )
+    for name in encodings:
+        assert (await fetch(f"{site}/{name}", format="raw")).data["text"] == page, name
+
+
+async def test_utf8_that_is_cut_within_a_letter_stays_utf8(serve, fetch) -> None:
+    body = ("ß" * 6_000).encode()
+    site = await serve({"/": answering(body, **{"Content-Type": "text/plain"})})
+    page = (await fetch(site, {"max_bytes": 10_001})).data
+    assert (page["charset"], page["text"]) == ("utf-8", "ß" * 5_000)
 
 
 @pytest.mark.spec("T4", "S7")

@@ -2,6 +2,7 @@
 
 import pytest
 from aiohttp import web
+from structlog.testing import capture_logs
 
 from agentcore.api import ToolError
 from agentcore.testing import ModuleNotReadyError
@@ -142,5 +143,6 @@ async def test_searxng_that_serves_no_json_says_what_to_change(searxng, provider
     ],
 )
 async def test_settings_that_cannot_work_fail_at_the_start(start, settings, said) -> None:
-    with pytest.raises(ModuleNotReadyError, match=said):
+    with pytest.raises(ModuleNotReadyError, match=said), capture_logs() as logs:
         await start(**settings)
+    assert [line["event"] for line in logs if "shutdown" in line["event"]] == []

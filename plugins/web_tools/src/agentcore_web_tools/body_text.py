@@ -4,7 +4,7 @@ import codecs
 import re
 from email.message import Message
 
-from charset_normalizer import from_bytes
+from agentcore.api import guess_encoding
 
 _PRESCAN_BYTES = 4_096
 _GUESS_BYTES = 262_144
@@ -16,29 +16,31 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_LABELS = {
+    "gb_2312-80": "gbk",
+    "unicode": "utf-16",
+    "windows-31j": "cp932",
+    "x-cp1251": "cp1251",
+    "x-cp1252": "cp1252",
+    "x-gbk": "gbk",
+    "x-sjis": "cp932",
+}
+"""Labels of the web that Python does not know."""
+
 _AS_BROWSERS = {
     "ascii": "cp1252",
-    "us-ascii": "cp1252",
-    "iso-8859-1": "cp1252",
     "iso8859-1": "cp1252",
-    "latin1": "cp1252",
-    "iso-8859-9": "cp1254",
-    "iso-8859-11": "cp874",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
     "tis-620": "cp874",
     "gb2312": "gb18030",
     "gbk": "gb18030",
-    "x-gbk": "gb18030",
-    "gb_2312-80": "gb18030",
     "big5": "big5hkscs",
     "shift_jis": "cp932",
-    "shift-jis": "cp932",
-    "x-sjis": "cp932",
-    "windows-31j": "cp932",
-    "euc-kr": "cp949",
-    "ks_c_5601-1987": "cp949",
+    "euc_kr": "cp949",
     "utf-16": "utf-16-le",
 }
-"""Names that mean a larger set than they say. Source: WHATWG Encoding Standard, names and labels."""
+"""Encodings by which a larger set than they are is meant. Source: WHATWG Encoding Standard, names and labels."""
 
 _NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"))
 """What Python decodes from bytes to text, and no browser does."""
@@ -63,25 +65,30 @@ def decode(body: bytes, declared: str) -> tuple[str, str]:
     for mark, name in _MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(name, "replace"), name
-    named = _META.search(body[:_PRESCAN_BYTES])
-    for label in (declared, named.group(1).decode("ascii", "replace") if named else ""):
-        name = _codec_of(label)
-        if name:
-            return body.decode(name, "replace"), name
+    if name := _codec_of(declared) or _own_codec(body):
+        return body.decode(name, "replace"), name
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(body), "utf-8"
     except UnicodeDecodeError:
-        guess = from_bytes(body[:_GUESS_BYTES]).best()
-        name = guess.encoding if guess is not None else "cp1252"
+        name = guess_encoding(body[:_GUESS_BYTES]) or "cp1252"
         return body.decode(name, "replace"), name
+
+
+def _own_codec(body: bytes) -> str:
+    """The codec that a page names in itself; nothing where it names none."""
+    named = _META.search(body[:_PRESCAN_BYTES])
+    name = _codec_of(named.group(1).decode("ascii", "replace")) if named else ""
+    # it could not be read so far if it were: https://html.spec.whatwg.org/#prescan-a-byte-stream-to-determine-its-encoding
+    return "utf-8" if name.startswith("utf-16") else name
 
 
 def _codec_of(label: str) -> str:
     """Python's name for a label; nothing for one that is unknown, or that is no encoding of text."""
-    name = label.strip().lower()
+    label = label.strip().lower()
     try:
-        found = codecs.lookup(_AS_BROWSERS.get(name, name))
-        b"-".decode(found.name)
+        name = codecs.lookup(_LABELS.get(label, label)).name
+        name = _AS_BROWSERS.get(name, name)
+        "".encode(name)  # refuses what is no encoding of text
     except (LookupError, ValueError):
         return ""
-    return "" if found.name in _NO_CHARSETS else found.name
+    return "" if name in _NO_CHARSETS else name

@@ -125,7 +125,7 @@ async def give_file(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> 
 
 async def give_pdf(ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading) -> ToolResult:
     """The result for a PDF: a part of its text; with the first one the file and a longer text are kept as artifacts."""
-    result = _give_part(reply, options, reading, {"content_type": "application/pdf"})
+    result = _give_reading(reply, options, reading, {"content_type": "application/pdf"})
     if options.offset or options.find:
         return result
     kept = {"artifact_id": await _keep(ctx, reply, "application/pdf")}
@@ -154,12 +154,15 @@ def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> Too
         notices.append(f"Only the first {PAGE_CHARS:,} characters of the page's HTML were read.")
     reading = read(text, reply.url, options) if is_page and options.format != "raw" else Reading(text)
     reading = replace(reading, notices=(*notices, *reading.notices))
-    return _give_part(reply, options, reading, {"content_type": mime, "charset": charset})
+    return _give_reading(reply, options, reading, {"content_type": mime, "charset": charset})
+
+
+def _give_reading(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
+    give = _give_found if options.find else _give_part
+    return give(reply, options, reading, about)
 
 
 def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
-    if options.find:
-        return _give_found(reply, options, reading, about)
     notices = list(reading.notices)
     part, following = _part_of(reading.text, options)
     if options.offset and not part:

@@ -70,7 +70,7 @@ class WebTools(Module[WebSettings]):
     _policy: UrlPolicy
     _client: WebClient
     _provider: Provider | None
-    _pdfs: PdfReader
+    _pdfs: PdfReader | None = None
 
     def init(self, runtime: Runtime) -> None:
         """Make the client, and the provider of searches if one is set."""
@@ -89,7 +89,8 @@ class WebTools(Module[WebSettings]):
 
     async def shutdown(self) -> None:
         """End what still reads."""
-        await self._pdfs.close()
+        if self._pdfs is not None:
+            await self._pdfs.close()
 
     def _preview_fetch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return CallPreview(urls=(self._policy.check(arguments["url"]),))
@@ -139,6 +140,7 @@ class WebTools(Module[WebSettings]):
         check_status(reply, options)
         media, mime = kind_of(reply)
         if media == "pdf" and format != "raw" and not reply.cut:
+            assert self._pdfs is not None  # noqa: S101 - `init` made it
             return await give_pdf(ctx, reply, options, await self._pdfs.read(reply.body, ctx.workspace))
         if media in ("image", "pdf", "binary"):
             return await give_file(ctx, reply, media, mime)
