@@ -11,7 +11,7 @@ import time
 from typing import Any, Never
 
 from agentcore.supervision.children import drain, ended_children, wake_on_children
-from agentcore.supervision.descendants import below, send_to
+from agentcore.supervision.descendants import below, kill_all_below, send_to
 from agentcore.supervision.keeper import ENDING_SIGNALS, Keeper
 from agentcore.supervision.prctl import adopt_orphans, hide_from_debuggers
 from agentcore.supervision.protocol import DESCRIPTORS, HEADER
@@ -30,6 +30,7 @@ class Spawner:
     def run(self) -> None:
         """Serve until the server is gone, then until all keepers are."""
         wake = wake_on_children()
+        signal.signal(signal.SIGCONT, lambda *_: self._continue_keepers())
         poll = select.poll()
         poll.register(wake, select.POLLIN)
         poll.register(self._control, select.POLLIN)
@@ -79,17 +80,24 @@ class Spawner:
         kept = {one for keeper in self._keepers for one in (keeper, *below(keeper))}
         send_to(signal.SIGKILL, set(below(os.getpid())) - kept)
 
+    def _continue_keepers(self) -> None:
+        """A command can have stopped its keeper, which then sees neither orders nor that the server is gone."""
+        send_to(signal.SIGCONT, self._keepers)
+
     def _wait_for_keepers(self) -> None:
         until = time.monotonic() + _SPAWNER_END_S
         while self._keepers and time.monotonic() < until:
+            self._continue_keepers()
             self._reap()
             time.sleep(_LOOK_AGAIN_S)
+        kill_all_below(os.getpid())
 
 
 def _keep(request: dict[str, Any], fds: list[int]) -> Never:
     """The life of a keeper, in the forked child."""
     status = 1
     try:
+        signal.signal(signal.SIGCONT, signal.SIG_DFL)  # the other keepers are none of its business
         adopt_orphans()
         control, folder, *others = fds
         with socket.socket(fileno=control) as server:

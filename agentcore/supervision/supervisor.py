@@ -162,8 +162,11 @@ class SupervisedProcess:
 
     def abandon(self) -> None:
         """Let go of the command, which kills everything of it at once."""
-        if self._control.fileno() < 0:
-            return
+        if self._control.fileno() >= 0:
+            self._let_go()
+            self._wake_spawner()  # and with it the keeper: one that was stopped would not see that it is on its own
+
+    def _let_go(self) -> None:
         self._loop.remove_reader(self._control)
         self._control.close()
         if not self._started.done():
@@ -196,7 +199,7 @@ class SupervisedProcess:
             self._take(json.loads(line))
         if not received:
             self._fail("its supervisor was killed")
-            self.abandon()
+            self._let_go()
 
     def _take(self, message: Mapping[str, Any]) -> None:
         if "started" in message and not self._started.done():
@@ -384,7 +387,7 @@ class Supervisor:
         return self._requests
 
     def _wake_spawner(self) -> None:
-        """Have it go on, if a command has stopped it."""
+        """Have it and its keepers go on, if a command has stopped them."""
         spawner = self._spawner
         if spawner is not None and spawner.returncode is None:
             os.kill(spawner.pid, signal.SIGCONT)  # ours until it is waited for

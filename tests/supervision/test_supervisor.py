@@ -149,7 +149,8 @@ async def test_two_hundred_commands_run_at_once_and_end_together(supervisor, run
     assert living(mark) == []
 
 
-async def test_server_that_is_killed_takes_all_its_commands_along(tmp_path, mark):
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["", "with keepers that were stopped"])
+async def test_server_that_is_killed_takes_all_its_commands_along(tmp_path, mark, is_stopped):
     script = tmp_path / "server.py"
     script.write_text(f"""
 import asyncio, os
@@ -171,6 +172,9 @@ asyncio.run(main())
         try:
             await until(lambda: len(living(mark)) == 3)
             helpers = psutil.Process(server.pid).children(recursive=True)
+            (spawner,) = psutil.Process(server.pid).children()
+            for keeper in spawner.children() if is_stopped else ():
+                keeper.suspend()
         finally:
             server.kill()
         await until(lambda: living(mark) == [])
@@ -220,6 +224,19 @@ async def test_call_that_is_cancelled_while_it_starts_leaves_nothing(run, superv
         task.cancel()
     await asyncio.wait(starting)
     await until(lambda: not living(mark) and not supervisor.processes)
+
+
+async def test_keeper_that_was_stopped_before_it_told_of_the_start_ends_with_a_cancelled_call(run, supervisor, mark):
+    await (await run("exit")).wait()
+    spawner = psutil.Process(supervisor._spawner.pid)
+    starting = asyncio.create_task(run(f"exec -a {mark} sleep 600"))
+    await until(spawner.children)
+    for keeper in spawner.children():
+        keeper.suspend()
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        (await starting).abandon()
+    await until(lambda: not spawner.children() and not living(mark))
 
 
 async def test_what_was_left_behind_and_ended_is_told_and_what_ends_by_itself_is_not(run, mark):
