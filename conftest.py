@@ -39,7 +39,7 @@ FLAGS = [
     # two pages of its own that Chromium loads for each new window: more work than most of the pages that are tested
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 ]
-WAIT_MS = 10_000
+WAIT_MS = 30_000
 """How long a test waits for an element of a page."""
 
 OUTSIDE = (

@@ -25,7 +25,7 @@ __all__ = ["bare_page", "mount"]
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
-WAIT_MS, START_MS = 10_000, 60_000
+WAIT_MS, START_MS = 30_000, 60_000
 """How long a test waits for an element, and for a page to start."""
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 SERIOUS = ("serious", "critical")

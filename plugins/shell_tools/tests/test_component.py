@@ -18,7 +18,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 AXE = Path(__file__).parents[3] / "tests" / "webui" / "vendor" / "axe.min.js"
 # without two pages of its own that Chromium loads for each new window
 FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
-WAIT_MS, START_MS = 10_000, 60_000
+WAIT_MS, START_MS = 30_000, 60_000
 
 
 def in_chromium(test):

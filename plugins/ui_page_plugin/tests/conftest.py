@@ -16,7 +16,7 @@ from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import running_server
 
 _HERE = Path(__file__).parent
-WAIT_MS, START_MS = 10_000, 60_000
+WAIT_MS, START_MS = 30_000, 60_000
 
 LogIn = Callable[[], Awaitable[aiohttp.ClientSession]]
 OpenPage = Callable[..., Awaitable[Page]]

@@ -36,6 +36,7 @@ async def test_code_of_an_answer_has_colours_and_is_copied(open_chat):
     await expect(block.locator(".hljs-keyword").first).to_have_text("def")
     await chat.until_idle()
     await block.get_by_role("button", name="Copy code").click()
+    await expect(block.get_by_role("button", name="Copied")).to_be_visible()
     assert await chat.page.evaluate("navigator.clipboard.readText()") == "def one():\n    return 1"
 
 

@@ -92,6 +92,7 @@ async def test_list_of_objects_is_a_table_that_sorts_and_filters(result):
     assert sizes == sorted(row["size"] for row in rows)
     await expect(page.get_by_role("columnheader", name="size")).to_have_attribute("aria-sort", "ascending")
     await page.get_by_role("button", name="size").click()
+    await expect(page.get_by_role("columnheader", name="size")).to_have_attribute("aria-sort", "descending")
     assert [int(text) for text in await page.locator("td.number").all_inner_texts()] == sizes[::-1]
     await page.get_by_role("searchbox", name="Filter rows").fill("file 12")
     await expect(page.locator("tbody tr")).to_have_count(1)

@@ -15,7 +15,7 @@ from agentcore.testing.serving import ServerClient, running_server
 pytestmark = [pytest.mark.spec("B5"), pytest.mark.spec("M7")]
 # without two pages of its own that Chromium loads for each new window
 FLAGS = ["--no-sandbox", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
-WAIT_MS, START_MS = 10_000, 60_000
+WAIT_MS, START_MS = 30_000, 60_000
 AXE = Path(__file__).parents[4] / "tests" / "webui" / "vendor" / "axe.min.js"
 
 
