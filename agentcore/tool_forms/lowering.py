@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from agentcore.tool_forms.dialects import Dialect
+from agentcore.tool_forms.for_models import for_models
 from agentcore.tool_forms.grammar_pattern import grammar_pattern
 from agentcore.tool_forms.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS
-from agentcore.tool_forms.merging import merged, without_choice
+from agentcore.tool_forms.merging import merged, without_choice, without_tagged_choice
 from agentcore.tool_forms.references import inlined
 from agentcore.tool_forms.strict import CannotBeStrictError, strict
 
@@ -58,7 +59,7 @@ class Lowered(NamedTuple):
 
 def lower(schema: dict[str, Any], dialect: Dialect) -> Lowered:
     """A tool's schema as a dialect takes it; the schema itself stays as it is."""
-    root = without_choice(merged(inlined(schema)))
+    root = without_choice(merged(for_models(inlined(schema))))
     rest: dict[str, Any] = {key: value for key, value in root.items() if key not in _NOT_AT_ROOT}
     root = {"type": "object", "properties": {}} | rest | {"type": "object"}
     faults = []
@@ -104,6 +105,8 @@ class _Lowering:
         if not isinstance(part, dict):
             return self._any({}) if part else {"enum": []}
         part = _single(merged(part))
+        if not self._dialect.is_strict:
+            part = without_tagged_choice(part)
         if not self._dialect.takes_mixed:
             part = self._unmixed(part)
         part = self._with_items(part)
@@ -156,6 +159,8 @@ class _Lowering:
         said: list[str] = []
         is_integer = schema.get("type") == "integer"
         for key, value in schema.items():
+            if (key, value) == ("description", ""):
+                continue
             if not dialect.is_strict and _goes_without_saying(key, value):
                 continue
             if key in dialect.keywords and (taken := self._taken(key, value, schema)) is not None:

@@ -233,3 +233,41 @@ def test_what_goes_without_saying_costs_no_model_anything(dialect):
             "few": few,
         }
     )
+
+
+@pytest.mark.spec("K9")
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_mark_for_models_hides_an_argument_that_may_be_left_out_or_says_it_in_other_words(dialect):
+    schema = object_of(
+        {
+            "limit": {"type": "integer", "default": 3, "x-model": False},
+            "page": {"anyOf": [{"type": "string", "x-model": False}, {"type": "null"}], "default": None},
+            "must": {"type": "string", "description": "For persons.", "x-model": False},
+            "where": {"$ref": "#/$defs/Where", "x-model": "A place."},
+            "path": {"type": "string", "description": "A path, for persons.", "x-model": ""},
+        },
+        "must",
+        "where",
+        "path",
+        **{"$defs": {"Where": object_of({"x": TEXT}, "x", description="For persons.")}},
+    )
+    made = lowered(schema, dialect)["properties"]
+    assert set(made) == {"must", "where", "path"}
+    assert made["must"]["description"] == "For persons."
+    assert made["where"]["description"] == "A place."
+    assert "description" not in made["path"]
+    assert "x-model" not in json.dumps(made)
+
+
+@pytest.mark.spec("K9")
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "portable", "gemini"])
+def test_choice_by_a_fixed_text_becomes_one_object_and_words_say_what_goes_with_which(dialect):
+    get, put = UNION["oneOf"]
+    choice = {
+        "oneOf": [{**get, "description": "Read it."}, object_of({**put["properties"], "if": TEXT}, *put["required"])]
+    }
+    made = argument({"type": "array", "items": choice, "description": "What to do."}, dialect)
+    item = object_of({"op": {"enum": ["get", "put"]}, "id": TEXT, "body": TEXT, "if": TEXT}, "op", "id")
+    item["properties"]["op"]["type"] = "string"
+    assert made["items"] == {**item, "description": "op get (Read it): id; put: id, body, if?"}
+    assert "anyOf" in json.dumps(argument(choice, "openai_strict"))
