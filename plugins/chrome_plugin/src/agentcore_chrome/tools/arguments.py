@@ -1,6 +1,6 @@
 """Arguments that many tools have, and how they name the page or tab that they act on."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from agentcore.api import Field, ResourceUse
 
@@ -16,19 +16,38 @@ PAGE_AT_ONCE = ResourceUse("browser", skip_queue=True)
 TAB = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found")
 TAB_AT_ONCE = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found", skip_queue=True)
 
+FOR_MODELS = "x-model"
+"""The mark that says what models are shown of an argument: another description, or `false` for nothing of it."""
+
+
+def known(description: str, *, told: str = "", **bounds: Any) -> Any:
+    """A field that models know by its name and the module's instructions.
+
+    Args:
+        description: What persons and programs read.
+        told: What models are told all the same.
+        bounds: See `Field`.
+    """
+    return Field(description=description, json_schema_extra={FOR_MODELS: told}, **bounds)
+
+
+def for_programs(description: str, **bounds: Any) -> Any:
+    """A field that models are not shown, because they do without; they may give it all the same."""
+    return Field(description=description, json_schema_extra={FOR_MODELS: False}, **bounds)
+
+
 BrowserId = Annotated[str, Field(max_length=64, description="Id that chrome_launch gave.")]
 TabId = Annotated[str, Field(max_length=64, description="Id that chrome_new_tab gave; chrome_list shows them.")]
 TabSelector = Annotated[
     str, Field(min_length=1, max_length=4096, description="CSS selector; of several matches the first is taken.")
 ]
-PageId = Annotated[str | None, Field(max_length=200, description="The page; default: the first.", pattern=r"^\S+$")]
-PageSelector = Annotated[
-    str,
-    Field(min_length=1, max_length=4096, description="CSS selector, or a reference such as e12."),
-]
-Url = Annotated[str, Field(min_length=1, max_length=16_384, description="Address, such as https://example.org/a.")]
+PageId = Annotated[str | None, known("The page; default: the first.", max_length=2000, pattern=r"^\S+$")]
+PageSelector = Annotated[str, known("CSS selector, or a reference such as e12.", min_length=1, max_length=4096)]
+Url = Annotated[str, known("Address, such as https://example.org/a.", min_length=1, max_length=16_384)]
 Script = Annotated[str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")]
 ShowChanges = Annotated[
-    bool | None, Field(description="Wait for what it sets going and tell what changed; left out: for models, yes.")
+    bool | None, for_programs("Wait for what it sets going and tell what changed; left out: for models, yes.")
 ]
-LimitMs = Annotated[int, Field(ge=1, le=300_000, description="Limit in ms.")]
+LimitMs = Annotated[int, for_programs("Limit in ms.", ge=1, le=300_000)]
+PageLimitMs = Annotated[int, known("Limit in ms.", ge=1, le=300_000)]
+"""Where the time is the page's own, and a model may have to allow more."""

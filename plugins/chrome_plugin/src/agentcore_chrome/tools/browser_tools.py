@@ -45,10 +45,13 @@ from agentcore_chrome.tools.arguments import (
     PAGE_IF_ANY,
     LimitMs,
     PageId,
+    PageLimitMs,
     PageSelector,
     Script,
     ShowChanges,
     Url,
+    for_programs,
+    known,
 )
 from agentcore_chrome.tools.form_tools import FormTools
 from agentcore_chrome.tools.inspection_tools import InspectionTools
@@ -85,16 +88,15 @@ class Browser(PageTools, FormTools, InspectionTools):
     title = "Browser"
     instructions: ClassVar = {
         "en": (
-            "`browser_navigate` first, then `browser_snapshot`: it names what can be acted on by references such "
-            "as `e12`, which the other tools take as `selector`. An action's result says what it changed; look "
-            "again only when you need more. Fill several fields at once with `browser_fill_form`. A snapshot "
-            "tells more for less than a picture: take `browser_screenshot` to judge how something looks. Enter "
-            "passwords and personal data only where the person told you to."
+            "`browser_navigate` shows a page, `browser_snapshot` shows it again: the references in it, such as `e12`, "
+            "are a `selector`, as CSS is. An action's result says what it changed; look again only when you need "
+            "more. A snapshot tells more for less than a picture: take `browser_screenshot` to judge how something "
+            "looks. Enter passwords and personal data only where the person told you to."
         ),
         "zh": (
-            "先用 `browser_navigate`，再用 `browser_snapshot`："
-            "它用 `e12` 这样的引用标明可以操作的元素，其他工具把它作为 `selector`。"
-            "操作的结果会说明变化；需要更多信息时再查看。用 `browser_fill_form` 一次填写多个字段。"
+            "`browser_navigate` 显示网页，`browser_snapshot` 再次显示："
+            "其中 `e12` 这样的引用和 CSS 一样可作为 `selector`。"
+            "操作的结果会说明变化；需要更多信息时再查看。"
             "快照比图片更省、信息更多：要判断外观时才用 `browser_screenshot`。"
             "只在用户要求的地方输入密码和个人数据。"
         ),
@@ -120,13 +122,13 @@ class Browser(PageTools, FormTools, InspectionTools):
     async def browser_launch(
         self,
         ctx: ToolContext,
-        headless: Annotated[bool | None, Field(description="Without a window; left out, as the settings say.")] = None,
-        viewport: Annotated[Viewport | None, Field(description="Size of the page, 1280 by 720 if left out.")] = None,
-        new_page: Annotated[bool, Field(description="Open a further page, with a resourceId of its own.")] = False,
-        url: Annotated[Url | None, Field(description="Go there at once.")] = None,
+        headless: Annotated[bool | None, known("Without a window; left out, as the settings say.")] = None,
+        viewport: Annotated[Viewport | None, known("Size of the page, 1280 by 720 if left out.")] = None,
+        new_page: Annotated[bool, known("Open a further page.")] = False,
+        url: Annotated[Url | None, known("Go there at once.")] = None,
         resourceId: PageId = None,
     ) -> ToolResult[results.LaunchedPage]:
-        """Start the session's browser. When it runs already, it says so and starts nothing, unless new_page is set."""
+        """Start the browser with a size or a window of its own, or open a further page. Other tools start it too."""
         resource = self.resource(ctx)
         is_running = self.open_page(ctx) is not None
         self.set_options(resource.session_id, headless, viewport)
@@ -153,12 +155,12 @@ class Browser(PageTools, FormTools, InspectionTools):
         self,
         ctx: ToolContext,
         url: Url,
-        waitUntil: Annotated[WaitUntil, Field(description="What to wait for.")] = "load",
+        waitUntil: Annotated[WaitUntil, known("What to wait for.")] = "load",
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
+        timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.PageArrival]:
-        """Go to an address, and give the final address, HTTP status and title."""
+        """Go to an address; gives the HTTP status and what the page shows."""
         return await self.on_page(
             ctx, lambda tab: _arrived(self.go_to(ctx, tab, url, waitUntil, timeoutMs)), snapshot=snapshot
         )
@@ -169,17 +171,17 @@ class Browser(PageTools, FormTools, InspectionTools):
         ctx: ToolContext,
         selector: PageSelector | None = None,
         x: Annotated[
-            float | None, Field(ge=0, le=100_000, description="Place in the window, with y, instead of a selector.")
+            float | None, known("Place in the window, with y, instead of a selector.", ge=0, le=100_000)
         ] = None,
         y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
         button: Button = "left",
         doubleClick: bool = False,
-        modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],
+        modifiers: Annotated[list[Modifier], known("Keys held meanwhile.", max_length=4)] = [],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.ClickedPage]:
-        """Click an element, or a place in the window."""
+        """Click an element, or a point of the window (x and y)."""
         is_place = x is not None and y is not None
         if (selector is None) != is_place:
             raise ToolError("invalid_arguments", "give either selector, or x and y")
@@ -205,22 +207,22 @@ class Browser(PageTools, FormTools, InspectionTools):
     async def browser_type(
         self,
         ctx: ToolContext,
-        text: Annotated[str, Field(max_length=100_000, description="What to type.")],
+        text: Annotated[str, known("What to type.", max_length=100_000)],
         selector: Annotated[
             PageSelector | None,
-            Field(description="The field: CSS selector or reference. Left out, what has the focus, at its caret."),
+            known("The field: CSS selector or reference. Left out, what has the focus, at its caret."),
         ] = None,
-        delay: Annotated[int, Field(ge=0, le=1000, description="Milliseconds between the keys.")] = 0,
-        submit: Annotated[bool, Field(description="Press Enter afterwards.")] = False,
+        delay: Annotated[int, for_programs("Milliseconds between the keys.", ge=0, le=1000)] = 0,
+        submit: Annotated[bool, Field(description="Press Enter after.")] = False,
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: Annotated[
-            LimitMs | None, Field(description="Limit in milliseconds; left out, 30,000 and what the delays take.")
+            LimitMs | None, for_programs("Limit in milliseconds; left out, 30,000 and what the delays take.")
         ] = None,
     ) -> ToolResult[results.TypedText]:
-        """Empty a field and type text into it; without selector, type where the caret is (after a click on an editor).
+        """Empty a field and type into it; without selector, type at the caret, as in editors after a click.
 
-        Several lines, and code in editors, are inserted at once, as a person pastes: nothing indents them again.
+        Several lines are inserted as if pasted: no editor indents them again.
         """
 
         async def type_in(tab: Tab) -> ToolOutput:
@@ -238,19 +240,19 @@ class Browser(PageTools, FormTools, InspectionTools):
         direction: Direction = "down",
         amount: Annotated[int, Field(ge=1, le=100_000_000, description="Pixels.")] = 500,
         selector: Annotated[
-            PageSelector | None, Field(description="The area to scroll, or an element in it; left out, the page.")
+            PageSelector | None, known("The area to scroll, or an element in it; left out, the page.")
         ] = None,
         to: Annotated[
             PageSelector | None,
-            Field(description="Go on until this element is in view, also in grids that make rows as one scrolls."),
+            known("Go on until this element is in view, also in grids that make rows as one scrolls."),
         ] = None,
-        text: Annotated[str | None, Field(max_length=1000, description="Go on until this text is in view.")] = None,
+        text: Annotated[str | None, known("Go on until this text is in view.", max_length=2000)] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.ScrolledArea]:
-        """Scroll the page or an area of it: by pixels, to an end, to an element or a text; says what is in view then.
+        """Scroll the page, or the area of `selector`, by pixels, or until the element `to` or a text is in view.
 
-        In a grid, `to: '[aria-rowindex="4321"]'` goes straight there.
+        In grids too, which make rows as one scrolls; `to: '[aria-rowindex="4321"]'` goes straight there.
         """
         if to is not None and text is not None:
             raise ToolError("invalid_arguments", "give to or text, not both")
@@ -276,12 +278,14 @@ class Browser(PageTools, FormTools, InspectionTools):
     async def browser_press_key(
         self,
         ctx: ToolContext,
-        key: Annotated[str, Field(min_length=1, max_length=40, description="Such as a, Enter, ArrowDown, F5.")],
-        modifiers: Annotated[list[Modifier], Field(max_length=4, description="Keys held meanwhile.")] = [],
+        key: Annotated[
+            str, Field(min_length=1, max_length=2000, description="Such as a, Enter, ArrowDown, F5, Control+k.")
+        ],
+        modifiers: Annotated[list[Modifier], for_programs("Keys held meanwhile.", max_length=4)] = [],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
     ) -> ToolResult[results.PressedKey]:
-        """Press a key, with others held if wanted, in whatever has the focus."""
+        """Press a key, or several at once, in whatever has the focus."""
         return await self.on_page(ctx, lambda tab: press(tab, key, modifiers, DEFAULT_MS), snapshot=snapshot)
 
     @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, preview=SessionPages.preview_file, resource=PAGE)
@@ -289,19 +293,16 @@ class Browser(PageTools, FormTools, InspectionTools):
         self,
         ctx: ToolContext,
         path: Annotated[
-            str | None, Field(max_length=4096, description="File in the workspace; left out, an artifact is kept.")
+            str | None, known("File in the workspace; left out, an artifact is kept.", max_length=4096)
         ] = None,
-        selector: Annotated[PageSelector | None, Field(description="Only this element.")] = None,
-        full_page: Annotated[bool, Field(description="All of the page, not just what fits the window.")] = False,
+        selector: Annotated[PageSelector | None, known("Only this element.")] = None,
+        full_page: Annotated[bool, known("All of the page, not just what fits the window.")] = False,
         format: Format = "png",  # noqa: A002
-        inline: Annotated[bool, Field(description="Give the picture itself.")] = False,
+        inline: Annotated[bool, known("Give the picture itself.", told="Show it in full size.")] = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.PagePicture]:
-        """Take a picture of the page, of all of it, or of one element, and show it small.
-
-        The picture itself is kept, as an artifact or as a file.
-        """
+        """Take a picture of the page or one element: shown small, kept as an artifact or in the file `path`."""
         options = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
         mime = options.mime
 
@@ -325,12 +326,12 @@ class Browser(PageTools, FormTools, InspectionTools):
     async def browser_get_dom(
         self,
         ctx: ToolContext,
-        selector: Annotated[PageSelector, Field(description="Where the tree begins.")] = "body",
-        max_depth: Annotated[int, Field(ge=1, le=50, description="How many levels.")] = 5,
+        selector: Annotated[PageSelector, known("Where the tree begins.")] = "body",
+        max_depth: Annotated[int, known("How many levels.", ge=1, le=50)] = 5,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.ElementTree]:
-        """Give a simplified tree of the page's elements: tag, id, classes and text, a line each."""
+        """Give the page's elements as a tree: tag, id, classes and text, a line each."""
 
         async def read(tab: Tab) -> ToolOutput:
             text, is_cut = await read_tree(tab, selector, max_depth, timeoutMs)
@@ -348,13 +349,14 @@ class Browser(PageTools, FormTools, InspectionTools):
         self,
         ctx: ToolContext,
         script: Script,
-        selector: Annotated[
-            PageSelector | None, Field(description="An element that a function is called with.")
-        ] = None,
+        selector: Annotated[PageSelector | None, known("An element that a function is called with.")] = None,
         resourceId: PageId = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
+        timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.PageEvaluation]:
-        """Run JavaScript in the page and give its value. A function is called; `await` and `return` work."""
+        """Run JavaScript in the page and give its value: an expression, or statements with `await` and `return`.
+
+        A function is called, with the element of `selector` if given.
+        """
 
         async def run(tab: Tab) -> ToolOutput:
             if selector is not None:
@@ -368,16 +370,14 @@ class Browser(PageTools, FormTools, InspectionTools):
         self,
         ctx: ToolContext,
         selector: PageSelector | None = None,
-        state: Annotated[waiting.ElementState, Field(description="What the element shall be.")] = "visible",
-        condition: Annotated[
-            str | None, Field(max_length=100_000, description="JavaScript expression that shall be true.")
-        ] = None,
-        text: Annotated[str | None, Field(max_length=1000, description="Text that shall be seen.")] = None,
-        textGone: Annotated[str | None, Field(max_length=1000, description="Text that shall be gone.")] = None,
-        timeout: Annotated[int, Field(ge=1, le=300_000, description="Limit in ms.")] = _WAIT_MS,
+        state: Annotated[waiting.ElementState, known("What the element shall be.")] = "visible",
+        condition: Annotated[str | None, known("JavaScript expression that shall be true.", max_length=100_000)] = None,
+        text: Annotated[str | None, known("Text that shall be seen.", max_length=2000)] = None,
+        textGone: Annotated[str | None, known("Text that shall be gone.", max_length=2000)] = None,
+        timeout: Annotated[int, Field(ge=1, le=300_000, description="ms.")] = _WAIT_MS,
         resourceId: PageId = None,
     ) -> ToolResult[results.PageAddress]:
-        """Wait for an element, a condition, or a text."""
+        """Wait for an element, a text, the end of a text, or a JavaScript condition: one of them."""
         given = [part for part in (selector, condition, text, textGone) if part is not None]
         if len(given) != 1:
             raise ToolError(
@@ -401,14 +401,14 @@ class Browser(PageTools, FormTools, InspectionTools):
     async def browser_go_back(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult[results.PageArrival]:  # fmt: skip
-        """Go one page back in the history, and give the address arrived at."""
+        """Go one page back in the history."""
         return await self.on_page(ctx, lambda tab: _arrived(go_back(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
     async def browser_go_forward(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult[results.PageArrival]:  # fmt: skip
-        """Go one page forward in the history, and give the address arrived at."""
+        """Go one page forward in the history."""
         return await self.on_page(ctx, lambda tab: _arrived(go_forward(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
@@ -420,7 +420,7 @@ class Browser(PageTools, FormTools, InspectionTools):
 
     @tool(read_only=True, effects=("session",), idempotent=True, open_world=False, resource=PAGE_IF_ANY)
     async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult[results.PageState]:
-        """Tell whether the page runs, its address, title and load state. It starts nothing."""
+        """Tell whether the page is open, its address and title; starts nothing."""
         tab = self.open_page(ctx)
         if tab is None:
             return ToolResult("No browser runs in this session.", {"running": False})

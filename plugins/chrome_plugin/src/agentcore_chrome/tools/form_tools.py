@@ -13,7 +13,18 @@ from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import act_without_element
-from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, ShowChanges
+from agentcore_chrome.tools.arguments import (
+    DEFAULT_MS,
+    FOR_MODELS,
+    LONGEST_S,
+    PAGE,
+    LimitMs,
+    PageId,
+    PageSelector,
+    ShowChanges,
+    for_programs,
+    known,
+)
 from agentcore_chrome.tools.choices import choose, set_checked
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
@@ -27,14 +38,12 @@ if TYPE_CHECKING:
 class FormField(BaseModel):
     """One field of a form, and what it shall hold."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra={FOR_MODELS: ""})
 
-    selector: Annotated[str | None, Field(max_length=4096, description="CSS selector, or a reference.")] = None
-    ref: Annotated[str | None, Field(max_length=100, description="The same as selector.")] = None
-    target: Annotated[str | None, Field(max_length=4096, description="The same as selector.")] = None
-    value: Annotated[
-        str | bool | list[str], Field(description="Text; true or false for check boxes; labels for choices.")
-    ]
+    selector: Annotated[str | None, known("CSS selector, or a reference.", max_length=4096)] = None
+    ref: Annotated[str | None, for_programs("The same as selector.", max_length=100)] = None
+    target: Annotated[str | None, for_programs("The same as selector.", max_length=4096)] = None
+    value: Annotated[str | bool | list[str], Field(description="Text; true, false for check boxes; labels to choose.")]
 
     @property
     def element(self) -> str:
@@ -50,7 +59,7 @@ class FormTools(SessionPages):
         self,
         ctx: ToolContext,
         selector: PageSelector,
-        values: Annotated[list[str], Field(max_length=100, description="Values or labels to choose.")],
+        values: Annotated[list[str], known("Values or labels to choose.", max_length=100)],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
@@ -71,12 +80,12 @@ class FormTools(SessionPages):
     async def browser_fill_form(
         self,
         ctx: ToolContext,
-        fields: Annotated[list[FormField], Field(min_length=1, max_length=100, description="The fields, in order.")],
+        fields: Annotated[list[FormField], known("The fields, in order.", min_length=1, max_length=2000)],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.FilledForm]:
-        """Fill several fields of a form: texts, check boxes, choices."""
+        """Fill several fields of a form at once: texts, check boxes, choices."""
 
         async def fill(tab: Tab) -> ToolOutput:
             notes: list[str] = []
@@ -105,21 +114,26 @@ class FormTools(SessionPages):
         ctx: ToolContext,
         paths: Annotated[
             list[str],
-            Field(max_length=20, description="Files of the workspace, or `artifact:ID` each; none: no file."),
+            Field(max_length=20, description="Workspace files, or `artifact:ID`; none: no file."),
         ] = [],
         selector: Annotated[
             PageSelector | None,
-            Field(
-                description="The file field, or where files are dropped; left out, the chooser that the page opened."
+            known(
+                "The file field, or where files are dropped; left out, the chooser that the page opened.",
+                told="Left out: the open chooser.",
             ),
         ] = None,
         drop: Annotated[
-            bool, Field(description="Drop them there, as from a desktop, even if it has a file field inside.")
+            bool,
+            known(
+                "Drop them there, as from a desktop, even if it has a file field inside.",
+                told="Even if a file field is inside.",
+            ),
         ] = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.GivenFiles]:
-        """Give files to a file field or the file chooser that a click has opened, or drop them on an area for it."""
+        """Give files to a file field or the chooser that a click opened, or drop them on an area for files."""
         if drop and selector is None:
             raise ToolError("invalid_arguments", "to drop files, name the selector of where")
         files = await read_uploads(ctx, paths)

@@ -8,7 +8,7 @@ from agentcore_chrome.tab.snapshot import take_snapshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import act_without_element, keep, save_file
-from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector
+from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, known
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, reads_page
 
@@ -26,22 +26,18 @@ class InspectionTools(SessionPages):
     async def browser_snapshot(
         self,
         ctx: ToolContext,
-        selector: Annotated[
-            PageSelector | None, Field(description="Only this part: a reference or a CSS selector.")
-        ] = None,
-        depth: Annotated[int | None, Field(ge=1, le=50, description="How many levels.")] = None,
+        selector: Annotated[PageSelector | None, known("Only this part: a reference or a CSS selector.")] = None,
+        depth: Annotated[int | None, known("How many levels.", ge=1, le=50)] = None,
         find: Annotated[
-            str | None, Field(max_length=500, description="Only lines with this text, or /regular expression/.")
+            str | None, Field(max_length=2000, description="Only lines with this text, or /regular expression/.")
         ] = None,
-        offset: Annotated[
-            int | None, Field(ge=0, le=1_000_000, description="Lines to leave out, to see more of a long page.")
-        ] = None,
+        offset: Annotated[int | None, Field(ge=0, le=1_000_000, description="Lines to leave out.")] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.PageSnapshot]:
-        """Give the page as a tree of roles and names with references (e12) that other tools take as selector.
+        """Show the page as a tree of roles and names, with references (e12) that other tools take as `selector`.
 
-        This is the best way to see what can be done on a page.
+        The best way to see what can be done on it.
         """
 
         async def look(tab: Tab) -> ToolOutput:
@@ -61,12 +57,10 @@ class InspectionTools(SessionPages):
     async def browser_console_messages(
         self,
         ctx: ToolContext,
-        level: Annotated[
-            Literal["error", "warning", "info", "debug"], Field(description="This and what is worse.")
-        ] = "info",
+        level: Annotated[Literal["error", "warning", "info", "debug"], Field(description="This and worse.")] = "info",
         resourceId: PageId = None,
     ) -> ToolResult[results.ConsoleMessages]:
-        """Give what the page's scripts wrote to the console, and errors that nobody caught; the newest last."""
+        """Give the JavaScript console of the page: messages, and errors that nobody caught, the newest last."""
         levels = _LEVELS[: _LEVELS.index(level) + 1]
 
         async def read(tab: Tab) -> ToolOutput:

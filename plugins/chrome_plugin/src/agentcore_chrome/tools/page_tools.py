@@ -7,7 +7,7 @@ from agentcore_chrome.browser.other_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools import result_types as results
-from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId
+from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId, known
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
 
@@ -37,14 +37,14 @@ class PageTools(SessionPages):
     async def browser_handle_dialog(
         self,
         ctx: ToolContext,
-        accept: Annotated[bool, Field(description="OK, or Cancel.")],
-        text: Annotated[str | None, Field(max_length=10_000, description="Text for a prompt.")] = None,
+        accept: Annotated[bool, known("OK, or Cancel.")],
+        text: Annotated[str | None, known("Text for a prompt.", max_length=10_000)] = None,
         next: Annotated[  # noqa: A002
-            bool, Field(description="None is open: answer the next one so, as soon as it opens.")
+            bool, known("None is open: answer the next one so, as soon as it opens.")
         ] = False,
         resourceId: PageId = None,
     ) -> ToolResult[results.AnsweredDialog]:
-        """Answer the dialog that is open; or, with next, say how one that opens later is to be answered."""
+        """Answer the dialog that is open with OK or Cancel; with `next`, the next one that opens."""
         tab = self.open_page(ctx)
         if tab is None:
             raise ToolError("no_dialog", "no page is open, so there is no dialog; browser_navigate opens one")
@@ -87,17 +87,18 @@ class PageTools(SessionPages):
         ctx: ToolContext,
         action: Annotated[
             Literal["list", "new", "close", "list_attached", "attach"],
-            Field(
-                description="list_attached, attach: other pages of an attached browser; a person is asked each time."
+            known(
+                "list_attached, attach: other pages of an attached browser; a person is asked each time.",
+                told="*attach*: pages of an attached browser; the person is asked.",
             ),
         ],
-        url: Annotated[str | None, Field(max_length=16_384, description="Address for a new page.")] = None,
+        url: Annotated[str | None, known("Address for a new page.", max_length=16_384)] = None,
         target: Annotated[
-            str | None, Field(max_length=200, description="For attach: as list_attached gave it.")
+            str | None, Field(max_length=2000, description="For attach: as list_attached gave it.")
         ] = None,
         resourceId: PageId = None,
     ) -> ToolResult[results.PagesResult]:
-        """List the session's pages, open a new one, or close one (resourceId). Other tools take the resourceId."""
+        """List, open or close the session's pages. Browser tools act on the first, or on that of their `resourceId`."""
         if action == "close":
             return await self._close_page(ctx)
         if action == "list":
