@@ -3,6 +3,8 @@
 from collections import Counter
 from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic.config import JsonDict
+
 from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
 from agentcore_agent_tools import artifact as artifacts
 from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
@@ -24,21 +26,31 @@ _ASK_MS_MAX = 3_600_000
 _PREVIEW_CHARS = 300
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
+_KNOWN: JsonDict = {"x-model": ""}
+"""Marks what models know by its name."""
+
+_FOR_PROGRAMS: JsonDict = {"x-model": False}
+
 Key = Annotated[
     str | None,
     Field(
         min_length=1,
         max_length=200,
         description="The memory's name; needed to delete, made up when left out on saving.",
+        json_schema_extra={"x-model": "Needed to delete."},
     ),
 ]
 
 
-class Todo(BaseModel, extra="forbid"):
+class Todo(BaseModel, extra="forbid", json_schema_extra=_KNOWN):
     """One thing to do."""
 
-    id: Annotated[str, Field(min_length=1, max_length=64, description="Names it within the list.")]
-    content: Annotated[str, Field(min_length=1, max_length=1000, description="What is to be done.")]
+    id: Annotated[
+        str, Field(min_length=1, max_length=2000, description="Names it within the list.", json_schema_extra=_KNOWN)
+    ]
+    content: Annotated[
+        str, Field(min_length=1, max_length=2000, description="What is to be done.", json_schema_extra=_KNOWN)
+    ]
     status: Literal["pending", "in_progress", "completed"] = "pending"
 
 
@@ -48,18 +60,17 @@ class AgentTools(Module[AgentSettings]):
     title = "Agent"
     instructions: ClassVar = {
         "en": (
-            "Keep a list with `todo_write` when the work has three steps or more. Ask with `ask_user` what you "
-            "cannot find out and what changes the work, not for leave to go on. Give reading that fills your "
-            "context to `task`, whose report is all that you get. `memory` lasts beyond this conversation: search"
-            " it when the person speaks of earlier things, and save only what will still hold. What was cut from a "
-            "result is kept whole: `artifact` reads, searches and saves it by its id."
+            "Keep a list with `todo_write` for work of three steps or more. Ask with `ask_user` what you cannot find "
+            "out and what changes the work, not for leave to go on. Give reading that would fill your context to "
+            "`task`. Search `memory` when the person speaks of earlier things; save what will still hold. What was "
+            "cut from a result is kept whole, for `artifact`."
         ),
         "zh": (
             "工作有三个以上步骤时，用 `todo_write` 维护清单。"
             "用 `ask_user` 询问无法查到且影响工作的事情，而不是征求继续的许可。"
-            "需要大量阅读的工作交给 `task`，你只会得到它的报告。"
-            "`memory` 在对话之后仍然保留：用户提到以前的事情时搜索它，只保存以后仍然有效的内容。"
-            "被截断的结果会完整保存：用 `artifact` 按 id 读取、搜索或保存。"
+            "需要大量阅读的工作交给 `task`。"
+            "用户提到以前的事情时搜索 `memory`；保存以后仍然有效的内容。"
+            "被截断的结果会完整保存，用 `artifact` 查看。"
         ),
     }
 
@@ -81,15 +92,12 @@ class AgentTools(Module[AgentSettings]):
 
     @tool(rank=0, read_only=True, effects=("session",), idempotent=True, open_world=False)
     async def todo_write(
-        self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=100)]
+        self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=2000)]
     ) -> ToolResult[TodoList]:
-        """Write down the whole list of things to do in this session; the person sees it live.
-
-        Use it for work of several steps: write the list first, have one thing in progress at a time, and mark each as
-        completed as soon as it is.
+        """Write down the plan of things to do, which the person sees live; mark each as soon as it is done.
 
         Args:
-            todos: The whole list, in order; it replaces the one before.
+            todos: The whole list; it replaces the one before.
         Raises:
             ToolError: `no_session`, `invalid_arguments` (an id stands twice).
         """
@@ -118,20 +126,16 @@ class AgentTools(Module[AgentSettings]):
         key: Key = None,
         *,
         content: Annotated[
-            str | None, Field(min_length=1, max_length=CONTENT_CHARS, description="What to save.")
+            str | None,
+            Field(min_length=1, max_length=CONTENT_CHARS, description="What to save.", json_schema_extra=_KNOWN),
         ] = None,
-        query: Annotated[
-            str | None, Field(min_length=1, max_length=1000, description="Words to search for; all must occur.")
-        ] = None,
-        limit: Annotated[int, Field(ge=1, le=200, description="How many to give at most.")] = 20,
+        query: Annotated[str | None, Field(min_length=1, max_length=2000, description="Words that all occur.")] = None,
+        limit: Annotated[
+            int, Field(ge=1, le=200, description="How many to give at most.", json_schema_extra=_KNOWN)
+        ] = 20,
     ) -> ToolResult[MemoryResult]:
-        """Remember things over sessions: save a text, search, list the newest, or delete one.
+        """Remember things over sessions: save a text, search, list the newest, or delete. Never passwords or keys.
 
-        Save what will be needed again, such as the person's preferences or facts about a project; search before asking
-        for something that may be known. Never save passwords or keys.
-
-        Args:
-            action: What to do.
         Raises:
             ToolError: `invalid_arguments`, `memory_not_found`, `memory_full`.
         """
@@ -163,26 +167,24 @@ class AgentTools(Module[AgentSettings]):
     async def artifact(
         self,
         ctx: ToolContext,
-        id: Annotated[str, Field(min_length=1, max_length=100)],  # noqa: A002 - spelled as on the wire
+        id: Annotated[str, Field(min_length=1, max_length=2000)],  # noqa: A002 - spelled as on the wire
         action: Literal["read", "search", "save", "info"],
         *,
         offset: Annotated[int | None, Field(ge=0, le=1_000_000_000_000)] = None,
-        limit: Annotated[int | None, Field(ge=1, le=1_000_000)] = None,
-        query: Annotated[str | None, Field(min_length=1, max_length=1000)] = None,
+        limit: Annotated[int | None, Field(ge=1, le=1_000_000, json_schema_extra=_KNOWN)] = None,
+        query: Annotated[str | None, Field(min_length=1, max_length=2000)] = None,
         path: Annotated[str | None, Field(min_length=1, max_length=4096)] = None,
-        overwrite: bool = False,
+        overwrite: Annotated[bool, Field(json_schema_extra=_KNOWN)] = False,
     ) -> ToolResult[ArtifactResult]:
-        """Use an artifact of this session, which keeps what was too long for a result, downloads and screenshots.
+        """Use an artifact of this session: what was too long for a result, a download, a screenshot.
 
         Args:
-            id: The artifact, `art_…`, as a result named it.
-            action: `read` gives a part of a text, or shows a picture; `search` finds lines; `save` writes the whole
-                into the workspace; `info` says what it is.
-            offset: To begin at: a line, from 1; where there are none, a byte, from 0. A line of over 1,000 characters
-                counts as several.
+            id: `art_…`, as a result named it.
+            action: `read` a part of a text, or see a picture; `search` its lines; `save` it all into the workspace.
+            offset: First line, from 1; where there are none, byte, from 0.
             limit: How many lines (or bytes, or matches) at most; left out, as many as fit.
-            query: For `search`: what a line holds, literally.
-            path: For `save`: where to.
+            query: For `search`, literally.
+            path: For `save`.
             overwrite: For `save`: replace what is there.
         Raises:
             ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_arguments`, `file_exists`, or what went wrong
@@ -204,18 +206,18 @@ class AgentTools(Module[AgentSettings]):
     async def ask_user(
         self,
         ctx: ToolContext,
-        question: Annotated[str, Field(min_length=1, max_length=5000)],
-        options: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)]
+        question: Annotated[str, Field(min_length=1, max_length=5000, json_schema_extra=_KNOWN)],
+        options: Annotated[list[Annotated[str, Field(min_length=1, max_length=2000)]], Field(max_length=20)]
         | None = None,
-        timeoutMs: Annotated[int, Field(ge=1000, le=_ASK_MS_MAX)] = 300_000,  # noqa: N803 - spelled as on the wire
+        timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
+            int, Field(ge=1000, le=_ASK_MS_MAX, json_schema_extra=_FOR_PROGRAMS)
+        ] = 300_000,
     ) -> ToolResult[PersonAnswer]:
-        """Ask the person a question and wait for the answer.
-
-        For what only they can decide or know. One question at a time; offer options where there are some.
+        """Ask the person a question, one at a time, that only they can answer, and wait for it.
 
         Args:
             question: The question, complete in itself.
-            options: Answers to choose from; the person may write another one.
+            options: The person may write another answer.
             timeoutMs: How long to wait, in milliseconds.
         Raises:
             ToolError: `no_person`: nobody can be asked here, or nobody answered in time.
@@ -233,18 +235,17 @@ class AgentTools(Module[AgentSettings]):
     async def task(
         self,
         ctx: ToolContext,
-        prompt: Annotated[str, Field(min_length=1, max_length=200_000)],
-        tools: Annotated[list[str], Field(max_length=200)] | None = None,
-        model: Annotated[str | None, Field(max_length=200)] = None,
+        prompt: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=_KNOWN)],
+        tools: Annotated[list[str], Field(max_length=2000)] | None = None,
+        model: Annotated[str | None, Field(max_length=2000, json_schema_extra=_KNOWN)] = None,
     ) -> ToolResult[AgentReport]:
-        """Give a piece of work to a sub-agent with a context of its own, and get its report.
+        """Give work that reads much and reports little to a sub-agent, and get its report.
 
-        For work that reads much and reports little. The sub-agent knows nothing but the prompt: say all that it
-        needs, and what the report has to contain. Its calls are approved like all others.
+        It knows nothing but the prompt: say all that it needs, and what to report.
 
         Args:
             prompt: The work, complete in itself.
-            tools: Patterns of the tools that it may use, such as `read_file` or `browser_*`; left out: all.
+            tools: Those that it may use, such as `read_file`, `browser_*`; left out: all.
             model: The model to use; left out: the one of this session.
         Raises:
             ToolError: `no_session`, `nesting_too_deep`, `budget_exceeded`, `model_not_found`, or what went wrong at the
@@ -259,15 +260,14 @@ class AgentTools(Module[AgentSettings]):
         self,
         ctx: ToolContext,
         summary: Annotated[str | None, Field(min_length=1, max_length=200_000)] = None,
-        keep_turns: Annotated[int, Field(ge=0, le=50)] = 2,
+        keep_turns: Annotated[int, Field(ge=0, le=50, json_schema_extra=_KNOWN)] = 2,
     ) -> ToolResult[CompactedHistory]:
-        """Put a summary in the place of this session's history, to have room again for what comes.
+        """Replace this session's history by a summary, to have room for a large piece of work; the last turns stay.
 
-        The last turns and calls that wait stay as they are; the person goes on seeing everything. The history is made
-        shorter by itself when it fills the context: call this to have room before a large piece of work.
+        It happens by itself when the context is full.
 
         Args:
-            summary: What of the history has to stay known; left out, it is written from the history.
+            summary: What has to stay known; left out, it is written from the history.
             keep_turns: How many of the last turns stay, the present one included.
         Raises:
             ToolError: `no_session`, or what went wrong when the summary was written.

@@ -2,6 +2,8 @@
 
 from typing import Annotated, Any, ClassVar
 
+from pydantic.config import JsonDict
+
 from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
@@ -35,18 +37,28 @@ from agentcore_fs_tools.transfer.targets import destination_for, existing, remov
 _LONG_S = 300.0
 """Time limit of tools that may have a whole tree to go through."""
 
+_KNOWN: JsonDict = {"x-model": ""}
+"""Marks an argument that models know by its name."""
+
 Path = Annotated[
     str,
     Field(
         min_length=1,
         max_length=4096,
         description="Path relative to the first workspace root, or absolute inside any root.",
+        json_schema_extra=_KNOWN,
     ),
 ]
 Encoding = Annotated[
     str | None,
-    Field(max_length=64, description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected."),
+    Field(
+        max_length=64,
+        description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected.",
+        json_schema_extra=_KNOWN,
+    ),
 ]
+Overwrite = Annotated[bool, Field(description="Replace a file that is there already.", json_schema_extra=_KNOWN)]
+NoIgnore = Annotated[bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=_KNOWN)]
 
 
 class FsTools(Module[FsSettings]):
@@ -55,15 +67,13 @@ class FsTools(Module[FsSettings]):
     title = "Files"
     instructions: ClassVar = {
         "en": (
-            "Paths begin in the working folder. Find files with `glob` and text with `grep` rather than with "
-            "shell commands. Read a file before you change it; change it with `edit` (exact old text, several "
-            "places in one call), and use `write_file` for new files or when nearly all of it changes. Read what "
-            "you need of a long file with `offset` and `limit`."
+            "Find files with `glob` and text with `grep`, not with shell commands. Read a file before you change it, "
+            "of a long one the part that you need; change it with `edit`, and use `write_file` for new files or "
+            "when nearly all of it changes."
         ),
         "zh": (
-            "路径从工作目录开始。用 `glob` 查找文件，用 `grep` 查找文本，而不是用命令行。修改文件之前先读取；"
-            "修改时用 `edit`（准确的原文，一次可改多处），新建文件或几乎全部重写时才用 `write_file`。"
-            "长文件用 `offset` 和 `limit` 只读取需要的部分。"
+            "用 `glob` 查找文件，用 `grep` 查找文本，而不是用命令行。修改文件之前先读取，长文件只读取需要的部分；"
+            "修改时用 `edit`，新建文件或几乎全部重写时才用 `write_file`。"
         ),
     }
 
@@ -79,15 +89,16 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         path: Path,
         *,
-        offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line to read, counted from 1.")] = 1,
-        limit: Annotated[int, Field(ge=1, le=1_000_000, description="How many lines to read.")] = LINES_DEFAULT,
+        offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line, from 1.")] = 1,
+        limit: Annotated[
+            int, Field(ge=1, le=1_000_000, description="How many lines to read.", json_schema_extra=_KNOWN)
+        ] = LINES_DEFAULT,
         encoding: Encoding = None,
-        raw: Annotated[bool, Field(description="Give the lines as they are, without numbers, and uncut.")] = False,
+        raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
     ) -> ToolResult[ReadFile]:
-        """Read a text file, with line numbers, or look at an image (PNG, JPEG, GIF, WebP).
+        """Read a text file, or look at an image.
 
-        Says size, number of lines and encoding. Long files come in parts, each with the call that gives the next one.
-        The number and the tab in front of each line are not part of the file.
+        The number and the tab in front of each line are no part of it. A long file says which call gives the next part.
         """
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
         return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
@@ -104,16 +115,14 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        content: Annotated[str, Field(description="The whole new content.")],
+        content: Annotated[str, Field(description="The whole new content.", json_schema_extra=_KNOWN)],
         *,
-        create_dirs: Annotated[bool, Field(description="Make missing folders above the file.")] = False,
+        create_dirs: Annotated[
+            bool, Field(description="Make missing folders above the file.", json_schema_extra=_KNOWN)
+        ] = False,
         encoding: Encoding = None,
     ) -> ToolResult[WrittenFile]:
-        """Create a text file, or replace the whole content of one.
-
-        A file that exists keeps its permissions, encoding and line ends; a read-only one is left as it is. For a
-        change in a part of a file use `edit`.
-        """
+        """Create a text file, or replace all of one, which keeps encoding and line ends; `edit` changes a part."""
         self._refuse_unless_writable()
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
         return write_change(ctx.workspace, change, create_dirs=create_dirs)
@@ -133,16 +142,19 @@ class FsTools(Module[FsSettings]):
         path: Path,
         *,
         edits: Annotated[
-            list[Edit] | None, Field(max_length=200, description="Replacements, made one after the other.")
+            list[Edit] | None,
+            Field(max_length=2000, description="Replacements, made one after the other.", json_schema_extra=_KNOWN),
         ] = None,
-        diff: Annotated[str | None, Field(description="A unified diff of this one file, instead of `edits`.")] = None,
-        dry_run: Annotated[bool, Field(description="Only show what would change.")] = False,
+        diff: Annotated[
+            str | None,
+            Field(description="A unified diff of this one file, instead of `edits`.", json_schema_extra=_KNOWN),
+        ] = None,
+        dry_run: Annotated[bool, Field(description="Only show what would change.", json_schema_extra=_KNOWN)] = False,
         encoding: Encoding = None,
     ) -> ToolResult[EditedFile]:
-        """Change parts of a text file: replace exact texts, or apply a unified diff; gives the difference made.
+        """Change parts of a text file: replace exact texts, or apply a unified diff; shows the difference.
 
-        `old` must occur exactly once, with its indentation, unless `all` is set; else nothing is changed and the
-        error shows the nearest place. Encoding, line ends and all the rest of the file stay as they are.
+        `old` has to occur once, with its indentation, unless `all` is set; else nothing is changed.
         """
         if not dry_run:
             self._refuse_unless_writable()
@@ -157,19 +169,21 @@ class FsTools(Module[FsSettings]):
             str,
             Field(
                 min_length=1,
-                max_length=1000,
-                description="Such as `**/*.py`, `src/**/test_*.{js,ts}`; `*` stays within a name, `**` spans folders.",
+                max_length=2000,
+                description="Such as `src/**/test_*.{js,ts}`; `*` stays within a name, `**` spans folders.",
+                json_schema_extra={"x-model": "Such as `src/**/test_*.{js,ts}`."},
             ),
         ],
         *,
-        path: Annotated[str, Field(description="Folder to look in; left out, the first workspace root.")] = ".",
-        sort: Annotated[Order, Field(description="`modified` gives the newest first.")] = "modified",
-        no_ignore: Annotated[bool, Field(description="Find files that .gitignore leaves out, too.")] = False,
+        path: Annotated[
+            str, Field(description="Folder to look in; left out, the first workspace root.", json_schema_extra=_KNOWN)
+        ] = ".",
+        sort: Annotated[
+            Order, Field(description="`modified` gives the newest first.", json_schema_extra=_KNOWN)
+        ] = "modified",
+        no_ignore: NoIgnore = False,
     ) -> ToolResult[FoundPaths]:
-        """Find files by the shape of their path, newest first.
-
-        The pattern is relative to `path`. Files that .gitignore names, and what is in `.git`, are left out.
-        """
+        """Find files by a pattern of their path below `path`, newest first; what .gitignore names is left out."""
         return glob(
             ctx.workspace,
             pattern,
@@ -186,24 +200,39 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         pattern: Annotated[
-            str, Field(min_length=1, max_length=10_000, description="Regular expression in ripgrep's dialect.")
+            str,
+            Field(
+                min_length=1,
+                max_length=10_000,
+                description="Regular expression in ripgrep's dialect.",
+                json_schema_extra=_KNOWN,
+            ),
         ],
         *,
-        path: Annotated[str, Field(description="File or folder; left out, the first workspace root.")] = ".",
+        path: Annotated[
+            str, Field(description="File or folder; left out, the first workspace root.", json_schema_extra=_KNOWN)
+        ] = ".",
         glob: Annotated[
             str | None,
-            Field(max_length=1000, description="Only files like this, such as `*.py` or `src/**`; `!…` leaves out."),
+            Field(
+                max_length=2000,
+                description="Only files like this, such as `*.py` or `src/**`; `!…` leaves out.",
+                json_schema_extra={"x-model": "Only files like `*.py`; `!…` leaves out."},
+            ),
         ] = None,
-        context: Annotated[int, Field(ge=0, le=50, description="Lines to show around each match.")] = 0,
-        ignore_case: Annotated[bool, Field(description="Capitals and small letters are the same.")] = False,
-        files_only: Annotated[bool, Field(description="Give only the paths of files with a match.")] = False,
-        multiline: Annotated[bool, Field(description="Let a match span lines.")] = False,
-        no_ignore: Annotated[bool, Field(description="Search files that .gitignore leaves out, too.")] = False,
+        context: Annotated[int, Field(ge=0, le=50, description="Lines around each match.")] = 0,
+        ignore_case: Annotated[
+            bool, Field(description="Capitals and small letters are the same.", json_schema_extra=_KNOWN)
+        ] = False,
+        files_only: Annotated[
+            bool, Field(description="Give only the paths of files with a match.", json_schema_extra=_KNOWN)
+        ] = False,
+        multiline: Annotated[bool, Field(description="Let a match span lines.", json_schema_extra=_KNOWN)] = False,
+        no_ignore: NoIgnore = False,
     ) -> ToolResult[FoundMatches]:
-        """Search the text of files for a regular expression, and show the lines that match.
+        """Search the text of files for a regular expression of ripgrep: the lines that match.
 
-        Of very many matches some of each file are shown, and all are counted. Binary files, files that .gitignore
-        names, and what is in `.git`, are left out. Write `\\(` for a bracket that is meant itself.
+        Of very many, some of each file are shown, and all are counted. What .gitignore names is left out.
         """
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
         return grep(
@@ -220,14 +249,16 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path = ".",
-        depth: Annotated[int, Field(ge=1, le=20, description="How many levels of folders to list.")] = 1,
+        depth: Annotated[
+            int, Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=_KNOWN)
+        ] = 1,
     ) -> ToolResult[Listing]:
-        """List a folder, sorted by name: folders, files with their size, links with what they point to."""
+        """List a folder: folders, files with their size, links with what they point to."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
     def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[FileStatus]:
-        """Tell what a path is: type, size, time of the last change, permissions; of a text its encoding and lines."""
+        """Tell type, size, time of the last change and permissions of a path; of a text its encoding and lines."""
         return describe(ctx.workspace, path, lambda: ctx.is_cancelled)
 
     def _preview_delete(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
@@ -248,7 +279,7 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        recursive: Annotated[bool, Field(description="Delete a folder with all that is in it.")] = False,
+        recursive: Annotated[bool, Field(description="With all that is in a folder.")] = False,
     ) -> ToolResult[RemovedPath]:
         """Delete a file, a link (not what it points to), or a folder."""
         self._refuse_unless_writable()
@@ -283,12 +314,9 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         source: Path,
         destination: Path,
-        overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
+        overwrite: Overwrite = False,
     ) -> ToolResult[MovedPath]:
-        """Move or rename a file or folder; missing folders above the destination are made.
-
-        `destination` is the new path itself, not the folder to move into.
-        """
+        """Move or rename a file or folder. `destination` is the new path itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = removable(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
@@ -316,12 +344,9 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         source: Path,
         destination: Path,
-        overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
+        overwrite: Overwrite = False,
     ) -> ToolResult[CopiedPath]:
-        """Copy a file, or a folder with all in it; links stay links, missing folders above are made.
-
-        `destination` is the path of the copy itself, not the folder to copy into.
-        """
+        """Copy a file or folder. `destination` is the path of the copy itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = existing(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from pydantic.config import JsonDict
+
 from agentcore.api import (
     CallPreview,
     Field,
@@ -39,8 +41,17 @@ _ADVICE = "Install bubblewrap (`apt install bubblewrap`); until then a person co
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
 _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
 
+_KNOWN: JsonDict = {"x-model": ""}
+"""Marks an argument that models know by its name."""
+
 ProcessId = Annotated[
-    str, Field(min_length=1, max_length=200, description="What bash with background: true gave, `terminal_…`.")
+    str,
+    Field(
+        min_length=1,
+        max_length=2000,
+        description="What bash with background: true gave, `terminal_…`.",
+        json_schema_extra=_KNOWN,
+    ),
 ]
 
 
@@ -50,15 +61,13 @@ class ShellTools(Module[ShellSettings]):
     title = "Shell"
     instructions: ClassVar = {
         "en": (
-            "`bash` runs a command in a new shell in the working folder: directories and variables of one call "
-            "are gone in the next. Start what goes on – servers, watchers, long builds – with `background: true`;"
-            " look at it with `bash_output` (`block` with `filter` waits for a line), and end it with "
-            "`bash_kill`. Commands that ask questions need their answers as arguments or from a file."
+            "Start what goes on – servers, watchers, long builds – with `background: true`; `bash_output` with "
+            "`block` and `filter` waits for a line of it. Commands that ask questions need their answers as arguments "
+            "or from a file."
         ),
         "zh": (
-            "`bash` 每次在工作目录的新 shell 中执行命令：目录和变量不会保留到下一次调用。"
             "持续运行的程序（服务器、监视、长时间构建）用 `background: true` 启动；"
-            "用 `bash_output` 查看（`block` 加 `filter` 会等到出现某一行），用 `bash_kill` 结束。"
+            "`bash_output` 的 `block` 加 `filter` 会等到出现某一行。"
             "会提问的命令需要通过参数或文件给出回答。"
         ),
     }
@@ -132,42 +141,66 @@ class ShellTools(Module[ShellSettings]):
         self,
         ctx: ToolContext,
         command: Annotated[
-            str, Field(max_length=120_000, description="Text for bash; empty only where `keys` are given.")
+            str,
+            Field(
+                max_length=120_000,
+                description="Text for bash; empty only where `keys` are given.",
+                json_schema_extra=_KNOWN,
+            ),
         ],
         *,
         background: Annotated[
-            bool, Field(description="Give a process_id at once, and let it run: servers, watchers, long builds.")
+            bool,
+            Field(
+                description="Give a process_id at once, and let it run: servers, watchers, long builds.",
+                json_schema_extra={"x-model": "Give a process_id at once."},
+            ),
         ] = False,
         timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
             int,
-            Field(ge=1, le=TIMEOUT_MS_MOST, description="In the foreground: it is ended after so many milliseconds."),
+            Field(
+                ge=1,
+                le=TIMEOUT_MS_MOST,
+                description="In the foreground: it is ended after so many milliseconds.",
+                json_schema_extra=_KNOWN,
+            ),
         ] = TIMEOUT_MS,
         cwd: Annotated[
             str | None,
-            Field(min_length=1, max_length=4096, description="Folder to run in; left out, the first workspace root."),
+            Field(
+                min_length=1,
+                max_length=4096,
+                description="Folder to run in; left out, the first workspace root.",
+                json_schema_extra=_KNOWN,
+            ),
         ] = None,
         terminal: Annotated[
             bool,
-            Field(description="In the background: with a terminal for its output, for programs that draw or ask."),
+            Field(
+                description="In the background: with a terminal for its output, for programs that draw or ask.",
+                json_schema_extra={"x-model": "In the background, for programs that draw or ask."},
+            ),
         ] = False,
         process_id: Annotated[
             str | None,
-            Field(max_length=200, description="Type `command` and Enter into this running process, instead."),
+            Field(max_length=2000, description="Type `command` and Enter into this process, instead."),
         ] = None,
         keys: Annotated[
-            list[Annotated[str, Field(min_length=1, max_length=40)]] | None,
+            list[Annotated[str, Field(min_length=1, max_length=2000)]] | None,
             Field(
-                max_length=100,
+                max_length=2000,
                 description="With `process_id`: press these one after the other, behind `command`, which then is typed "
                 "without Enter: `enter`, `escape`, `tab`, `up`, `pagedown`, `f5`, `ctrl+c`, `alt+x`, `q` …",
+                json_schema_extra={
+                    "x-model": "Pressed there after `command`, then without Enter: `enter`, `pagedown`, `ctrl+c`, `q`."
+                },
             ),
         ] = None,
     ) -> ToolResult[CommandResult]:
-        """Run a command with bash, and give its output in order, its exit code, and how long it took.
+        """Run a command in a new bash, in the working folder; folder and variables do not carry over. No input.
 
-        Each call is a new shell: folders and variables do not carry over. There is no input in the foreground. What a
-        command leaves running (`&`, a daemon) is ended with it, and named; with `background` it goes on. Use
-        `bash_output` to look at it, `bash_kill` to end it. Pressing keys shows what comes of it within a second.
+        What it leaves running (`&`) is ended with it; with `background` it goes on: `bash_output` shows it, `bash_kill`
+        ends it.
         """
         if not command and not keys:
             raise ToolError("invalid_arguments", "Give a `command`, or `keys` with `process_id`.")
@@ -195,35 +228,32 @@ class ShellTools(Module[ShellSettings]):
         ctx: ToolContext,
         process_id: ProcessId,
         *,
-        block: Annotated[
-            bool, Field(description="Wait until it has ended or, with `filter`, until a line matches.")
-        ] = False,
+        block: Annotated[bool, Field(description="Wait until it ends or, with `filter`, a line matches.")] = False,
         timeoutMs: Annotated[  # noqa: N803
-            int, Field(ge=0, le=TIMEOUT_MS_MOST, description="With `block`: how long to wait at most.")
+            int,
+            Field(
+                ge=0,
+                le=TIMEOUT_MS_MOST,
+                description="With `block`: how long to wait at most.",
+                json_schema_extra={"x-model": "With `block`."},
+            ),
         ] = BLOCK_MS,
         filter: Annotated[  # noqa: A002
             str | None,
-            Field(max_length=1000, description="Give only lines that match this regular expression (RE2)."),
+            Field(max_length=2000, description="Only lines that match this regular expression."),
         ] = None,
         all: Annotated[  # noqa: A002
-            bool, Field(description="All that is kept; false: what came since you looked last.")
+            bool, Field(description="False: what came since the last look.")
         ] = True,
     ) -> ToolResult[ProcessOutput]:
-        """Show what a background process wrote, and whether it has ended.
-
-        The last 5,000 lines of each stream are kept; how many were dropped is said. Of a program that draws on its
-        terminal, the screen is shown as it is now.
-        """
+        """Show what a background process wrote, or its screen if it draws, and whether it has ended."""
         chosen = compile_filter(filter)
         process = self._table.get_for(ctx, process_id)
         return await look(ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all)
 
     @tool(rank=0, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
     async def bash_kill(self, ctx: ToolContext, process_id: ProcessId) -> ToolResult[EndedProcess]:
-        """End a background process with everything that it started: SIGTERM, and SIGKILL after two seconds.
-
-        Its output stays readable. A process that has ended already is no error.
-        """
+        """End a background process with all that it started. Its output stays readable."""
         process = self._table.get_for(ctx, process_id)
         was_running = process.is_running
         await process.end()

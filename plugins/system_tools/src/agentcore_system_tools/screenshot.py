@@ -4,6 +4,7 @@ import io
 from dataclasses import dataclass
 
 from PIL import Image as Pictures
+from pydantic.config import JsonDict
 
 from agentcore.api import BaseModel, Field, ToolError
 
@@ -17,13 +18,17 @@ _LEAST_PIXELS = 64
 _PIXELS_LIMIT = 1_000_000  # no screen is larger
 
 
-class Region(BaseModel, extra="forbid"):
+_KNOWN: JsonDict = {"x-model": ""}
+"""Marks what models know by its name."""
+
+
+class Region(BaseModel, extra="forbid", json_schema_extra=_KNOWN):
     """A part of a display, or of the whole screen, in pixels from its upper left corner."""
 
-    x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.")
-    y: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the top.")
-    width: int = Field(ge=1, le=_PIXELS_LIMIT, description="Width in pixels.")
-    height: int = Field(ge=1, le=_PIXELS_LIMIT, description="Height in pixels.")
+    x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.", json_schema_extra=_KNOWN)
+    y: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the top.", json_schema_extra=_KNOWN)
+    width: int = Field(ge=1, le=_PIXELS_LIMIT, description="Width in pixels.", json_schema_extra=_KNOWN)
+    height: int = Field(ge=1, le=_PIXELS_LIMIT, description="Height in pixels.", json_schema_extra=_KNOWN)
 
 
 @dataclass(frozen=True, slots=True)

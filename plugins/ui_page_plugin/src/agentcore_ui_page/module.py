@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic.config import JsonDict
+
 from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, WebComponent, tool
 from agentcore_ui_page.broker import Answer, Broker, CommandType
 from agentcore_ui_page.channel import PREFIX, Channel
@@ -15,10 +17,25 @@ _LIMIT_MS = 300_000
 _LONGEST_S = _LIMIT_MS / 1000 + 5
 _STACK_LINES = 6
 
-TimeoutMs = Annotated[int, Field(ge=100, le=_LIMIT_MS, description="How long the page may take, in milliseconds.")]
+_KNOWN: JsonDict = {"x-model": ""}
+"""Marks an argument that models know by its name."""
+
+TimeoutMs = Annotated[
+    int,
+    Field(
+        ge=100,
+        le=_LIMIT_MS,
+        description="How long the page may take, in milliseconds.",
+        json_schema_extra={"x-model": False},
+    ),
+]
 PageId = Annotated[
     str | None,
-    Field(max_length=64, description="The page that has to act, from an earlier result; left out, the one in use."),
+    Field(
+        max_length=2000,
+        description="The page that has to act, from an earlier result; left out, the one in use.",
+        json_schema_extra=_KNOWN,
+    ),
 ]
 
 
@@ -29,13 +46,11 @@ class UiPage(Module):
     instructions: ClassVar = {
         "en": (
             "These tools act on agentcore's own page, in which the person reads this conversation, and on no "
-            "other. Look with `ui_page_get_content`, change with `ui_page_dom_patch`, and run a script only where"
-            " a patch does not do. What they change is gone after a reload."
+            "other. Run a script only where `ui_page_dom_patch` does not do."
         ),
         "zh": (
             "这些工具只作用于 agentcore 自己的页面，也就是用户阅读此对话的页面。"
-            "用 `ui_page_get_content` 查看，用 `ui_page_dom_patch` 修改，补丁做不到时才执行脚本。"
-            "重新加载后修改会消失。"
+            "`ui_page_dom_patch` 做不到时才执行脚本。"
         ),
     }
     claims = (PREFIX,)
@@ -71,14 +86,11 @@ class UiPage(Module):
     async def ui_page_eval_js(
         self,
         ctx: ToolContext,
-        script: Annotated[str, Field(min_length=1, max_length=200_000)],
+        script: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=_KNOWN)],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803 - spelled as it is on the wire
         resourceId: PageId = None,  # noqa: N803
     ) -> ToolResult[ScriptValue]:
-        """Run JavaScript in agentcore's own page and give what it returns.
-
-        An expression, or a function body that may `await` and `return`. What JSON cannot hold (elements, functions,
-        cycles, big integers) comes back described. A reload of the page undoes what the script did to it.
+        """Run JavaScript in agentcore's own page, an expression or a body with `await` and `return`; gives its value.
 
         Args:
             script: The code, with `window` and `document` in reach.
@@ -99,18 +111,23 @@ class UiPage(Module):
         self,
         ctx: ToolContext,
         selector: Annotated[
-            str | None, Field(min_length=1, max_length=2000, description="CSS selector of the part; else all of it.")
+            str | None,
+            Field(
+                min_length=1,
+                max_length=2000,
+                description="CSS selector of the part; else all of it.",
+                json_schema_extra=_KNOWN,
+            ),
         ] = None,
         *,
         format: Literal["html", "text", "summary"] = "summary",  # noqa: A002 - spelled as it is on the wire
-        maxChars: Annotated[int, Field(ge=1, le=1_000_000, description="Where it is cut.")] = 20_000,  # noqa: N803
+        maxChars: Annotated[  # noqa: N803
+            int, Field(ge=1, le=1_000_000, description="Where it is cut.", json_schema_extra=_KNOWN)
+        ] = 20_000,
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
     ) -> ToolResult[PageContent]:
-        """Read agentcore's own page as it is shown now.
-
-        `summary` tells title, view, agent, headings and controls, each with a selector to use; `text` is what a person
-        reads; `html` includes what stands inside of components.
+        """Read agentcore's own page: a `summary` with headings, and controls with selectors; its `text`; its `html`.
 
         Raises:
             ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error` (no such element), `ui_queue_full`.
@@ -150,14 +167,13 @@ class UiPage(Module):
     async def ui_page_dom_patch(
         self,
         ctx: ToolContext,
-        operations: Annotated[list[Operation], Field(min_length=1, max_length=200)],
+        operations: Annotated[list[Operation], Field(min_length=1, max_length=2000, json_schema_extra=_KNOWN)],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
     ) -> ToolResult[PatchedPage]:
         """Change agentcore's own page until it is reloaded: texts, attributes, classes, HTML, style sheets.
 
-        The operations are applied in order, each to all elements that its selector matches; one that fails does not
-        keep the others back.
+        An operation changes all elements that its selector matches.
 
         Args:
             operations: What to change.

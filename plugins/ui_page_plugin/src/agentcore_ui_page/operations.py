@@ -2,18 +2,35 @@
 
 from typing import Annotated, Literal
 
+from pydantic.config import JsonDict
+
 from agentcore.api import BaseModel, Field
+
+_KNOWN: JsonDict = {"x-model": ""}
+"""Marks what models know by its name."""
 
 Selector = Annotated[
     str,
-    Field(min_length=1, max_length=2000, description="CSS selector; it also finds what stands inside of components."),
+    Field(
+        min_length=1,
+        max_length=2000,
+        description="CSS selector; it also finds what stands inside of components.",
+        json_schema_extra=_KNOWN,
+    ),
 ]
-Html = Annotated[str, Field(max_length=500_000, description="HTML; scripts in it do not run.")]
-Text = Annotated[str, Field(max_length=500_000, description="Plain text.")]
-ClassName = Annotated[str, Field(pattern=r"^[^\s]{1,200}$", description="One class.")]
+Html = Annotated[
+    str,
+    Field(
+        max_length=500_000,
+        description="HTML; scripts in it do not run.",
+        json_schema_extra={"x-model": "Scripts in it do not run."},
+    ),
+]
+Text = Annotated[str, Field(max_length=500_000, description="Plain text.", json_schema_extra=_KNOWN)]
+ClassName = Annotated[str, Field(pattern=r"^[^\s]{1,200}$", description="One class.", json_schema_extra=_KNOWN)]
 
 
-class _Operation(BaseModel, extra="forbid"):
+class _Operation(BaseModel, extra="forbid", json_schema_extra=_KNOWN):
     pass
 
 
@@ -38,7 +55,9 @@ class SetAttr(_Operation):
 
     op: Literal["setAttr"]
     selector: Selector
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_:][\w:.-]{0,199}$", description="The attribute's name.")]
+    name: Annotated[
+        str, Field(pattern=r"^[A-Za-z_:][\w:.-]{0,199}$", description="The attribute's name.", json_schema_extra=_KNOWN)
+    ]
     value: Text
 
 
@@ -55,7 +74,8 @@ class InsertAdjacentHtml(_Operation):
     op: Literal["insertAdjacentHtml"]
     selector: Selector
     position: Annotated[
-        Literal["beforebegin", "afterbegin", "beforeend", "afterend"], Field(description="Where, as in the DOM.")
+        Literal["beforebegin", "afterbegin", "beforeend", "afterend"],
+        Field(description="Where, as in the DOM.", json_schema_extra=_KNOWN),
     ]
     html: Html
 
@@ -80,7 +100,14 @@ class InjectCss(_Operation):
     """Add a style sheet to the page."""
 
     op: Literal["injectCss"]
-    css: Annotated[str, Field(max_length=500_000, description="CSS; the page's colours are custom properties.")]
+    css: Annotated[
+        str,
+        Field(
+            max_length=500_000,
+            description="CSS; the page's colours are custom properties.",
+            json_schema_extra={"x-model": "Its colours are custom properties."},
+        ),
+    ]
 
 
 Operation = Annotated[

@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Sequence
 from typing import Annotated
 
+from pydantic.config import JsonDict
+
 from agentcore.api import BaseModel, Field, ToolError
 from agentcore_fs_tools.edit.line_ends import FlatText, dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import Hunk
@@ -15,12 +17,22 @@ _SEARCHED_LINES = 50_000
 _COMPARED_LINES = 2_000
 
 
-class Edit(BaseModel, extra="forbid", frozen=True):
+_KNOWN: JsonDict = {"x-model": ""}
+"""Marks what models know by its name and the tool's description."""
+
+
+class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=_KNOWN):
     """One replacement."""
 
-    old: Annotated[str, Field(min_length=1, description="The exact text to replace, with its indentation.")]
-    new: Annotated[str, Field(description="The text to put in its place; empty deletes.")]
-    all: Annotated[bool, Field(description="Replace every occurrence; else it must occur exactly once.")] = False
+    old: Annotated[
+        str,
+        Field(min_length=1, description="The exact text to replace, with its indentation.", json_schema_extra=_KNOWN),
+    ]
+    new: Annotated[str, Field(description="The text to put in its place; empty deletes.", json_schema_extra=_KNOWN)]
+    all: Annotated[
+        bool,
+        Field(description="Replace every occurrence; else it must occur exactly once.", json_schema_extra=_KNOWN),
+    ] = False
 
 
 def apply_edits(text: str, edits: Sequence[Edit], shown: str) -> tuple[str, int]:
