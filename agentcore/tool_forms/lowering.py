@@ -211,7 +211,7 @@ def _goes_without_saying(key: str, value: Any) -> bool:
     if key == "additionalProperties":
         return value is False
     if key == "default":
-        return value is None or value is False or value in ("", [], {})
+        return value is None or value in (0, "", [], {})
     if key == "pattern":
         return isinstance(value, str) and not _BLANKS_ONLY.sub("", value)
     if key in SIZE_BOUNDS:

@@ -43,7 +43,9 @@ class Ours(Agent):
         async with asyncio.timeout(_LIMIT_S):
             request = await self.requests.get()
         self.offered = frozenset(tool["function"]["name"] for tool in request["tools"])
-        definitions = json.dumps(request["tools"], ensure_ascii=False, separators=(",", ":"))
+        # name, description and parameters, as on the other side: not what this provider's API puts around each
+        functions = [tool["function"] for tool in request["tools"]]
+        definitions = json.dumps(functions, ensure_ascii=False, separators=(",", ":"))
         system = [message for message in request["messages"] if message["role"] in {"system", "developer"}]
         self.definitions_chars = len(definitions) + sum(len(_text(message["content"])) for message in system)
         return request["messages"]
@@ -67,7 +69,7 @@ class Ours(Agent):
     async def open(self, url: str) -> str:
         self.seen.clear()
         self.is_on_page = True
-        return await self.call("browser_navigate", url=url, snapshot=True)
+        return await self.call("browser_navigate", url=url)
 
     async def look_up(self, url: str, words: str) -> str:
         return await self.call("web_fetch", url=url, find=words)
@@ -80,29 +82,28 @@ class Ours(Agent):
 
     async def click_ref(self, ref: str, what: str, *, double: bool = False) -> str:
         more = {"doubleClick": True} if double else {}
-        return await self.call("browser_click", selector=ref, snapshot=True, **more)
+        return await self.call("browser_click", selector=ref, **more)
 
     async def type(self, role: str, name: str, text: str, nth: int = 0) -> str:
-        return await self.call("browser_type", selector=await self.ref(role, name, nth), text=text, snapshot=True)
+        return await self.call("browser_type", selector=await self.ref(role, name, nth), text=text)
 
     async def type_here(self, text: str, *, is_empty: bool = False) -> str:
-        return await self.call("browser_type", text=text, snapshot=True)
+        return await self.call("browser_type", text=text)
 
     async def type_by_code(self, text: str) -> str:
         return await self.script(f"() => document.execCommand('insertText', false, {json.dumps(text)})")
 
     async def press(self, key: str) -> str:
-        *modifiers, name = key.split("+")
-        return await self.call("browser_press_key", key=name, modifiers=modifiers, snapshot=True)
+        return await self.call("browser_press_key", key=key)
 
     async def choose(self, role: str, name: str, values: Sequence[str]) -> str:
         selector = await self.ref(role, name)
-        return await self.call("browser_select_option", selector=selector, values=list(values), snapshot=True)
+        return await self.call("browser_select_option", selector=selector, values=list(values))
 
     async def set(self, kind: str, name: str, value: str) -> str:
         selector = await self.ref(kind, name)
         wanted: str | bool = value == "true" if kind in {"checkbox", "radio", "switch"} else value
-        return await self.call("browser_fill_form", fields=[{"selector": selector, "value": wanted}], snapshot=True)
+        return await self.call("browser_fill_form", fields=[{"selector": selector, "value": wanted}])
 
     async def scroll_to(self, text: str, role: str, name: str = "") -> str:
         selector = await self.ref(role, name)

@@ -127,6 +127,9 @@ QUERIES = {
 
 BASIC = DESKTOP | {"browser_snapshot", "artifact"}
 
+DEFINITIONS_CHARS = 20_800
+"""What the 48 definitions may have: every session of every person begins with them."""
+
 
 async def test_bundled_tools_serve_what_people_ask_for_and_the_rest_is_found(open_talk, provider):
     """The basic tools are given beside a client's own; at most 2 of 60 requests need a search, and a plain one does."""
@@ -141,6 +144,8 @@ async def test_bundled_tools_serve_what_people_ask_for_and_the_rest_is_found(ope
     results = [event["tool_result"] for event in events if "tool_result" in event]
     found = [[tool["name"] for tool in result["data"]["found"]] for result in results]
     chrome = {name for name in served if name.startswith("chrome_")}
+    bundled = [tool for tool in provider.requests[0]["tools"] if tool["function"]["name"] in served]
+    chars = len(json.dumps(bundled, ensure_ascii=False, separators=(",", ":")))
     assert len(given) == 48 + len(PAGE_TOOLS) + 1
     assert set(given) >= BASIC
     assert not chrome & set(given)
@@ -148,6 +153,10 @@ async def test_bundled_tools_serve_what_people_ask_for_and_the_rest_is_found(ope
     assert len(searched) <= 2, searched
     assert set(QUERIES) >= set().union(*searched.values(), served - chrome - set(given))
     assert {tool: names for tool, names in zip(QUERIES, found, strict=True) if tool not in names[:3]} == {}
+    assert chars <= DEFINITIONS_CHARS, (
+        f"the definitions that a chat begins with have grown to {chars:,} characters, over {DEFINITIONS_CHARS:,}: "
+        "shorten what was added, as 'Short definitions' in docs/writing-a-module.md says"
+    )
 
 
 def _query(words):

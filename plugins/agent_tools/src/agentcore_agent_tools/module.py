@@ -30,6 +30,7 @@ _KNOWN: JsonDict = {"x-model": ""}
 """Marks what models know by its name."""
 
 _FOR_PROGRAMS: JsonDict = {"x-model": False}
+"""Marks an argument that models do without."""
 
 Key = Annotated[
     str | None,
@@ -207,7 +208,7 @@ class AgentTools(Module[AgentSettings]):
         self,
         ctx: ToolContext,
         question: Annotated[str, Field(min_length=1, max_length=5000, json_schema_extra=_KNOWN)],
-        options: Annotated[list[Annotated[str, Field(min_length=1, max_length=2000)]], Field(max_length=20)]
+        options: Annotated[list[Annotated[str, Field(min_length=1, max_length=2000)]], Field(max_length=2000)]
         | None = None,
         timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
             int, Field(ge=1000, le=_ASK_MS_MAX, json_schema_extra=_FOR_PROGRAMS)
@@ -245,7 +246,7 @@ class AgentTools(Module[AgentSettings]):
 
         Args:
             prompt: The work, complete in itself.
-            tools: Those that it may use, such as `read_file`, `browser_*`; left out: all.
+            tools: Patterns such as `browser_*`; left out: all.
             model: The model to use; left out: the one of this session.
         Raises:
             ToolError: `no_session`, `nesting_too_deep`, `budget_exceeded`, `model_not_found`, or what went wrong at the
@@ -260,14 +261,14 @@ class AgentTools(Module[AgentSettings]):
         self,
         ctx: ToolContext,
         summary: Annotated[str | None, Field(min_length=1, max_length=200_000)] = None,
-        keep_turns: Annotated[int, Field(ge=0, le=50, json_schema_extra=_KNOWN)] = 2,
+        keep_turns: Annotated[int, Field(ge=0, le=50, json_schema_extra=_FOR_PROGRAMS)] = 2,
     ) -> ToolResult[CompactedHistory]:
         """Replace this session's history by a summary, to have room for a large piece of work; the last turns stay.
 
         It happens by itself when the context is full.
 
         Args:
-            summary: What has to stay known; left out, it is written from the history.
+            summary: Left out, it is written from the history.
             keep_turns: How many of the last turns stay, the present one included.
         Raises:
             ToolError: `no_session`, or what went wrong when the summary was written.

@@ -40,6 +40,9 @@ _LONG_S = 300.0
 _KNOWN: JsonDict = {"x-model": ""}
 """Marks an argument that models know by its name."""
 
+_FOR_PROGRAMS: JsonDict = {"x-model": False}
+"""Marks an argument that models do without."""
+
 Path = Annotated[
     str,
     Field(
@@ -52,7 +55,7 @@ Path = Annotated[
 Encoding = Annotated[
     str | None,
     Field(
-        max_length=64,
+        max_length=2000,
         description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected.",
         json_schema_extra=_KNOWN,
     ),
@@ -67,12 +70,11 @@ class FsTools(Module[FsSettings]):
     title = "Files"
     instructions: ClassVar = {
         "en": (
-            "Find files with `glob` and text with `grep`, not with shell commands. Read a file before you change it, "
-            "of a long one the part that you need; change it with `edit`, and use `write_file` for new files or "
-            "when nearly all of it changes."
+            "Find files with `glob` and text with `grep`, not with shell commands. Read a file before you change it "
+            "with `edit`; `write_file` is for new files, and where nearly all changes."
         ),
         "zh": (
-            "用 `glob` 查找文件，用 `grep` 查找文本，而不是用命令行。修改文件之前先读取，长文件只读取需要的部分；"
+            "用 `glob` 查找文件，用 `grep` 查找文本，而不是用命令行。修改文件之前先读取，"
             "修改时用 `edit`，新建文件或几乎全部重写时才用 `write_file`。"
         ),
     }
@@ -96,10 +98,7 @@ class FsTools(Module[FsSettings]):
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
     ) -> ToolResult[ReadFile]:
-        """Read a text file, or look at an image.
-
-        The number and the tab in front of each line are no part of it. A long file says which call gives the next part.
-        """
+        """Read a text file, or look at an image. The number and the tab in front of each line are no part of it."""
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
         return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
 
@@ -149,7 +148,9 @@ class FsTools(Module[FsSettings]):
             str | None,
             Field(description="A unified diff of this one file, instead of `edits`.", json_schema_extra=_KNOWN),
         ] = None,
-        dry_run: Annotated[bool, Field(description="Only show what would change.", json_schema_extra=_KNOWN)] = False,
+        dry_run: Annotated[
+            bool, Field(description="Only show what would change.", json_schema_extra=_FOR_PROGRAMS)
+        ] = False,
         encoding: Encoding = None,
     ) -> ToolResult[EditedFile]:
         """Change parts of a text file: replace exact texts, or apply a unified diff; shows the difference.
@@ -179,7 +180,7 @@ class FsTools(Module[FsSettings]):
             str, Field(description="Folder to look in; left out, the first workspace root.", json_schema_extra=_KNOWN)
         ] = ".",
         sort: Annotated[
-            Order, Field(description="`modified` gives the newest first.", json_schema_extra=_KNOWN)
+            Order, Field(description="`modified` gives the newest first.", json_schema_extra=_FOR_PROGRAMS)
         ] = "modified",
         no_ignore: NoIgnore = False,
     ) -> ToolResult[FoundPaths]:
@@ -220,7 +221,9 @@ class FsTools(Module[FsSettings]):
                 json_schema_extra={"x-model": "Only files like `*.py`; `!…` leaves out."},
             ),
         ] = None,
-        context: Annotated[int, Field(ge=0, le=50, description="Lines around each match.")] = 0,
+        context: Annotated[
+            int, Field(ge=0, le=50, description="Lines around each match.", json_schema_extra=_KNOWN)
+        ] = 0,
         ignore_case: Annotated[
             bool, Field(description="Capitals and small letters are the same.", json_schema_extra=_KNOWN)
         ] = False,
@@ -230,10 +233,7 @@ class FsTools(Module[FsSettings]):
         multiline: Annotated[bool, Field(description="Let a match span lines.", json_schema_extra=_KNOWN)] = False,
         no_ignore: NoIgnore = False,
     ) -> ToolResult[FoundMatches]:
-        """Search the text of files for a regular expression of ripgrep: the lines that match.
-
-        Of very many, some of each file are shown, and all are counted. What .gitignore names is left out.
-        """
+        """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
         return grep(
             ctx.workspace,
@@ -253,7 +253,7 @@ class FsTools(Module[FsSettings]):
             int, Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=_KNOWN)
         ] = 1,
     ) -> ToolResult[Listing]:
-        """List a folder: folders, files with their size, links with what they point to."""
+        """List a folder, with the sizes of files, and what links point to."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
@@ -279,9 +279,11 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        recursive: Annotated[bool, Field(description="With all that is in a folder.")] = False,
+        recursive: Annotated[
+            bool, Field(description="With all that is in a folder.", json_schema_extra=_KNOWN)
+        ] = False,
     ) -> ToolResult[RemovedPath]:
-        """Delete a file, a link (not what it points to), or a folder."""
+        """Delete a file, a link (not what it points to), or a folder, with `recursive` all that is in it."""
         self._refuse_unless_writable()
         target = removable(ctx.workspace, path)
         return delete(

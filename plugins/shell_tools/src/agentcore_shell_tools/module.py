@@ -240,7 +240,7 @@ class ShellTools(Module[ShellSettings]):
         ] = BLOCK_MS,
         filter: Annotated[  # noqa: A002
             str | None,
-            Field(max_length=2000, description="Only lines that match this regular expression."),
+            Field(max_length=2000, description="Regular expression of lines."),
         ] = None,
         all: Annotated[  # noqa: A002
             bool, Field(description="False: what came since the last look.")

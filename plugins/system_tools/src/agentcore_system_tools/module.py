@@ -63,7 +63,7 @@ class SystemTools(Module):
                 json_schema_extra=_KNOWN,
             ),
         ] = None,
-        display: Annotated[int | None, Field(ge=1, le=64, description="From 1; left out, all together.")] = None,
+        display: Annotated[int | None, Field(ge=1, le=64, description="From 1; left out: all.")] = None,
         region: Annotated[
             Region | None, Field(description="Only this part of the display, in pixels.", json_schema_extra=_KNOWN)
         ] = None,
@@ -105,7 +105,7 @@ class SystemTools(Module):
             ),
         ],
     ) -> ToolResult[ShownFile]:
-        """Show a file, marked in its folder, or a folder in the person's file manager; opens no file."""
+        """Show a file or folder in the person's file manager; opens no file."""
         real, is_folder = _existing(ctx.workspace, path)
         way = show(real, is_folder=is_folder)
         shown = real if is_folder else real.parent

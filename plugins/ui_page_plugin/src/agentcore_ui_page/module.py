@@ -34,7 +34,7 @@ PageId = Annotated[
     Field(
         max_length=2000,
         description="The page that has to act, from an earlier result; left out, the one in use.",
-        json_schema_extra=_KNOWN,
+        json_schema_extra={"x-model": False},
     ),
 ]
 

@@ -23,7 +23,7 @@ Html = Annotated[
     Field(
         max_length=500_000,
         description="HTML; scripts in it do not run.",
-        json_schema_extra={"x-model": "Scripts in it do not run."},
+        json_schema_extra=_KNOWN,
     ),
 ]
 Text = Annotated[str, Field(max_length=500_000, description="Plain text.", json_schema_extra=_KNOWN)]
@@ -105,7 +105,7 @@ class InjectCss(_Operation):
         Field(
             max_length=500_000,
             description="CSS; the page's colours are custom properties.",
-            json_schema_extra={"x-model": "Its colours are custom properties."},
+            json_schema_extra=_KNOWN,
         ),
     ]
 

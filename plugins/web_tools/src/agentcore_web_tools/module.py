@@ -130,16 +130,14 @@ class WebTools(Module[WebSettings]):
             Format,
             Field(
                 description="`raw` gives the answer as it came, whatever its status; the others a page's main content.",
-                json_schema_extra={"x-model": "`raw`: as it came, whatever its status."},
+                json_schema_extra=_KNOWN,
             ),
         ] = "markdown",
-        offset: Annotated[
-            int, Field(ge=0, le=1_000_000_000, description="First character, to go on in a long page.")
-        ] = 0,
+        offset: Annotated[int, Field(ge=0, le=1_000_000_000, description="First character.")] = 0,
         find: Annotated[
             str, Field(max_length=2000, description="Only the parts that hold these words, with their headings.")
         ] = "",
-        full: Annotated[bool, Field(description="With menus, headers and footers.")] = False,
+        full: Annotated[bool, Field(description="With menus, headers, footers.")] = False,
     ) -> ToolResult[FetchedPage]:
         """Read a web page: its main content as Markdown. PDFs become text, other files artifacts."""
         options = FetchOptions(format, offset, maxChars, full, find.strip())

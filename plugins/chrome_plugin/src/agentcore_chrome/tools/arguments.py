@@ -44,7 +44,7 @@ TabSelector = Annotated[
 PageId = Annotated[str | None, known("The page; default: the first.", max_length=2000, pattern=r"^\S+$")]
 PageSelector = Annotated[str, known("CSS selector, or a reference such as e12.", min_length=1, max_length=4096)]
 Url = Annotated[str, known("Address, such as https://example.org/a.", min_length=1, max_length=16_384)]
-Script = Annotated[str, Field(min_length=1, max_length=1_000_000, description="Expression, function, or statements.")]
+Script = Annotated[str, known("Expression, function, or statements.", min_length=1, max_length=1_000_000)]
 ShowChanges = Annotated[
     bool | None, for_programs("Wait for what it sets going and tell what changed; left out: for models, yes.")
 ]

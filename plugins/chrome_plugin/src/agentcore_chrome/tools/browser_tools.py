@@ -88,16 +88,13 @@ class Browser(PageTools, FormTools, InspectionTools):
     title = "Browser"
     instructions: ClassVar = {
         "en": (
-            "`browser_navigate` shows a page, `browser_snapshot` shows it again: the references in it, such as `e12`, "
-            "are a `selector`, as CSS is. An action's result says what it changed; look again only when you need "
-            "more. A snapshot tells more for less than a picture: take `browser_screenshot` to judge how something "
-            "looks. Enter passwords and personal data only where the person told you to."
+            "A `selector` is a reference such as `e12`, which `browser_snapshot` and other results give, or CSS. An "
+            "action's result says what it changed; look again only when you need more, and take `browser_screenshot` "
+            "only to judge how something looks. Enter passwords and personal data only where the person told you to."
         ),
         "zh": (
-            "`browser_navigate` 显示网页，`browser_snapshot` 再次显示："
-            "其中 `e12` 这样的引用和 CSS 一样可作为 `selector`。"
-            "操作的结果会说明变化；需要更多信息时再查看。"
-            "快照比图片更省、信息更多：要判断外观时才用 `browser_screenshot`。"
+            "`selector` 是 `browser_snapshot` 等结果给出的引用（如 `e12`），或 CSS。"
+            "操作的结果会说明变化；需要更多信息时再查看，要判断外观时才用 `browser_screenshot`。"
             "只在用户要求的地方输入密码和个人数据。"
         ),
     }
@@ -124,11 +121,11 @@ class Browser(PageTools, FormTools, InspectionTools):
         ctx: ToolContext,
         headless: Annotated[bool | None, known("Without a window; left out, as the settings say.")] = None,
         viewport: Annotated[Viewport | None, known("Size of the page, 1280 by 720 if left out.")] = None,
-        new_page: Annotated[bool, known("Open a further page.")] = False,
-        url: Annotated[Url | None, known("Go there at once.")] = None,
-        resourceId: PageId = None,
+        new_page: Annotated[bool, for_programs("Open a further page.")] = False,
+        url: Annotated[Url | None, for_programs("Go there at once.")] = None,
+        resourceId: Annotated[PageId, for_programs("The page; default: the first.")] = None,
     ) -> ToolResult[results.LaunchedPage]:
-        """Start the browser with a size or a window of its own, or open a further page. Other tools start it too."""
+        """Start the browser with a window, or a size of its own. Other tools start it too."""
         resource = self.resource(ctx)
         is_running = self.open_page(ctx) is not None
         self.set_options(resource.session_id, headless, viewport)
@@ -176,7 +173,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
         button: Button = "left",
         doubleClick: bool = False,
-        modifiers: Annotated[list[Modifier], known("Keys held meanwhile.", max_length=4)] = [],
+        modifiers: Annotated[list[Modifier], known("Keys held meanwhile.", max_length=2000)] = [],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
@@ -238,7 +235,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         self,
         ctx: ToolContext,
         direction: Direction = "down",
-        amount: Annotated[int, Field(ge=1, le=100_000_000, description="Pixels.")] = 500,
+        amount: Annotated[int, known("Pixels.", ge=1, le=100_000_000)] = 500,
         selector: Annotated[
             PageSelector | None, known("The area to scroll, or an element in it; left out, the page.")
         ] = None,
@@ -252,7 +249,7 @@ class Browser(PageTools, FormTools, InspectionTools):
     ) -> ToolResult[results.ScrolledArea]:
         """Scroll the page, or the area of `selector`, by pixels, or until the element `to` or a text is in view.
 
-        In grids too, which make rows as one scrolls; `to: '[aria-rowindex="4321"]'` goes straight there.
+        So do grids that make rows as one scrolls: `to: '[aria-rowindex="4321"]'` goes straight there.
         """
         if to is not None and text is not None:
             raise ToolError("invalid_arguments", "give to or text, not both")
@@ -374,7 +371,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         condition: Annotated[str | None, known("JavaScript expression that shall be true.", max_length=100_000)] = None,
         text: Annotated[str | None, known("Text that shall be seen.", max_length=2000)] = None,
         textGone: Annotated[str | None, known("Text that shall be gone.", max_length=2000)] = None,
-        timeout: Annotated[int, Field(ge=1, le=300_000, description="ms.")] = _WAIT_MS,
+        timeout: Annotated[int, known("Limit in ms.", ge=1, le=300_000)] = _WAIT_MS,
         resourceId: PageId = None,
     ) -> ToolResult[results.PageAddress]:
         """Wait for an element, a text, the end of a text, or a JavaScript condition: one of them."""

@@ -59,7 +59,7 @@ class FormTools(SessionPages):
         self,
         ctx: ToolContext,
         selector: PageSelector,
-        values: Annotated[list[str], known("Values or labels to choose.", max_length=100)],
+        values: Annotated[list[str], known("Values or labels to choose.", max_length=2000)],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,

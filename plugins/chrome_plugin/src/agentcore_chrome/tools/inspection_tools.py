@@ -35,10 +35,7 @@ class InspectionTools(SessionPages):
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.PageSnapshot]:
-        """Show the page as a tree of roles and names, with references (e12) that other tools take as `selector`.
-
-        The best way to see what can be done on it.
-        """
+        """Show the page as a tree of roles and names, with references (e12) that other tools take as `selector`."""
 
         async def look(tab: Tab) -> ToolOutput:
             made = await take_snapshot(

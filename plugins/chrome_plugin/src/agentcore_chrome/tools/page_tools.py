@@ -93,9 +93,7 @@ class PageTools(SessionPages):
             ),
         ],
         url: Annotated[str | None, known("Address for a new page.", max_length=16_384)] = None,
-        target: Annotated[
-            str | None, Field(max_length=2000, description="For attach: as list_attached gave it.")
-        ] = None,
+        target: Annotated[str | None, Field(max_length=2000, description="From list_attached.")] = None,
         resourceId: PageId = None,
     ) -> ToolResult[results.PagesResult]:
         """List, open or close the session's pages. Browser tools act on the first, or on that of their `resourceId`."""
