@@ -33,6 +33,12 @@ RESOURCE_QUEUE = 100
 RESOURCES_PER_SESSION = 100
 """Living resources of one session and type."""
 
+RESOURCES_REMEMBERED = 100
+"""Resources that are gone, of which is known why."""
+
+REASON_CHARS = 4096
+"""Why a resource is gone."""
+
 REOPENING_BYTES = 16 * 1024
 """The arguments of the call that opens a closed resource again, as JSON."""
 

@@ -138,6 +138,11 @@ class Resources(Protocol):
         """Publish `resource.<event>` for one resource; of calls on it, the host tells log, progress and pictures."""
         ...
 
-    async def release(self, resource_id: str) -> None:
-        """Call the resource's `on_release`, end what waits for it, and drop it. Unknown ids are ignored."""
+    async def release(self, resource_id: str, reason: str = "") -> None:
+        """Call the resource's `on_release`, end what waits for it, and drop it. Unknown ids are ignored.
+
+        Args:
+            reason: For calls that name it still, in place of "there is none": what became of it and what to do, as one
+                sentence (4,096 characters at most).
+        """
         ...

@@ -61,11 +61,12 @@ def defect(call: Call, exc: BaseException) -> ToolError:
     )
 
 
-def unreachable(call: Call, use: ResourceUse, named: str) -> ToolError:
-    """Others' resources are as if they were not."""
-    message = f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
+def unreachable(call: Call, use: ResourceUse, named: str, reason: str = "") -> ToolError:
+    """Others' resources are as if they were not; of the caller's own that are gone, their module may have said why."""
+    message = reason or f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
     context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
-    return ToolError(use.not_found, message, **context)
+    # a reason may hold words from outside, such as a page's address
+    return ToolError(use.not_found, message, untrusted=bool(reason), **context)
 
 
 def cancelled() -> ToolError:

@@ -122,9 +122,10 @@ class Preparation:
                 planned = resources.planned(named) if use.create else None
                 resource = planned or resources.get(named)
         except ToolError as exc:
-            if use.not_found == exc.type:
+            reason = resources.why_gone(use.type, use.key, named, None if call.is_of_person else call.session_id)
+            if use.not_found == exc.type and not reason:
                 raise
-            raise unreachable(call, use, named) from exc
+            raise unreachable(call, use, named, reason) from exc
         # others' resources are as if they were not
         if resource.resource_type != use.type or (not call.is_of_person and resource.session_id != call.session_id):
             raise unreachable(call, use, named)

@@ -87,9 +87,10 @@ class ModuleResources:
         _one_of(event, get_args(ResourceEvent), f"event {where}")
         self._registry.emit(resource_id, event, read_mapping(data, f"data {where}", mends_text=True), owner=self._owner)
 
-    async def release(self, resource_id: str) -> None:
+    async def release(self, resource_id: str, reason: str = "") -> None:
         """See `agentcore.api.resource.Resources`."""
-        await self._registry.release(resource_id, self._owner)
+        reason = read_text(reason, f"reason {self._where('release')}")
+        await self._registry.release(resource_id, self._owner, reason)
 
     def _where(self, method: str) -> str:
         return f"of resources.{method} in module {self._owner!r}"

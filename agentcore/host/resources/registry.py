@@ -14,7 +14,15 @@ import structlog
 
 from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
-from agentcore.bounds import HOOK_SECONDS, ICON_BYTES, REOPENING_BYTES, RESOURCE_QUEUE, RESOURCES_PER_SESSION
+from agentcore.bounds import (
+    HOOK_SECONDS,
+    ICON_BYTES,
+    REASON_CHARS,
+    REOPENING_BYTES,
+    RESOURCE_QUEUE,
+    RESOURCES_PER_SESSION,
+    RESOURCES_REMEMBERED,
+)
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
@@ -47,6 +55,7 @@ class ResourceRegistry:
         self._entries: dict[str, _Entry] = {}
         self._planned: dict[tuple[str, str], _Entry] = {}
         self._next_index: dict[tuple[str, str], int] = {}
+        self._gone: deque[tuple[Resource, str]] = deque(maxlen=RESOURCES_REMEMBERED)
 
     def create(
         self,
@@ -154,6 +163,18 @@ class ResourceRegistry:
                 return entry.resource
         raise _not_found(value)
 
+    def why_gone(self, resource_type: str, key: str | None, value: str, session_id: str | None) -> str:
+        """What its module said of a resource that has this id, or bore this key, when it released it; empty: nothing.
+
+        Args:
+            session_id: Only a resource of this session; None: of any.
+        """
+        for resource, reason in reversed(self._gone):
+            named = resource.resource_id if key is None else resource.keys.get(key)
+            if (resource.resource_type, named) == (resource_type, value):
+                return reason if session_id in (None, resource.session_id) else ""
+        return ""
+
     def update(
         self,
         resource_id: str,
@@ -219,14 +240,16 @@ class ResourceRegistry:
         finally:
             _leave(entry)
 
-    async def release(self, resource_id: str, owner: str | None = None) -> None:
+    async def release(self, resource_id: str, owner: str | None = None, reason: str = "") -> None:
         """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored."""
         entry = self._entries.get(resource_id)
         if entry is None or owner not in (None, entry.owner):
             return
         del self._entries[resource_id]
+        if reason:
+            self._gone.append((entry.resource, reason[:REASON_CHARS]))
         entry.resource.status = "closed"
-        _wake_all(entry)
+        _wake_all(entry, reason)
         if entry.on_release is not None:
             try:
                 await run_contained(_end(entry), HOOK_SECONDS, f"release:{resource_id}", entry.owner)
@@ -325,10 +348,10 @@ def _leave(entry: _Entry) -> None:
     entry.busy = False
 
 
-def _wake_all(entry: _Entry) -> None:
+def _wake_all(entry: _Entry, reason: str) -> None:
     for turn in entry.queue:
         if not turn.done():
-            turn.set_exception(_not_found(entry.resource.resource_id))
+            turn.set_exception(_not_found(entry.resource.resource_id, reason))
     entry.queue.clear()
 
 
@@ -337,12 +360,10 @@ async def _end(entry: _Entry) -> None:
         await entry.on_release(entry.resource)
 
 
-def _not_found(resource_id: str) -> ToolError:
-    return ToolError(
-        "resource_not_found",
-        f"there is no resource {resource_id!r}; it was closed, or belongs to another session",
-        resource_id=resource_id,
-    )
+def _not_found(resource_id: str, reason: str = "") -> ToolError:
+    message = reason or f"there is no resource {resource_id!r}; it was closed, or belongs to another session"
+    # a reason may hold words from outside, such as a page's address
+    return ToolError("resource_not_found", message, untrusted=bool(reason), resource_id=resource_id)
 
 
 def _now_ms() -> int:

@@ -58,7 +58,7 @@ class Pages(Module):
     async def kill(self, ctx: ToolContext, resourceId: str) -> None:  # noqa: N803
         """Close a page without waiting for its turn."""
         assert ctx.resource is not None
-        await self.runtime.resources.release(ctx.resource.resource_id)
+        await self.runtime.resources.release(ctx.resource.resource_id, "the page was killed; open another")
 
     @tool(resource=PAGE)
     async def twice(self, ctx: ToolContext) -> str:
@@ -218,7 +218,13 @@ async def test_kill_skips_the_queue_and_ends_what_waits(host, pages):
             await asyncio.sleep(0)
         assert (await call(host, "kill", resourceId="page_s1_0")).ok
         pages.gates["1"].set()
-    assert waiting.result().error.type == "resource_not_found"
+    ended = [waiting.result(), await call(host, "act", step="3", resourceId="page_s1_0")]
+    ended.append(await call(host, "act_by_tab", tabId="t1"))
+    for outcome in ended:
+        assert (outcome.error.type, outcome.error.message) == (
+            "resource_not_found",
+            "the page was killed; open another",
+        )
     assert pages.released == ["page_s1_0"]
 
 

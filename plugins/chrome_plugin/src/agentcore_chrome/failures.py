@@ -7,6 +7,7 @@ from agentcore.api import ToolError
 
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _CALL_LOG = re.compile(r"\nCall log:\n(.*)", re.DOTALL)
+_URL_CHARS = 2000
 COVERED = "another element covers it"
 """Why an element could not be clicked, where something lies above it."""
 
@@ -107,13 +108,27 @@ def tab_not_found(tab_id: str) -> ToolError:
     )
 
 
-def instance_not_found(browser_id: str) -> ToolError:
-    """There is no such browser."""
-    return ToolError(
-        "instance_not_found",
-        f"there is no browser {browser_id!r}; chrome_list shows those that run, chrome_launch starts one",
-        browserId=browser_id,
+def why_tab_gone(tab_id: str, url: str, browser_id: str, *, has_crashed: bool, is_browser_gone: bool) -> str:
+    """What became of a tab, and what to do, for calls that name it still."""
+    at = url if len(url) <= _URL_CHARS else f"{url[:_URL_CHARS]}…"
+    if not has_crashed:
+        return f"tab {tab_id!r} was closed; chrome_list shows those that are open"
+    if is_browser_gone:
+        return (
+            f"tab {tab_id!r} is gone, for its browser {browser_id!r} crashed; start one with chrome_launch, and open "
+            f"{at!r} in it with chrome_new_tab"
+        )
+    return (
+        f"tab {tab_id!r} is gone, for its page crashed; open {at!r} again with chrome_new_tab, browserId "
+        f"{browser_id!r}. What was typed there is lost"
     )
+
+
+def instance_not_found(browser_id: str, *, has_crashed: bool = False) -> ToolError:
+    """There is no such browser, or no more."""
+    what = f"browser {browser_id!r} crashed" if has_crashed else f"there is no browser {browser_id!r}"
+    message = f"{what}; chrome_list shows those that run, chrome_launch starts one"
+    return ToolError("instance_not_found", message, browserId=browser_id)
 
 
 def browser_crashed(what: str, **context: Any) -> ToolError:

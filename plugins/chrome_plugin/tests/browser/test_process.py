@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from agentcore.api import ToolError
+from agentcore.api import Principal, ToolError
 
 pytestmark = pytest.mark.spec("B3")
 
@@ -70,10 +70,32 @@ async def test_killed_browser_ends_its_calls_and_is_dropped(host, call, failure,
     os.kill(launched["pid"], signal.SIGKILL)
     assert (await waiting).type == "browser_crashed"
     await host.events.wait_for("chrome.browserCrashed", browserId=launched["browserId"])
-    assert (await failure("chrome_get_url", tabId=tab)).type == "tab_not_found"
-    assert (await failure("chrome_close", browserId=launched["browserId"])).type == "instance_not_found"
+    gone = await failure("chrome_get_url", tabId=tab)
+    assert gone.type == "tab_not_found"
+    assert f"its browser {launched['browserId']!r} crashed" in gone.message
+    assert f"open {site.url('/')!r} in it with chrome_new_tab" in gone.message
+    gone = await failure("chrome_close", browserId=launched["browserId"])
+    assert (gone.type, "crashed; chrome_list" in gone.message) == ("instance_not_found", True)
     await until(lambda: not made & folders())
     assert (await call("chrome_launch")).data["browserId"] != launched["browserId"]
+
+
+async def test_crashed_tab_says_so_and_how_to_open_it_again(host, call, failure, site, browser_id):
+    opened = (await call("chrome_new_tab", browserId=browser_id, url=site.url("/form"))).data
+    tab = host.host.modules.records["chrome"].plugin.engine.tabs[opened["tabId"]]
+    with contextlib.suppress(Exception):  # what crashes gives no answer
+        await tab.page.goto("chrome://crash", timeout=5000)
+    await asyncio.wait_for(tab.gone, 30)
+    for tool, arguments in [("chrome_get_text", {}), ("chrome_click", {"selector": "button"})]:
+        gone = await failure(tool, tabId=opened["tabId"], **arguments)
+        assert (gone.type, gone.context) == ("tab_not_found", {"tabId": opened["tabId"]})
+        again = f"open {site.url('/form')!r} again with chrome_new_tab, browserId {browser_id!r}"
+        assert f"its page crashed; {again}" in gone.message
+    outcome = await host.outcome("chrome_get_text", {"tabId": opened["tabId"]}, principal=Principal("mcp"))
+    assert "crashed" not in outcome.error.message  # for it is another session's
+    closed = (await call("chrome_new_tab", browserId=browser_id)).data["tabId"]
+    await call("chrome_close_tab", tabId=closed)
+    assert "was closed; chrome_list" in (await failure("chrome_get_url", tabId=closed)).message
 
 
 async def test_crashed_page_is_opened_anew_under_the_same_id(host, site):

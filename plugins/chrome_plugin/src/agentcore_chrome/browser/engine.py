@@ -75,6 +75,7 @@ class Engine:
         self._shared: BrowserProcess | None = None
         self._sharing = asyncio.Lock()
         self._launching = 0
+        self._crashed: set[str] = set()
 
     # -- browsers ----------------------------------------------------------------------------------------------
 
@@ -116,7 +117,7 @@ class Engine:
         """
         process = self.processes.get(browser_id)
         if process is None:
-            raise instance_not_found(browser_id)
+            raise instance_not_found(browser_id, has_crashed=browser_id in self._crashed)
         return process
 
     async def open_tab(self, process: BrowserProcess, options: TabOptions) -> Tab:
@@ -198,6 +199,7 @@ class Engine:
         """A browser is gone."""
         self.processes.pop(process.browser_id, None)
         if process.crashed is not None:
+            self._crashed.add(process.browser_id)
             self._notify(lambda listener: listener.browser_crashed(process))
         self._notify(lambda listener: listener.browsers_changed())
 

@@ -35,6 +35,7 @@ _DOWNLOADS = 20
 _BEHIND_SECONDS = 2.0
 _DRIVER_SECONDS = 0.8
 _CRASH_REPORT_SECONDS = 0.3
+_URL_CHARS = 2000
 
 
 class DialogOpened(Exception):  # noqa: N818 - it ends an action, and is no failure
@@ -67,6 +68,7 @@ class TabOptions:
 class TabBrowser(Protocol):
     """What a tab needs of the browser that it lives in."""
 
+    browser_id: str
     is_attached: bool
     crashed: ToolError | None
     logins: KnownLogins
@@ -421,7 +423,8 @@ class Tab:
 
     def _crashed(self) -> None:
         log.warning("page_crashed", tab_id=self.tab_id, session_id=self.session_id)
-        self.end(browser_crashed("the page's process crashed", tabId=self.tab_id, resourceId=self.resource_id))
+        url, ids = self.page.url, {"tabId": self.tab_id, "resourceId": self.resource_id}
+        self.end(browser_crashed(f"the process of the page at {url[:_URL_CHARS]!r} crashed", url=url, **ids))
         if self.is_ours:
             self.process.run_in_background(self.page.close())
 

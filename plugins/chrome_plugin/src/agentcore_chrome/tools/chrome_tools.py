@@ -20,7 +20,7 @@ from agentcore.api import (
 from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
-from agentcore_chrome.failures import instance_not_found
+from agentcore_chrome.failures import instance_not_found, why_tab_gone
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.clicking import click_element
@@ -77,6 +77,16 @@ class Chrome(EngineModule):
         for process in list(engine.processes.values()):
             if process.session_id:
                 await process.close()
+
+    def why_gone(self, tab: Tab) -> str:
+        """See `EngineModule.why_gone`."""
+        return why_tab_gone(
+            tab.tab_id,
+            tab.page.url,
+            tab.process.browser_id,
+            has_crashed=tab.gone.result().type == "browser_crashed",
+            is_browser_gone=tab.process.crashed is not None,
+        )
 
     # -- browsers and tabs -------------------------------------------------------------------------------------
 

@@ -233,9 +233,13 @@ class EngineModule(Module[EngineSettings]):
     def tab_removed(self, tab: Tab) -> None:
         """See `agentcore_chrome.browser.engine.Listener`."""
         if tab.owner == self.runtime.name and tab.resource_id is not None:
-            self.run_in_background(self.runtime.resources.release(tab.resource_id))
+            self.run_in_background(self.runtime.resources.release(tab.resource_id, self.why_gone(tab)))
         self.run_in_background(tab.process.end_session(tab.session_id))
         self.browsers_changed()
+
+    def why_gone(self, tab: Tab) -> str:
+        """What to tell calls on a tab that is gone; empty: nothing beyond that."""
+        return ""
 
     def browsers_changed(self) -> None:
         """See `agentcore_chrome.browser.engine.Listener`; many changes at once are told once."""

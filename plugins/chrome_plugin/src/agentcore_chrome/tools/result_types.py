@@ -93,18 +93,22 @@ class PageAddress(PageResult, total=False):
     url: str
 
 
-class ActionResult(PageResult, total=False):
+class Changes(TypedDict, total=False):
     """What an action set going, where that was waited for."""
 
     changes: Annotated[list[str], Field(description="Lines of the snapshot: + new, ~ now, > moved, - gone.")]
     consoleErrors: list[str]
 
 
+class ActionResult(PageResult, Changes):
+    """What every action on a page gives."""
+
+
 class PageArrival(ActionResult, Arrival):
     """Where the page got to."""
 
 
-class LaunchedPage(PageResult, Arrival, total=False):
+class LaunchedPage(PageArrival, total=False):
     """Whether a page was opened, and where it is."""
 
     started: bool
@@ -131,7 +135,7 @@ class ListedPage(TypedDict):
     target: NotRequired[str]
 
 
-class PagesResult(Arrival, SinceLastResult, total=False):
+class PagesResult(SinceLastResult, Changes, Arrival, total=False):
     """The pages, for both ways to list them; or the one that was opened, attached to or closed."""
 
     pages: list[ListedPage]
@@ -174,7 +178,7 @@ class HoveredElement(ActionResult, total=False):
     selector: str
 
 
-class ScrolledArea(PageResult, total=False):
+class ScrolledArea(ActionResult, total=False):
     """What scrolled, and where it stands now, in pixels."""
 
     area: Annotated[str, Field(description="page, or the element as tag#id.class.")]
@@ -247,7 +251,7 @@ class ElementTree(PageResult, total=False):
     isCut: bool
 
 
-class PageEvaluation(PageResult, Evaluation):
+class PageEvaluation(ActionResult, Evaluation):
     """What a script gave."""
 
 
