@@ -80,7 +80,21 @@ def _parse(text: str) -> html.HtmlElement:
     except etree.ParserError:  # nothing but white space
         return html.document_fromstring(b"<html><body></body></html>", parser=parser, ensure_head_body=True)
     _begin_body(root)
+    _part_definitions(root)
     return root
+
+
+def _part_definitions(root: html.HtmlElement) -> None:
+    """Put a definition behind the one before it: the parser, being older than HTML 5, leaves it inside."""
+    for definition in reversed(list(root.iter("dd"))):
+        around = definition.getparent()
+        if around is None or around.tag != "dd":
+            continue
+        rest = [definition, *definition.itersiblings()]
+        around.tail, rest[-1].tail = None, f"{rest[-1].tail or ''}{around.tail or ''}"
+        place = around.getparent()
+        at = place.index(around) + 1
+        place[at:at] = rest
 
 
 def _begin_body(root: html.HtmlElement) -> None:

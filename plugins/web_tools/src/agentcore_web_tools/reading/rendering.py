@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 
 from lxml import etree, html
+from lxml.html import builder
 from markdownify import MarkdownConverter
 
 from agentcore_web_tools.reading.seen_text import tidy
@@ -13,6 +14,10 @@ from agentcore_web_tools.reading.tables import regularise_tables
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})")
 _NO_LANGUAGES = frozenset(("default", "none", "text", "plaintext"))
 _SPACE = re.compile(r"\s+")
+_MARKS = {"sup": "^", "sub": "_"}
+_RAISED_OR_LOWERED = re.compile(r"[-+−]?[\w(][\w .,+−*/=()-]{0,30}")
+_ONE_WORD = re.compile(r"[-+−]?\w+")
+_RAISED_WORDS = frozenset(("st", "nd", "rd", "th", "TM", "SM"))
 _BLOCKS = frozenset(
     ("address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "h1", "h2", "h3", "h4",
      "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tr", "ul")
@@ -47,6 +52,7 @@ def to_markdown(element: html.HtmlElement) -> str:
         escape_asterisks=False,
     )
     regularise_tables(element)
+    _mark_raised_and_lowered(element)
     try:
         return tidy(converter.convert(to_html(element)))
     except RecursionError:
@@ -55,6 +61,7 @@ def to_markdown(element: html.HtmlElement) -> str:
 
 def to_text(element: html.HtmlElement) -> str:
     """The words alone, a line for each block, a tab between the cells of a row."""
+    _mark_raised_and_lowered(element)
     pieces: list[str] = []
     in_code = 0
     for event, node in etree.iterwalk(element, events=("start", "end")):
@@ -73,6 +80,18 @@ def to_text(element: html.HtmlElement) -> str:
 def to_html(element: html.HtmlElement) -> str:
     """The element as HTML."""
     return str(html.tostring(element, encoding="unicode", with_tail=False))
+
+
+def _mark_raised_and_lowered(root: html.HtmlElement) -> None:
+    """Write `10^6` and `a_(i+1)`, for without a mark another number or name would stand there."""
+    for element in list(root.iter(*_MARKS)):
+        text = element.text_content().strip()
+        if _RAISED_OR_LOWERED.fullmatch(text) and text not in _RAISED_WORDS:
+            begins, ends = ("", "") if _ONE_WORD.fullmatch(text) else ("(", ")")
+            element.text = f"{_MARKS[element.tag]}{begins}{(element.text or '').lstrip()}"
+            if ends:
+                element.append(builder.SPAN(ends))
+        element.tag = "span"
 
 
 def _language_of(element: Any) -> str:

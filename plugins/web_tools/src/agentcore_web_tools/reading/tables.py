@@ -8,6 +8,7 @@ from lxml.html import builder
 
 _LONG_CELL_CHARS = 400
 _BREAKS_OF_LAYOUT = 3
+_OF_LAYOUT = ("table", "pre", "h1", "h2", "h3", "h4", "article", "section")
 _SPAN_LIMIT = 100
 """A larger span than this is a mistake, or an attack on whoever expands it."""
 
@@ -46,14 +47,18 @@ def _own(table: html.HtmlElement) -> Iterator[html.HtmlElement]:
 def _is_layout(table: html.HtmlElement, rows: list[Row]) -> bool:
     if table.get("role") in ("presentation", "none") or len(rows) < 2 or max(map(len, rows)) < 2:  # noqa: PLR2004
         return True
-    return any(map(_lays_out, (cell for row in rows for cell in row)))
+    cells = [cell for row in rows for cell in row]
+    if any(next(cell.iter(*_OF_LAYOUT), None) is not None for cell in cells):
+        return True
+    has_heads = all(cell.tag == "th" for cell in rows[0])
+    return any(map(_lays_out_lines, cells)) or (not has_heads and any(map(_lays_out_columns, cells)))
 
 
-def _lays_out(cell: Cell) -> bool:
-    if next(cell.iter("table", "pre", "h1", "h2", "h3", "h4", "article", "section"), None) is not None:
-        return True
-    if sum(1 for _ in cell.iter("br")) >= _BREAKS_OF_LAYOUT:
-        return True
+def _lays_out_lines(cell: Cell) -> bool:
+    return sum(1 for _ in cell.iter("br")) >= _BREAKS_OF_LAYOUT
+
+
+def _lays_out_columns(cell: Cell) -> bool:
     return len(cell.text_content()) > _LONG_CELL_CHARS
 
 
