@@ -176,6 +176,27 @@ PAGES = {
         <button id=again onclick="list.innerHTML = list.innerHTML">Again</button>
         <button id=move onclick="history.pushState({}, '', '/sets-going?moved'); document.title = 'Moved'">Move</button>
         <a id=away href=/second>Away</a> <a id=apart target=_blank rel=noopener href=/second>Apart</a>""",
+    "/redrawn": """<title>Redrawn</title><div id=list></div><script>
+        let names = ['Ann', 'Bob', 'Cid'];
+        const draw = () => { list.innerHTML = names.map(name => `<p>${name} <button>Delete</button></p>`).join(''); };
+        draw();
+        list.onclick = event => {
+          if (names.length === 1) document.title = 'clicked';
+          names = names.filter(name => !event.target.parentElement.textContent.startsWith(name));
+          draw();
+        };
+        </script>""",
+    "/drawing": """<title>Drawing</title>
+        <button><svg width=16 height=16><title>Close</title><path d="M0 0h16v16"/></svg></button>
+        <svg id=chart width=300 height=200><title>Sales</title><style>text { fill: red }</style>
+        <defs><text>in defs</text></defs><text y=190>January</text>
+        <g id=node><rect width=80 height=30 fill=white /><text y=20>Start <tspan>here</tspan></text></g></svg>
+        <svg width=100 height=100 role=img aria-label=Map><path d="M0 0h50v50H0z" id=town aria-label=Bonn /></svg>
+        <script>for (const one of [node, town]) one.addEventListener('click', () => { document.title = one.id; });
+        </script>""",
+    "/refusing": """<title>Refusing</title><input aria-label=Shown readonly value=x>
+        <select aria-label=Size><option>Small<option disabled>Large</select>
+        <main><button aria-label=Behind inert>Behind</button></main>""",
     "/clobbered": """<title>Clobbered</title>
         <form role=search onclick=""><input name=title aria-label=Title><input name=id></form>""",
     "/drawn-editors": """<title>Drawn editors</title><style>

@@ -36,6 +36,18 @@ def test_node_that_was_made_anew_is_told_by_its_new_reference_alone():
     assert differences(before, after) == ['~ - button "Take" [ref=e2] (was e1)']
 
 
+def test_where_the_focus_went_is_told_and_not_where_it_was():
+    before = tree((0, "1", 'textbox "A"', " [active]: x", "e1"), (0, "2", 'button "B"', "", "e2"))
+    after = tree((0, "1", 'textbox "A"', ": x", "e1"), (0, "2", 'button "B"', " [active]", "e2"))
+    assert differences(before, after) == ['~ - button "B" [ref=e2] [active]']
+
+
+def test_colon_at_the_end_of_a_text_is_kept():
+    before = tree((0, "1", "text", ": Total"), (0, "2", "list", ":"), (1, "3", "listitem", ": a"))
+    after = tree((0, "1", "text", ": Total:"), (0, "2", "list", " [active]:"), (1, "3", "listitem", ": a"))
+    assert differences(before, after) == ["~ - text: Total:", "~ - list [active]"]
+
+
 def test_what_is_in_another_order_or_below_another_line_is_told():
     before = tree((0, "1", "list", ":"), (1, "2", "listitem", ": a"), (1, "3", "listitem", ": b"), (0, "4", "list", ""))
     after = tree((0, "1", "list", ":"), (1, "3", "listitem", ": b"), (0, "4", "list", ":"), (1, "2", "listitem", ": a"))

@@ -83,6 +83,27 @@ async def test_stale_reference_says_what_it_was_and_what_is_like_it(act, ref_of,
     assert f"'{made}' is like it" in str(caught.value)
 
 
+async def test_stale_reference_takes_no_other_of_the_same_name_for_the_one_that_was_meant(act, fails, ref_of, site):
+    await act("browser_navigate", url=site.url("/redrawn"))
+    ref = await ref_of("Bob\n - button")
+    await act("browser_click", selector="button >> nth=0")
+    error = await fails("browser_click", selector=ref)
+    assert error.type == "stale_ref"
+    assert "2 are called like it now" in str(error)
+    text = (await act("browser_snapshot")).blocks()[0].text
+    for now in re.findall(r'button "Delete" \[ref=(\w+)\]', text):
+        assert repr(now) in str(error)
+
+
+async def test_stale_reference_gives_a_selector_that_finds_what_the_page_makes_anew(act, fails, ref_of, site):
+    await act("browser_navigate", url=site.url("/redrawn"))
+    ref = await ref_of("Ann\n - button")
+    await act("browser_evaluate", script="names = ['Ann']; draw(), 0")
+    selector = re.search(r"use '(.+)'$", str(await fails("browser_click", selector=ref)))[1]
+    await act("browser_click", selector=selector)
+    assert (await act("browser_evaluate", script="document.title")).data["value"] == "clicked"
+
+
 async def test_reference_of_one_page_means_nothing_in_another(act, ref_of, site):
     await act("browser_navigate", url=site.url("/changing"))
     ref = await ref_of('button "Play"')

@@ -34,6 +34,22 @@ async def test_what_is_in_view_is_shown_after_the_top(act, site):
     assert f"Paragraph {left_out[1]} " in (await act("browser_snapshot", offset=int(left_out[1]))).blocks()[0].text
 
 
+async def test_parts_of_a_drawing_are_read_and_clicked(act, site):
+    await act("browser_navigate", url=site.url("/drawing"))
+    text = (await act("browser_snapshot")).blocks()[0].text
+    for line in ('- button "Close" [ref=', '- img "Sales": January\n', "]: Start here\n", '- clickable "Bonn" [ref='):
+        assert line in f"{text}\n"
+    assert "red" not in text
+    assert "in defs" not in text
+    await act("browser_click", selector=re.search(r"\[ref=(\w+)\]: Start here", text)[1])
+    assert (await act("browser_evaluate", script="document.title")).data["value"] == "node"
+
+
+async def test_page_that_shows_nothing_says_so_at_once(act, site, text):
+    result = await act("browser_navigate", url=site.url("/deaf"), snapshot=True)
+    assert "The page shows nothing;" in text(result)
+
+
 async def test_form_whose_fields_hide_its_own_properties_is_read(act, site):
     """A field called `title` takes the place of the form's `title`."""
     await act("browser_navigate", url=site.url("/clobbered"))

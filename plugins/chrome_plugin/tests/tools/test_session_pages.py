@@ -42,6 +42,8 @@ async def test_crash_is_told_with_its_error_beside_the_events_own_type(host, sit
     told = await host.events.wait_for("resource.error", resourceId=outcome.resource_id)
     assert told["type"] == "resource.error"
     assert told["error"]["type"] == "browser_crashed"
+    state = (await host.outcome("browser_get_state", {}, session_id="crash")).unwrap()
+    assert (state.data["running"], "has crashed" in state.blocks()[0].text) == (False, True)
     crashing.cancel()
     await asyncio.gather(crashing, return_exceptions=True)
 

@@ -8,6 +8,8 @@ from agentcore_chrome.tab.page_tree import Line, PageTree
 
 _GONE = 40
 _BEFORE_CHARS = 40
+_FOCUS = " [active]"
+"""That the focus went is told by where it went."""
 
 
 def differences(before: PageTree, after: PageTree) -> list[str]:
@@ -65,7 +67,7 @@ def _gone(lines: Sequence[Line], keys: set[str], remade: dict[str, Line]) -> Ite
             inside[top.key] += 1
     for line in told[:_GONE]:
         more = f" and {inside[line.key]} lines in it" if inside[line.key] else ""
-        yield f"- {str(line).strip(' -').removesuffix(':')}{more}"
+        yield f"{line.alone}{more}"
     if len(told) > _GONE:
         yield f"- {len(told) - _GONE} more"
 
@@ -83,7 +85,8 @@ def _moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
         if line.key in place and above not in moved:
             has_other = above != old[line.key] and (above is None or above in place)
             if line.key not in stayed or has_other:
-                moved[line.key] = f"after {str(last[above]).strip(' -')[:_BEFORE_CHARS]}" if above in last else "first"
+                before_it = last[above].alone.removeprefix("- ")[:_BEFORE_CHARS] if above in last else ""
+                moved[line.key] = f"after {before_it}" if before_it else "first"
         last[above] = line
     return moved
 
@@ -124,15 +127,14 @@ def _come(lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line], 
             path.pop()
         was = old.get(line.key)
         is_new = was is None and line.key not in remade
-        indent = sum(came for _, came in path)
+        indent = " " * sum(came for _, came in path)
         path.append((line, is_new))
-        said = f"{' ' * indent}{str(line).lstrip()}"
         if is_new:
-            yield f"+ {said}"
+            yield f"+ {indent}{str(line).lstrip()}"
         elif line.key in moved:
-            yield f"> {said.removesuffix(':')} (now {moved[line.key]})"
+            yield f"> {indent}{line.alone} (now {moved[line.key]})"
         elif was is not None:
-            if was.text != line.text or was.ref != line.ref:
-                yield f"~ {said.removesuffix(':')}"
+            if line.text not in (was.text, was.text.replace(_FOCUS, "", 1)) or was.ref != line.ref:
+                yield f"~ {indent}{line.alone}"
         elif line.ref is not None:
-            yield f"~ {said.removesuffix(':')} (was {remade[line.key].ref})"
+            yield f"~ {indent}{line.alone} (was {remade[line.key].ref})"

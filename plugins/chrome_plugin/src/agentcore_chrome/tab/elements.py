@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from agentcore.api import ToolError
+from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.failures import (
+    COVERED,
     bad_selector,
     element_not_actionable,
     element_not_found,
@@ -26,6 +28,14 @@ T = TypeVar("T")
 _REF = re.compile(r"(?:aria-ref=|ref=|@)?((?:f\d+)?e\d+)")
 
 
+_LOOK_S = 5
+_TOLD_CHARS = 100
+_ALIKE = 5
+_FOUND_BY_ROLE = frozenset(("button", "link", "textbox", "checkbox", "radio", "tab", "menuitem", "switch", "combobox"))
+"""Roles that the driver gives to the same elements as a snapshot does."""
+
+_MAY_BE_INERT = (None, COVERED)
+_INERT = "e => !!e.closest('[inert]')"
 _HAS_CONTENT = "() => !!document.body?.firstElementChild"
 
 
@@ -51,7 +61,10 @@ async def locate(tab: Tab, target: Target) -> "Locator":
     if target.ref is None:
         await _raise_if_blank(tab, target.text)
         return tab.page.locator(target.text).first
-    return await tab.refs.locate(tab.page, target.ref)
+    found = await tab.refs.find(tab.page, target.ref)
+    if found is None:
+        raise await _stale(tab, target.ref)
+    return found
 
 
 async def on_element(
@@ -77,6 +90,30 @@ async def on_element(
         raise await _explained(tab, target, timeout_ms, exc, acts=acts) from exc
 
 
+async def _stale(tab: Tab, ref: str) -> ToolError:
+    """Why a reference cannot be used, and what is like its element in the page as it is now."""
+    told = tab.refs.told_of(ref)
+    if told is None:
+        message = f"no snapshot of this page gave the reference {ref!r}; take one with browser_snapshot"
+        return ToolError("stale_ref", message, ref=ref)
+    page = await tab.look(lambda: tab.read(work_s(_LOOK_S) * 1000), None, work_s(_LOOK_S))
+    alike = [line.ref for line in page.lines if line.ref and line.head == told] if page is not None else []
+    message = f"{ref!r} was {told[:_TOLD_CHARS]}, which is gone from the page; {_like_it(told, alike)}"
+    return ToolError("stale_ref", message, ref=ref)
+
+
+def _like_it(told: str, alike: list[str]) -> str:
+    if not alike:
+        return "take a new snapshot"
+    if len(alike) == 1:
+        role, _, name = told.partition(" ")
+        if not name or role not in _FOUND_BY_ROLE:
+            return f"{alike[0]!r} is like it now"
+        return f"{alike[0]!r} is like it now; where the page makes it anew all the time, use 'role={role}[name={name}]'"
+    shown = ", ".join(map(repr, alike[:_ALIKE])) + (" …" if len(alike) > _ALIKE else "")
+    return f"{len(alike)} are called like it now ({shown}): take a new snapshot to see which is meant"
+
+
 async def _raise_if_blank(tab: Tab, selector: str) -> None:
     # a popup is blank until its address answers, but to wait for something in any other blank page is in vain
     if tab.page.url != "about:blank" or tab.opener is not None or await tab.page.evaluate(_HAS_CONTENT):
@@ -96,7 +133,16 @@ async def _explained(tab: Tab, target: Target, timeout_ms: int, error: Exception
         return element_not_found(target.text, timeout_ms, **named)
     if not acts:
         return element_not_actionable(target.text, f"was not ready within {timeout_ms} ms", **named)
+    if reason in _MAY_BE_INERT and await _is_inert(tab, target):
+        reason = "the page holds it still (inert) while a menu, list or dialog is open; finish or close that first"
     return element_not_actionable(target.text, reason or f"it was not ready within {timeout_ms} ms", **named)
+
+
+async def _is_inert(tab: Tab, target: Target) -> bool:
+    async def look() -> bool:
+        return bool(await (await locate(tab, target)).evaluate(_INERT))
+
+    return await tab.look(look, default=False)
 
 
 async def _is_there_after_all(tab: Tab, target: Target) -> bool:

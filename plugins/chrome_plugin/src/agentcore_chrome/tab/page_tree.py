@@ -28,7 +28,7 @@ class Line:
         depth: How many lines lead to it.
         key: Of its node: the mark of its document and a number, which no other node ever has.
         head: Role and name.
-        rest: States, text; a colon at its end where lines follow below.
+        rest: States, then `: ` and a text, or a colon where lines follow below.
         ref: The reference, where it can be acted on.
     """
 
@@ -41,7 +41,17 @@ class Line:
     @property
     def text(self) -> str:
         """What it says, without its place and its reference."""
-        return f"{self.head}{self.rest.removesuffix(':')}"
+        return f"{self.head}{self._said}"
+
+    @property
+    def alone(self) -> str:
+        """The line without a sign that others follow below."""
+        ref = f" [ref={self.ref}]" if self.ref else ""
+        return f"- {self.head}{ref}{self._said}"
+
+    @property
+    def _said(self) -> str:
+        return self.rest if ": " in self.rest else self.rest.removesuffix(":")
 
     def __str__(self) -> str:
         ref = f" [ref={self.ref}]" if self.ref else ""

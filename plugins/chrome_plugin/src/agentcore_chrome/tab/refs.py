@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentcore.api import ToolError
 from agentcore_chrome.failures import is_closed, is_driver_error
 from agentcore_chrome.tab.in_page import selector_engine
 
@@ -19,7 +18,6 @@ ENGINE = "agentcore-ref"
 """The selector engine's name."""
 
 _KEPT = 50_000
-_TOLD_CHARS = 100
 
 
 @dataclass(slots=True)
@@ -81,29 +79,18 @@ class Refs:
         element = self._elements.get(ref) if ref is not None else None
         return element.frames if element is not None else ()
 
-    async def locate(self, page: "Page", ref: str) -> "Locator":
-        """The element of a reference.
-
-        Raises:
-            ToolError: `stale_ref`: it is gone, or there never was one.
-        """
+    async def find(self, page: "Page", ref: str) -> "Locator | None":
+        """The element of a reference; None: it is gone, or there never was one."""
         element = self._elements.get(ref)
-        if element is not None:
-            locator = self.in_frame(page, element.frames, element.key)
-            if await _is_there(locator, in_frame=bool(element.frames)):
-                return locator
-        raise self._stale(ref, element)
-
-    def _stale(self, ref: str, element: _Element | None) -> ToolError:
         if element is None:
-            message = f"no snapshot of this page gave the reference {ref!r}; take one with browser_snapshot"
-            return ToolError("stale_ref", message, retryable=False, ref=ref)
-        told = element.told[:_TOLD_CHARS]
-        like = next((other for other, one in reversed(self._elements.items()) if one.told == element.told), ref)
-        message = f"{ref!r} was {told}, which is gone from the page; "
-        if like != ref:
-            message += f"{like!r} is like it, if it is still there; "
-        return ToolError("stale_ref", f"{message}take a new snapshot", retryable=False, ref=ref)
+            return None
+        locator = self.in_frame(page, element.frames, element.key)
+        return locator if await _is_there(locator, in_frame=bool(element.frames)) else None
+
+    def told_of(self, ref: str) -> str | None:
+        """What the last snapshot said of an element; None: no snapshot of this page gave that reference."""
+        element = self._elements.get(ref)
+        return None if element is None else element.told
 
     def _forget_oldest(self) -> None:
         if len(self._elements) > _KEPT:

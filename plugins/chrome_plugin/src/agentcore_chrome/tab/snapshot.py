@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SNAPSHOT_BYTES = 18_000
 """Bound of a snapshot; what is left out is counted, and shown from where the caller says."""
 
+NOTHING_SHOWN = "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."
+
 _ROWS = frozenset(("row",))
 _PARAGRAPHS = frozenset(("paragraph", "listitem", "definition", "term", "cell", "gridcell", "heading"))
 _WHOLE_LINES = 30

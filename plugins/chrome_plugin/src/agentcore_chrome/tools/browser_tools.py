@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
-from agentcore.api import Field, Image, ToolContext, ToolDefinition, ToolError, ToolResult, tool
+from agentcore.api import Field, Image, Resource, ToolContext, ToolDefinition, ToolError, ToolResult, tool
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.clicking import click_element
@@ -420,7 +420,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         """Tell whether the page is open, its address and title; starts nothing."""
         tab = self.open_page(ctx)
         if tab is None:
-            return ToolResult("No browser runs in this session.", {"running": False})
+            return ToolResult(_why_not_open(ctx.resource), {"running": False})
         title, state = await state_of(tab)
         fields = {"running": True, "url": tab.page.url, "title": title, "loadState": state, "state": tab.state}
         text = f"{tab.page.url} – {title} ({state})"
@@ -428,6 +428,13 @@ class Browser(PageTools, FormTools, InspectionTools):
             held = output_of_dialog(tab.dialogs.open)
             text, fields = f"{text}\n{held.text}", fields | held.fields
         return await self.result(ctx, tab, ToolOutput(text, fields))
+
+
+def _why_not_open(resource: Resource | None) -> str:
+    if resource is None or resource.status != "failed":
+        return "No browser runs in this session."
+    where = f" at {resource.last_url!r}" if resource.last_url else ""
+    return f"The page has crashed; the next call opens it again{where}, without what was typed there."
 
 
 async def _arrived(going: Awaitable[NavigationResult]) -> ToolOutput:

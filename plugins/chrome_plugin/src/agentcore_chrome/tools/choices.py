@@ -62,6 +62,8 @@ async def _select(locator: "Locator", wanted: list[str], timeout_ms: int) -> lis
     try:
         return await locator.select_option(wanted, timeout=min(timeout_ms, _OPTIONS_MS))
     except Exception as exc:
+        if "option being selected is not enabled" in str(exc):
+            raise ToolError("value_rejected", f"the option {wanted!r} is disabled", value=wanted) from exc
         if "did not find some options" not in str(exc):
             raise
         raise _no_option(wanted, await locator.evaluate(_LABELS)) from exc

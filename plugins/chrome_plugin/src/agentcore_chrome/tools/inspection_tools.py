@@ -4,7 +4,7 @@ import asyncio
 from typing import Annotated, Literal
 
 from agentcore.api import Field, ToolContext, ToolResult, tool
-from agentcore_chrome.tab.snapshot import take_snapshot
+from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, take_snapshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import act_without_element, keep, save_file
@@ -131,4 +131,4 @@ def _level_of(kind: str) -> str:
 def _nothing(find: str | None, lines: int) -> str:
     if find is not None and lines:
         return f"None of the {lines} lines of this snapshot has that."
-    return "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."
+    return NOTHING_SHOWN

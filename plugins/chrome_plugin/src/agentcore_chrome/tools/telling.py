@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agentcore_chrome.tab.changes import differences
 from agentcore_chrome.tab.page_tree import PageTree
-from agentcore_chrome.tab.snapshot import SNAPSHOT_BYTES, lines_with, shorten
+from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, SNAPSHOT_BYTES, lines_with, shorten
 
 _BRIEF_CHARS = 2_000
 """Bound of what is told of the page by a tool whose own answer is what its caller wants."""
@@ -42,7 +42,7 @@ def tell(before: PageTree | None, after: PageTree, brief: Brief | None) -> Told:
         if len(text) < len(whole) and len(text.encode()) <= SNAPSHOT_BYTES:
             return Told(f"{_CHANGED}\n{text}" if changed else "Nothing changed.", changed)
     changes = [f"+ {line}" for line in whole.split("\n")]
-    return Told(f"The page now, {after.url} – {after.title}:\n{whole}", changes, bool(left_out))
+    return Told(f"The page now, {after.url} – {after.title}:\n{whole or NOTHING_SHOWN}", changes, bool(left_out))
 
 
 _CHANGED = "What changed (+ new, ~ now, > moved, - gone):"

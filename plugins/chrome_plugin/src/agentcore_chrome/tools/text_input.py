@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 200
 _COMPARED_LINES = 2000
 _CLICKED_MS = 5000
+_READY_MS = 2000
 
 _INNER = "input:not([type=hidden]), textarea, [contenteditable]:not([contenteditable=false])"
 _PASTE = """(e, text) => {
@@ -22,6 +23,11 @@ _PASTE = """(e, text) => {
   return !e.dispatchEvent(
     new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true, composed: true}));
 }"""
+_STAYS_READ_ONLY = """(e, limit) => new Promise(done => {
+  const end = performance.now() + limit;
+  const look = () => (!e.readOnly || performance.now() > end ? done(e.readOnly) : setTimeout(look, 50));
+  look();
+})"""
 _TO_END = """e => {
   if (e.isContentEditable) {
     getSelection().selectAllChildren(e);
@@ -120,6 +126,8 @@ async def _editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, Fiel
     await locator.wait_for(state="attached", timeout=timeout_ms)
     state = await read_field(locator)
     if state.is_editable:
+        if state.is_read_only and await _stays_read_only(locator, timeout_ms):
+            raise _not_editable(state, "it is read-only; click it, in case it opens something to choose from")
         return locator, state
     if state.kind in _OTHER_TOOLS:
         raise _not_editable(state, _OTHER_TOOLS[state.kind])
@@ -129,6 +137,12 @@ async def _editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, Fiel
         if state.is_editable:
             return inner.first, state
     raise _not_editable(state, "it takes no text; click it, and type without a selector if it takes keys")
+
+
+async def _stays_read_only(locator: "Locator", timeout_ms: int) -> bool:
+    """Whether a field is no more than shown; one that scripts make ready, or at its focus, is given some time."""
+    await locator.focus(timeout=timeout_ms)
+    return bool(await locator.evaluate(_STAYS_READ_ONLY, min(timeout_ms // 2, _READY_MS)))
 
 
 _OTHER_TOOLS = {

@@ -37,7 +37,12 @@ function childrenOf(element) {
 }
 
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'LINK', 'META', 'TITLE']);
-const isSkipped = element => SKIPPED.has(element.tagName);
+const NOT_DRAWN = new Set(['style', 'script', 'defs', 'symbol', 'metadata', 'desc']);
+/** What is not drawn; the title of a picture of shapes is its name. */
+function isSkipped(element) {
+  if (!(element instanceof SVGElement)) return SKIPPED.has(element.tagName);
+  return NOT_DRAWN.has(element.localName) || (element.localName === 'title' && element.parentNode?.localName === 'svg');
+}
 
 class Names {
   constructor(styles) { this.styles = styles; this.texts = new Map(); this.labelled = new Map(); }

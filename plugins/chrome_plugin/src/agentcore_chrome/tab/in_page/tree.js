@@ -9,6 +9,8 @@ const DEEPEST = 300;
 /** How far below what listens its parts are. */
 const PART_LEVELS = 4;
 const MANY = 20;
+/** Pictures of shapes up to this size are icons. */
+const ICON = 48;
 const LABELLED = new Set(['checkbox', 'radio', 'file']);
 const SCROLLED = new Set(['auto', 'scroll', 'overlay']);
 const INLINE_HANDLERS = ['onclick', 'ondblclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup',
@@ -112,6 +114,7 @@ class Tree {
   /** Whether what is in an element is shown, other than by its name or value. */
   holds(element, role) {
     if (role === 'iframe' || element.localName === 'select' || element.localName === 'textarea') return false;
+    if (element.localName === 'svg') return isDrawing(element);
     return role !== 'img' && element.localName !== 'canvas' && element.localName !== 'video';
   }
 
@@ -238,7 +241,8 @@ class Tree {
       line.items = options.slice(0, OPTIONS * MANY).map(option => this.line(option, option, 'option', 'role', []));
       return;
     }
-    const names = options.slice(0, OPTIONS).map(option => tidy(option.text));
+    const names = options.slice(0, OPTIONS)
+      .map(option => tidy(option.text) + (option.matches(':disabled') ? ' [disabled]' : ''));
     if (options.length > OPTIONS) names.push(`… ${options.length - OPTIONS} more`);
     if (options.length > 1) line.items.push({ node: options[0], role: 'options', text: names.join(' | '), items: [] });
   }
@@ -262,6 +266,12 @@ class Tree {
       this.write(isText ? item.items.slice(1) : item.items, depth + 1, deepest, lines);
     }
   }
+}
+
+/** Whether a picture of shapes is more than an icon: a chart, a diagram, a map, whose parts are read and clicked. */
+function isDrawing(svg) {
+  const { width, height } = svg.getBoundingClientRect();
+  return width > ICON && height > ICON;
 }
 
 const isListSelect = select => select.multiple || select.size > 1;
