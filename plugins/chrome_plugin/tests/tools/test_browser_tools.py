@@ -75,7 +75,7 @@ async def test_page_is_driven_by_selectors_places_and_keys(act, site):
     await act("browser_navigate", url=site.url("/form"))
     await act("browser_type", selector="[name=name]", text="new", delay=1)
     await act("browser_press_key", key="a", modifiers=["Control"])
-    await act("browser_press_key", key="X", modifiers=["Shift"])
+    await act("browser_press_key", key="Shift+X")
     assert (await act("browser_evaluate", script="document.querySelector('[name=name]').value")).data["value"] == "X"
     place = (
         await act(

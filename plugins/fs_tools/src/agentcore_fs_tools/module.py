@@ -6,7 +6,7 @@ from pydantic.config import JsonDict
 
 from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
-from agentcore_fs_tools.edit.editing import Edit
+from agentcore_fs_tools.edit.editing import KNOWN, Edit
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
@@ -37,9 +37,6 @@ from agentcore_fs_tools.transfer.targets import destination_for, existing, remov
 _LONG_S = 300.0
 """Time limit of tools that may have a whole tree to go through."""
 
-_KNOWN: JsonDict = {"x-model": ""}
-"""Marks an argument that models know by its name."""
-
 _FOR_PROGRAMS: JsonDict = {"x-model": False}
 """Marks an argument that models do without."""
 
@@ -49,7 +46,7 @@ Path = Annotated[
         min_length=1,
         max_length=4096,
         description="Path relative to the first workspace root, or absolute inside any root.",
-        json_schema_extra=_KNOWN,
+        json_schema_extra=KNOWN,
     ),
 ]
 Encoding = Annotated[
@@ -57,11 +54,11 @@ Encoding = Annotated[
     Field(
         max_length=2000,
         description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected.",
-        json_schema_extra=_KNOWN,
+        json_schema_extra=KNOWN,
     ),
 ]
-Overwrite = Annotated[bool, Field(description="Replace a file that is there already.", json_schema_extra=_KNOWN)]
-NoIgnore = Annotated[bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=_KNOWN)]
+Overwrite = Annotated[bool, Field(description="Replace a file that is there already.", json_schema_extra=KNOWN)]
+NoIgnore = Annotated[bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=KNOWN)]
 
 
 class FsTools(Module[FsSettings]):
@@ -93,7 +90,7 @@ class FsTools(Module[FsSettings]):
         *,
         offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line, from 1.")] = 1,
         limit: Annotated[
-            int, Field(ge=1, le=1_000_000, description="How many lines to read.", json_schema_extra=_KNOWN)
+            int, Field(ge=1, le=1_000_000, description="How many lines to read.", json_schema_extra=KNOWN)
         ] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
@@ -114,10 +111,10 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        content: Annotated[str, Field(description="The whole new content.", json_schema_extra=_KNOWN)],
+        content: Annotated[str, Field(description="The whole new content.", json_schema_extra=KNOWN)],
         *,
         create_dirs: Annotated[
-            bool, Field(description="Make missing folders above the file.", json_schema_extra=_KNOWN)
+            bool, Field(description="Make missing folders above the file.", json_schema_extra=KNOWN)
         ] = False,
         encoding: Encoding = None,
     ) -> ToolResult[WrittenFile]:
@@ -142,11 +139,11 @@ class FsTools(Module[FsSettings]):
         *,
         edits: Annotated[
             list[Edit] | None,
-            Field(max_length=2000, description="Replacements, made one after the other.", json_schema_extra=_KNOWN),
+            Field(max_length=2000, description="Replacements, made one after the other.", json_schema_extra=KNOWN),
         ] = None,
         diff: Annotated[
             str | None,
-            Field(description="A unified diff of this one file, instead of `edits`.", json_schema_extra=_KNOWN),
+            Field(description="A unified diff of this one file, instead of `edits`.", json_schema_extra=KNOWN),
         ] = None,
         dry_run: Annotated[
             bool, Field(description="Only show what would change.", json_schema_extra=_FOR_PROGRAMS)
@@ -177,7 +174,7 @@ class FsTools(Module[FsSettings]):
         ],
         *,
         path: Annotated[
-            str, Field(description="Folder to look in; left out, the first workspace root.", json_schema_extra=_KNOWN)
+            str, Field(description="Folder to look in; left out, the first workspace root.", json_schema_extra=KNOWN)
         ] = ".",
         sort: Annotated[
             Order, Field(description="`modified` gives the newest first.", json_schema_extra=_FOR_PROGRAMS)
@@ -206,12 +203,12 @@ class FsTools(Module[FsSettings]):
                 min_length=1,
                 max_length=10_000,
                 description="Regular expression in ripgrep's dialect.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=KNOWN,
             ),
         ],
         *,
         path: Annotated[
-            str, Field(description="File or folder; left out, the first workspace root.", json_schema_extra=_KNOWN)
+            str, Field(description="File or folder; left out, the first workspace root.", json_schema_extra=KNOWN)
         ] = ".",
         glob: Annotated[
             str | None,
@@ -222,15 +219,15 @@ class FsTools(Module[FsSettings]):
             ),
         ] = None,
         context: Annotated[
-            int, Field(ge=0, le=50, description="Lines around each match.", json_schema_extra=_KNOWN)
+            int, Field(ge=0, le=50, description="Lines around each match.", json_schema_extra=KNOWN)
         ] = 0,
         ignore_case: Annotated[
-            bool, Field(description="Capitals and small letters are the same.", json_schema_extra=_KNOWN)
+            bool, Field(description="Capitals and small letters are the same.", json_schema_extra=KNOWN)
         ] = False,
         files_only: Annotated[
-            bool, Field(description="Give only the paths of files with a match.", json_schema_extra=_KNOWN)
+            bool, Field(description="Give only the paths of files with a match.", json_schema_extra=KNOWN)
         ] = False,
-        multiline: Annotated[bool, Field(description="Let a match span lines.", json_schema_extra=_KNOWN)] = False,
+        multiline: Annotated[bool, Field(description="Let a match span lines.", json_schema_extra=KNOWN)] = False,
         no_ignore: NoIgnore = False,
     ) -> ToolResult[FoundMatches]:
         """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
@@ -250,7 +247,7 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         path: Path = ".",
         depth: Annotated[
-            int, Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=_KNOWN)
+            int, Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=KNOWN)
         ] = 1,
     ) -> ToolResult[Listing]:
         """List a folder, with the sizes of files, and what links point to."""
@@ -279,9 +276,7 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        recursive: Annotated[
-            bool, Field(description="With all that is in a folder.", json_schema_extra=_KNOWN)
-        ] = False,
+        recursive: Annotated[bool, Field(description="With all that is in a folder.", json_schema_extra=KNOWN)] = False,
     ) -> ToolResult[RemovedPath]:
         """Delete a file, a link (not what it points to), or a folder, with `recursive` all that is in it."""
         self._refuse_unless_writable()

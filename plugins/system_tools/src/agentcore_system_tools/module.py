@@ -4,20 +4,14 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic.config import JsonDict
-
 from agentcore.api import CallPreview, Field, Image, Module, Text, ToolContext, ToolResult, Workspace, tool
 from agentcore_system_tools.file_manager import show
 from agentcore_system_tools.results import ShownFile, TakenScreenshot
 from agentcore_system_tools.screen import take, way
-from agentcore_system_tools.screenshot import Region, Screenshot, ScreenshotOptions, fitted
+from agentcore_system_tools.screenshot import KNOWN, Region, Screenshot, ScreenshotOptions, fitted
 
 _TIMEOUT_S = 90.0
 """A desktop may ask the person at the screen first."""
-
-
-_KNOWN: JsonDict = {"x-model": ""}
-"""Marks an argument that models know by its name."""
 
 
 class SystemTools(Module):
@@ -60,12 +54,12 @@ class SystemTools(Module):
                 pattern=r"\.[pP][nN][gG]$",
                 max_length=4096,
                 description="Where to save it: a path in the workspace that ends with .png; a file there is replaced.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=KNOWN,
             ),
         ] = None,
         display: Annotated[int | None, Field(ge=1, le=64, description="From 1; left out: all.")] = None,
         region: Annotated[
-            Region | None, Field(description="Only this part of the display, in pixels.", json_schema_extra=_KNOWN)
+            Region | None, Field(description="Only this part of the display, in pixels.", json_schema_extra=KNOWN)
         ] = None,
         inline: Annotated[
             bool | None,
@@ -101,7 +95,7 @@ class SystemTools(Module):
                 min_length=1,
                 max_length=4096,
                 description="A file or folder in the workspace.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=KNOWN,
             ),
         ],
     ) -> ToolResult[ShownFile]:

@@ -18,17 +18,17 @@ _LEAST_PIXELS = 64
 _PIXELS_LIMIT = 1_000_000  # no screen is larger
 
 
-_KNOWN: JsonDict = {"x-model": ""}
+KNOWN: JsonDict = {"x-model": ""}
 """Marks what models know by its name."""
 
 
-class Region(BaseModel, extra="forbid", json_schema_extra=_KNOWN):
+class Region(BaseModel, extra="forbid", json_schema_extra=KNOWN):
     """A part of a display, or of the whole screen, in pixels from its upper left corner."""
 
-    x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.", json_schema_extra=_KNOWN)
-    y: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the top.", json_schema_extra=_KNOWN)
-    width: int = Field(ge=1, le=_PIXELS_LIMIT, description="Width in pixels.", json_schema_extra=_KNOWN)
-    height: int = Field(ge=1, le=_PIXELS_LIMIT, description="Height in pixels.", json_schema_extra=_KNOWN)
+    x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.", json_schema_extra=KNOWN)
+    y: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the top.", json_schema_extra=KNOWN)
+    width: int = Field(ge=1, le=_PIXELS_LIMIT, description="Width in pixels.", json_schema_extra=KNOWN)
+    height: int = Field(ge=1, le=_PIXELS_LIMIT, description="Height in pixels.", json_schema_extra=KNOWN)
 
 
 @dataclass(frozen=True, slots=True)

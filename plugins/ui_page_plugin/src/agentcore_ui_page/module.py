@@ -4,21 +4,16 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic.config import JsonDict
-
 from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, WebComponent, tool
 from agentcore_ui_page.broker import Answer, Broker, CommandType
 from agentcore_ui_page.channel import PREFIX, Channel
-from agentcore_ui_page.operations import Operation, brings_html
+from agentcore_ui_page.operations import KNOWN, Operation, brings_html
 from agentcore_ui_page.results import PageContent, PatchedPage, ScriptValue
 
 _FOLDER = Path(__file__).parent / "component"
 _LIMIT_MS = 300_000
 _LONGEST_S = _LIMIT_MS / 1000 + 5
 _STACK_LINES = 6
-
-_KNOWN: JsonDict = {"x-model": ""}
-"""Marks an argument that models know by its name."""
 
 TimeoutMs = Annotated[
     int,
@@ -86,7 +81,7 @@ class UiPage(Module):
     async def ui_page_eval_js(
         self,
         ctx: ToolContext,
-        script: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=_KNOWN)],
+        script: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=KNOWN)],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803 - spelled as it is on the wire
         resourceId: PageId = None,  # noqa: N803
     ) -> ToolResult[ScriptValue]:
@@ -116,13 +111,13 @@ class UiPage(Module):
                 min_length=1,
                 max_length=2000,
                 description="CSS selector of the part; else all of it.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=KNOWN,
             ),
         ] = None,
         *,
         format: Literal["html", "text", "summary"] = "summary",  # noqa: A002 - spelled as it is on the wire
         maxChars: Annotated[  # noqa: N803
-            int, Field(ge=1, le=1_000_000, description="Where it is cut.", json_schema_extra=_KNOWN)
+            int, Field(ge=1, le=1_000_000, description="Where it is cut.", json_schema_extra=KNOWN)
         ] = 20_000,
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
@@ -167,7 +162,7 @@ class UiPage(Module):
     async def ui_page_dom_patch(
         self,
         ctx: ToolContext,
-        operations: Annotated[list[Operation], Field(min_length=1, max_length=2000, json_schema_extra=_KNOWN)],
+        operations: Annotated[list[Operation], Field(min_length=1, max_length=2000, json_schema_extra=KNOWN)],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
     ) -> ToolResult[PatchedPage]:

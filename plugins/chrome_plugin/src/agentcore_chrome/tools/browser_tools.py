@@ -152,7 +152,7 @@ class Browser(PageTools, FormTools, InspectionTools):
         self,
         ctx: ToolContext,
         url: Url,
-        waitUntil: Annotated[WaitUntil, known("What to wait for.")] = "load",
+        waitUntil: Annotated[WaitUntil, for_programs("What to wait for.")] = "load",
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: PageLimitMs = DEFAULT_MS,
@@ -249,7 +249,7 @@ class Browser(PageTools, FormTools, InspectionTools):
     ) -> ToolResult[results.ScrolledArea]:
         """Scroll the page, or the area of `selector`, by pixels, or until the element `to` or a text is in view.
 
-        So do grids that make rows as one scrolls: `to: '[aria-rowindex="4321"]'` goes straight there.
+        In grids that make rows as one scrolls, `to: '[aria-rowindex="4321"]'` goes straight there.
         """
         if to is not None and text is not None:
             raise ToolError("invalid_arguments", "give to or text, not both")

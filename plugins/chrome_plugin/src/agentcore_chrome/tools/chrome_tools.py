@@ -38,6 +38,7 @@ from agentcore_chrome.tools.arguments import (
     TAB_AT_ONCE,
     BrowserId,
     LimitMs,
+    PageLimitMs,
     Script,
     TabId,
     TabSelector,
@@ -143,7 +144,7 @@ class Chrome(EngineModule):
         browserId: BrowserId,
         url: Url | None = None,
         waitUntil: WaitUntil = "load",
-        timeoutMs: LimitMs = DEFAULT_MS,
+        timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.OpenedTab]:
         """Open a new tab in a browser, at an address if one is given, and give its id.
 
@@ -201,7 +202,7 @@ class Chrome(EngineModule):
         tabId: TabId,
         url: Url,
         waitUntil: Annotated[WaitUntil, Field(description="What to wait for.")] = "load",
-        timeoutMs: LimitMs = DEFAULT_MS,
+        timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabArrival]:
         """Go to an address, and give the final address, HTTP status, title and load state."""
         tab = self._tab(ctx)
@@ -310,7 +311,7 @@ class Chrome(EngineModule):
         ctx: ToolContext,
         tabId: TabId,
         script: Script,
-        timeoutMs: LimitMs = DEFAULT_MS,
+        timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabEvaluation]:
         """Run JavaScript in a page and give its value. A function is called; `await` and `return` work."""
         tab = self._tab(ctx)
@@ -331,7 +332,7 @@ class Chrome(EngineModule):
             Field(max_length=16_384, description="A part of the address; or all of it, with * and ** for anything."),
         ] = None,
         loadState: waiting.LoadState | None = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
+        timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabAddress]:
         """Wait for one of: an element's state, a condition, an address, a load state."""
         tab = self._tab(ctx)

@@ -54,7 +54,7 @@ class InspectionTools(SessionPages):
     async def browser_console_messages(
         self,
         ctx: ToolContext,
-        level: Annotated[Literal["error", "warning", "info", "debug"], Field(description="This and worse.")] = "info",
+        level: Annotated[Literal["error", "warning", "info", "debug"], known("This and what is worse.")] = "info",
         resourceId: PageId = None,
     ) -> ToolResult[results.ConsoleMessages]:
         """Give the JavaScript console of the page: messages, and errors that nobody caught, the newest last."""

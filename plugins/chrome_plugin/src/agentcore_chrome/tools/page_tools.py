@@ -89,7 +89,7 @@ class PageTools(SessionPages):
             Literal["list", "new", "close", "list_attached", "attach"],
             known(
                 "list_attached, attach: other pages of an attached browser; a person is asked each time.",
-                told="*attach*: pages of an attached browser; the person is asked.",
+                told="list_attached, attach: of an attached browser; the person is asked.",
             ),
         ],
         url: Annotated[str | None, known("Address for a new page.", max_length=16_384)] = None,

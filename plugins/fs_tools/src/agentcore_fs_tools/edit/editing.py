@@ -17,21 +17,21 @@ _SEARCHED_LINES = 50_000
 _COMPARED_LINES = 2_000
 
 
-_KNOWN: JsonDict = {"x-model": ""}
+KNOWN: JsonDict = {"x-model": ""}
 """Marks what models know by its name and the tool's description."""
 
 
-class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=_KNOWN):
+class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=KNOWN):
     """One replacement."""
 
     old: Annotated[
         str,
-        Field(min_length=1, description="The exact text to replace, with its indentation.", json_schema_extra=_KNOWN),
+        Field(min_length=1, description="The exact text to replace, with its indentation.", json_schema_extra=KNOWN),
     ]
-    new: Annotated[str, Field(description="The text to put in its place; empty deletes.", json_schema_extra=_KNOWN)]
+    new: Annotated[str, Field(description="The text to put in its place; empty deletes.", json_schema_extra=KNOWN)]
     all: Annotated[
         bool,
-        Field(description="Replace every occurrence; else it must occur exactly once.", json_schema_extra=_KNOWN),
+        Field(description="Replace every occurrence; else it must occur exactly once.", json_schema_extra=KNOWN),
     ] = False
 
 
