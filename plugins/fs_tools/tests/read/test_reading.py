@@ -261,3 +261,6 @@ async def test_line_that_is_longer_than_a_model_is_given_is_cut_and_said(start, 
     assert rest.endswith('read on with read_file {"path": "a.json", "offset": 2, "raw": true}]')
     numbered = text(await (await start()).told("read_file", path="a.json"))
     assert "x… (98,000 more characters)\n     2\tsecond" in numbered
+    assert numbered.endswith(
+        "\n[Lines are cut here that are very long: `raw` gives more of one, grep the part of it around a match.]"
+    )

@@ -34,7 +34,7 @@ async def test_line_of_many_megabytes_is_found_and_shown_around_its_match(call, 
     assert shown[3] == "1-first"
     assert shown[4].startswith('2:(10,485,632 bytes) …"\\"\\')
     assert "needle" in shown[4]
-    assert shown[4].endswith("… (a line of more than 1.0 MB)")
+    assert shown[4].endswith("… (the rest of this very long line is left out)")
     assert shown[5:] == ["3:needle", "4-last", "", "b.txt", "1:needle"]
     assert [match["column"] for match in result.data["matches"]] == [(10 << 20) + 1, 1, 1]
     assert not result.truncated
@@ -133,6 +133,21 @@ async def test_single_file_is_searched(call, failure, root: Path) -> None:
 
 async def test_nothing_found_says_where(call, text, root: Path) -> None:
     assert text(await call("grep", pattern="needle", glob="*.x")) == "No match for 'needle' in '.' (*.x)."
+
+
+async def test_nothing_found_with_letters_that_old_encodings_write_in_another_way_says_so(
+    call, text, root: Path
+) -> None:
+    (root / "old.txt").write_bytes("naïve\n".encode("latin-1"))
+    said = text(await call("grep", pattern="naïve"))
+    assert said.startswith("No match for 'naïve' in '.'. Files that are neither UTF-8 nor UTF-16 have other bytes")
+    assert (await call("grep", pattern="^na")).data["total_matches"] == 1
+
+
+async def test_line_of_which_too_many_places_match_is_not_told_to_be_longer_than_it_is(call, text, root: Path) -> None:
+    (root / "x.txt").write_text("x" * 300_000)
+    said = text(await call("grep", pattern="x", path="x.txt"))
+    assert said.endswith("x… (the rest of this very long line is left out)")
 
 
 async def test_hidden_files_are_searched_but_not_git(call, root: Path) -> None:
@@ -357,7 +372,7 @@ def test_line_that_ripgrep_reports_but_that_is_not_there_is_dropped(root: Path, 
     liar.chmod(0o755)
     with Workspace([root]) as workspace:
         result = grep(workspace, SearchRequest("needle"), 0, str(liar), lambda: False)
-    shown = "1:harmless\n1:harmless… (a line of more than 1.0 MB)"  # and nothing of what is secret
+    shown = "1:harmless\n1:harmless… (the rest of this very long line is left out)"  # and nothing of what is secret
     assert result.content == f"2 matching lines in 1 file\n\na.txt\n{shown}"
 
 

@@ -22,6 +22,18 @@ SPANISH = (
     "# Tamaño máximo de la imagen, en píxeles\ntamano = 640\n",
     "No se pudo abrir la conexión: el servidor no respondió.\nInténtelo de nuevo más tarde.\n",
 )
+SHORT = (  # of which each could be Polish or Czech by its bytes
+    "café",
+    "naïve\n",
+    "café naïve über straße garçon\n",
+    "Mañana será otro día\n",
+    "Peña, José",
+    "¿Qué pasa? ¡Hola! 5º piso 3ª",
+    "tête-à-tête",
+    "Perché è così",
+    "lundi 3 août 2020 à Noël",
+    "25 °C ± 3 µm",
+)
 POLISH = (
     "Zażółć gęślą jaźń",
     "# Przełącznik źródła danych\nzrodlo = 1\n",
@@ -70,10 +82,17 @@ async def test_text_in_an_old_encoding_reads_as_it_was_written_and_stays_so(
 
 
 def test_latin_1_is_named_as_what_most_such_files_are() -> None:
-    for text in (*FRENCH, *GERMAN, *SPANISH, "café", "naïve\n"):
+    for text in (*FRENCH, *GERMAN, *SPANISH, *SHORT):
         form = detect_form(text.encode("latin-1"), is_whole=True)
         assert form is not None
         assert form.label == "cp1252 (guessed)", text
+
+
+def test_signs_do_not_stand_in_words() -> None:
+    for text, encoding in (("książka", "cp1250"), ("Łukasz", "cp1250"), ("Bucureşti, Ţara mea şi oraşul", "cp1250")):
+        form = detect_form(text.encode(encoding), is_whole=True)
+        assert form is not None
+        assert text.encode(encoding).decode(form.encoding) == text
 
 
 @given(st.binary(min_size=1, max_size=300).map(lambda raw: raw.replace(b"\0", b"") + b"\xe9"))

@@ -26,6 +26,8 @@ _CUT_CHARS = 40  # of the mark on a line that is cut
 
 _CHUNK_LINES = 1_000  # so many numbers of lines are made at once, and kept for the next file
 
+_LONG_LINES = "[Lines are cut here that are very long: `raw` gives more of one, grep the part of it around a match.]"
+
 _AROUND_CHARS = 400  # what stands above and below the lines, without the path
 
 SCAN_LIMIT_BYTES = 256 << 20
@@ -204,6 +206,8 @@ def _result(window: _Window, request: ReadRequest, form: TextForm, shown: str, s
     is_cut = not is_complete and (total is None or last_line < total or len(text) < len(window.text))
     if is_cut:
         blocks.append(Text(_continuation(text, window, request, shown, last_line)))
+    elif request.limit_chars is not None and not request.raw and max(map(len, text.split("\n"))) > LINE_CHARS:
+        blocks.append(Text(_LONG_LINES))
     return ToolResult(blocks, facts, truncated=is_cut)
 
 

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from agentcore.api import ToolError, ToolResult, Workspace
-from agentcore_fs_tools.search.candidates import MESSAGE_LIMIT_BYTES
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
 from agentcore_fs_tools.search.searching import FileHits, Search, SearchOutcome, SearchRequest
 from agentcore_fs_tools.search.spreading import by_folder, evenly
-from agentcore_fs_tools.text.presenting import show_count, show_size
+from agentcore_fs_tools.text.presenting import show_count
 
 LINE_CHARS = 500
 """Of a longer line the part around the match is shown."""
@@ -18,6 +17,10 @@ TEXT_LIMIT_CHARS = 200_000
 
 _AROUND_CHARS = 1_200  # what stands above and below the matches where these are cut
 _HEADER_CHARS = 30  # of a file's line, without its path
+_OLD_ENCODINGS = (
+    " Files that are neither UTF-8 nor UTF-16 have other bytes for letters beyond ASCII: search those for a part "
+    "without them."
+)
 _NARROW = "Search a folder (`path`), or files of one kind (`glob`)."
 
 
@@ -57,6 +60,8 @@ def grep(
         message = f"No match for {request.pattern!r} in {searched}."
         if outcome.is_cut:
             message = f"No match for {request.pattern!r} in the part of {searched} that was searched. {_NARROW}"
+        elif not request.pattern.isascii():
+            message += _OLD_ENCODINGS
         return ToolResult(message, _facts(outcome, request), truncated=outcome.is_cut)
     room = (limit_chars or TEXT_LIMIT_CHARS) - _AROUND_CHARS
     shown = _names(outcome, room) if request.files_only else _Matches(workspace, context).fill(outcome.hits, room)
@@ -214,7 +219,7 @@ def _excerpt(match: LongLine) -> str:
     """Of a line too long to be kept the part around its first match."""
     text = match.excerpt.decode("utf-8", "ignore")  # it may begin and end within a character
     head = f"({match.excerpt_column:,} bytes) …" if match.excerpt_column else ""
-    return f"{head}{text[:LINE_CHARS]}… (a line of more than {show_size(MESSAGE_LIMIT_BYTES)})"
+    return f"{head}{text[:LINE_CHARS]}… (the rest of this very long line is left out)"
 
 
 def _cut(line: bytes, column: int) -> str:
