@@ -79,7 +79,7 @@ async def test_command_at_its_limit_ends_with_its_whole_group_and_what_it_wrote_
     for limit_ms in (500, 4_000, 32_000):  # the longer ones on a machine that is too busy to write anything in time
         error = await failure("bash", command=script, timeoutMs=limit_ms)
         assert error.type == "timeout"
-        if error.context["output"]:
+        if error.context.get("output"):
             break
     assert error.context["output"] == "before\n"
     assert "before" in error.message
@@ -167,6 +167,29 @@ async def test_model_gets_both_ends_of_a_long_output_and_the_whole_is_an_artifac
     (link,) = [block for block in result.blocks() if isinstance(block, ArtifactLink)]
     whole = await host.host.store.artifacts.load(link.artifact_id)
     assert whole.count(b"\n") == 20_001
+
+
+async def test_model_reads_what_a_terminal_would_show_and_a_program_what_was_written(host, text):
+    command = r"printf '\e[31mred\e[0m\n\e]0;title\a10%%\r50%%\r100%%\ncrlf\r\n'"
+    assert text(await host.told("bash", command=command)).startswith("red\n100%\ncrlf\n[exit code 0, ")
+    written = (await host.call("bash", command=command)).data["output"]
+    assert written == "\x1b[31mred\x1b[0m\n\x1b]0;title\x0710%\r50%\r100%\ncrlf\r\n"
+
+
+async def test_model_is_told_once_what_a_command_wrote_until_its_limit(host):
+    async def told(command: str, word: str) -> ToolError:
+        for limit_ms in (1_000, 4_000, 32_000):  # the longer ones on a machine that is too busy to begin in time
+            with pytest.raises(ToolError) as failed:
+                await host.told("bash", command=command, timeoutMs=limit_ms)
+            if word in failed.value.message:
+                break
+        return failed.value
+
+    advice = "its time limit (SIGTERM); give a longer timeoutMs, or run it with background: true."
+    assert (await told("exec sleep 600", advice)).message.endswith(f"{advice} It wrote nothing.")
+    error = await told("seq 20000; exec sleep 600", "\n20000\n")
+    assert error.message.count("\n20000\n") == 1
+    assert not error.context["output"]
 
 
 async def test_whole_output_of_a_command_at_its_limit_is_an_artifact(host, failure):

@@ -18,7 +18,7 @@ from agentcore_shell_tools.limits import (
 )
 from agentcore_shell_tools.output import ForegroundOutput
 from agentcore_shell_tools.shell import CommandRequest, Shell, Started
-from agentcore_shell_tools.text import decode, shorten, tail
+from agentcore_shell_tools.text import decode, plain, shorten, tail
 
 _PROGRESS_SECONDS = 0.5
 _PROGRESS_CHARS = 200
@@ -120,12 +120,14 @@ class _Ran:
 
     async def too_late(self, limit_s: float) -> ToolError:
         shown, is_cut = await self._shown(TEXT_CHARS // 4)
+        how = f" ({self._signal})" if self._signal else ""
         message = (
-            f"The command was ended after {limit_s:g} s, its time limit; give a longer timeoutMs, or run it with "
-            f"background: true. It wrote:\n{shown}"
+            f"The command was ended after {limit_s:g} s, its time limit{how}; give a longer timeoutMs, or run it with "
+            f"background: true. {f'It wrote:{chr(10)}{shown}' if shown else 'It wrote nothing.'}"
         )
         data = self._data()
-        data["output"] = tail(self._text, TEXT_CHARS // 4)[0]
+        # a model has read it in the message
+        data["output"] = "" if self._ctx.model_chars else tail(self._text, TEXT_CHARS // 4)[0]
         if is_cut:
             link = await self._save()
             data["artifact_id"] = link.artifact_id
@@ -142,6 +144,7 @@ class _Ran:
                 # in a thread: it is up to 8 MB
                 whole = await asyncio.to_thread(self._whole.since)
                 dropped, text = whole.dropped_lines, decode(whole, is_complete=True)[0]
+            text = await asyncio.to_thread(plain, text)
         shown, cut = shorten(text, limit_chars)
         notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
         return f"{notice}{shown}", bool(cut or self._excerpt.dropped_lines)
