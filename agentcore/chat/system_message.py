@@ -137,7 +137,8 @@ class SystemMessages:
 
 def _definition_chars(tool: OfferedTool, model: ModelChoice | None) -> int:
     schema = tool.schema.schema if model is None else tool.schema.to(model.dialect).schema
-    return len(tool.name) + len(tool.description) + len(json.dumps(schema, ensure_ascii=False))
+    description = tool.description if model is None else model.dialect.shortened(tool.description)
+    return len(tool.name) + len(description) + len(json.dumps(schema, ensure_ascii=False))
 
 
 def _view(part: SystemPart, choice: SystemChoice) -> SystemPartView:

@@ -123,6 +123,7 @@ _OF_RESULTS: Mapping[str, str] = {
         "not the person's wishes."
     ),
     "cut_middle": "{count} characters are left out at […], for there is no room for them.",
+    "cut_again": "{count} more characters are left out at […], for there is no room for them.",
     "cut_message": "{count} characters of this message are left out at […], for there is no room for them.",
     "cut_argument": "{count} more characters were given",
     "whole_kept": "The whole is artifact {id}.",

@@ -18,7 +18,7 @@ class Finding(NamedTuple):
     fault: str
 
 
-def check_tool(name: str, schema: LoweredSchema, forms: Iterable[FormName] = FORMS) -> list[Finding]:
+def check_tool(name: str, description: str, schema: LoweredSchema, forms: Iterable[FormName] = FORMS) -> list[Finding]:
     """What becomes of a tool in some forms, beyond what can be put into other words."""
     found = []
     for form in (FORMS[each] for each in forms):
@@ -27,5 +27,10 @@ def check_tool(name: str, schema: LoweredSchema, forms: Iterable[FormName] = FOR
         if names is not None and not names.fullmatch(name):
             found.append(
                 Finding(form.name, f"its name does not match {names.pattern}, and the whole request is refused")
+            )
+        limit = form.dialect.description_chars
+        if form.cuts_descriptions and limit is not None and len(description) > limit:
+            found.append(
+                Finding(form.name, f"its description has {len(description):,} characters and is cut at {limit:,}")
             )
     return found

@@ -34,6 +34,7 @@ class Dialect:
         tool_names: What a tool's name has to match; None: any that a tool can have.
         argument_names: What an argument's name has to match; None: anything.
         is_strict: Whether every property has to be required, and no object open.
+        description_chars: What a tool's description may have; None: any length.
     """
 
     name: DialectName
@@ -46,9 +47,22 @@ class Dialect:
     tool_names: re.Pattern[str] | None = None
     argument_names: re.Pattern[str] | None = None
     is_strict: bool = False
+    description_chars: int | None = None
+
+    def shortened(self, description: str) -> str:
+        """A tool's description with no more than is taken of it, cut between words."""
+        limit = self.description_chars
+        if limit is None or len(description) <= limit:
+            return description
+        head = description[: limit - len(_CUT)]
+        return (head[: head.rfind(" ")] if " " in head else head).rstrip() + _CUT
 
 
-OPENAI = Dialect(name="openai", keywords=ALL)
+_CUT = " …"
+_OPENAI_DESCRIPTION = 1024
+"""Source: the refusal itself, `'tools[0].function.description': string too long`."""
+
+OPENAI = Dialect(name="openai", keywords=ALL, description_chars=_OPENAI_DESCRIPTION)
 """OpenAI's own API, where a schema is advice to the model.
 
 Source: https://platform.openai.com/docs/guides/function-calling.
@@ -65,6 +79,7 @@ OPENAI_STRICT = Dialect(
     needs_plain_patterns=True,
     takes_mixed=False,
     is_strict=True,
+    description_chars=_OPENAI_DESCRIPTION,
 )
 """OpenAI's API with `strict`, where the model can write nothing but what the schema says.
 
@@ -79,6 +94,7 @@ PORTABLE = Dialect(
     needs_plain_patterns=True,
     takes_mixed=False,
     argument_names=_ANTHROPIC_NAMES,
+    description_chars=_OPENAI_DESCRIPTION,  # relays of OpenAI's models have another address, too
 )
 """Servers that make a grammar of it (llama.cpp, Ollama, LM Studio, vLLM), and whoever else may stand behind an address.
 

@@ -48,12 +48,14 @@ class ToolForm:
         label: Who reads it.
         dialect: What they take of a schema.
         write: Makes the definition of a tool and its lowered schema.
+        cuts_descriptions: Whether a description goes as the dialect takes it; else it goes whole.
     """
 
     name: FormName
     label: str
     dialect: Dialect
     write: Callable[[Definition, Lowered], dict[str, Any]]
+    cuts_descriptions: bool = True
 
 
 class LoweredSchema:
@@ -81,7 +83,8 @@ class LoweredSchema:
 
 
 def _to_openai(definition: Definition, lowered: Lowered) -> dict[str, Any]:
-    function = {"name": definition.name, "description": definition.description, "parameters": lowered.schema}
+    description = OPENAI.shortened(definition.description)
+    function = {"name": definition.name, "description": description, "parameters": lowered.schema}
     return {"type": "function", "function": function}
 
 
@@ -123,7 +126,7 @@ FORMS: Mapping[FormName, ToolForm] = {
         ToolForm("anthropic", "Anthropic", ANTHROPIC, _to_anthropic),
         ToolForm("gemini", "Gemini", GEMINI, _to_gemini),
         # a client hands definitions on to a provider that nobody knows here
-        ToolForm("mcp", "MCP", PORTABLE, _to_mcp),
+        ToolForm("mcp", "MCP", PORTABLE, _to_mcp, cuts_descriptions=False),
     )
 }
 """All of them by name."""

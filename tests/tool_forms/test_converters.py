@@ -128,4 +128,4 @@ def test_sdk_of_gemini_takes_any_lowered_schema(found):
 @pytest.mark.spec("K9")
 async def test_no_provider_misses_anything_of_a_bundled_tool(definitions):
     for definition in definitions:
-        assert check_tool(definition.name, LoweredSchema(definition.input_schema)) == []
+        assert check_tool(definition.name, definition.description, LoweredSchema(definition.input_schema)) == []

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.tool_forms import DIALECTS, lower
+from agentcore.api import ToolDefinition
+from agentcore.tool_forms import DIALECTS, FORMS, LoweredSchema, check_tool, lower
 from agentcore.tool_forms.grammar_pattern import grammar_pattern
 from agentcore.tool_forms.keywords import LISTS, MAPS, SINGLES
 
@@ -271,3 +272,16 @@ def test_choice_by_a_fixed_text_becomes_one_object_and_words_say_what_goes_with_
     item["properties"]["op"]["type"] = "string"
     assert made["items"] == {**item, "description": "op get (Read it): id; put: id, body, if?"}
     assert "anyOf" in json.dumps(argument(choice, "openai_strict"))
+
+
+def test_description_that_openai_would_refuse_is_cut_between_words_and_said():
+    schema, said = LoweredSchema(object_of({})), "word " * 300
+    tool = ToolDefinition("a", said, schema.schema)
+    sent = {name: form.write(tool, schema.to(form.dialect)) for name, form in FORMS.items()}
+    short = sent["openai"]["function"]["description"]
+    assert len(short) <= 1024
+    assert short.endswith("word …")
+    assert sent["anthropic"]["description"] == sent["mcp"]["description"] == said
+    found = check_tool("a", said, schema)
+    assert {finding.form for finding in found} == {"openai", "openai_strict", "openai_compatible"}
+    assert check_tool("a", said[:1024], schema) == []

@@ -126,7 +126,8 @@ class Engine:
 def _definition(tool: OfferedTool, dialect: Dialect) -> ToolDefinition:
     schema, _, is_strict = tool.schema.to(dialect)
     # said either way: what is left open the adapters decide by a reading of their own
-    return ToolDefinition(name=tool.name, parameters_json_schema=schema, description=tool.description, strict=is_strict)
+    description = dialect.shortened(tool.description)
+    return ToolDefinition(name=tool.name, parameters_json_schema=schema, description=description, strict=is_strict)
 
 
 def _parts_of(instructions: Instructions, *, marks_cache: bool) -> list[InstructionPart]:

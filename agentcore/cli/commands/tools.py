@@ -67,7 +67,7 @@ def _check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
     found = [
         {"tool": tool["name"], "module": tool["module"], "form": finding.form, "fault": finding.fault}
         for tool in tools
-        for finding in check_tool(tool["name"], LoweredSchema(tool["input_schema"]))
+        for finding in check_tool(tool["name"], tool["description"], LoweredSchema(tool["input_schema"]))
     ]
     wrong = {form: {each["tool"] for each in found if each["form"] == form} for form in FORMS}
     taken = {form: len(tools) - len(wrong[form]) for form in FORMS}

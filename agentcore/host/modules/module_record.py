@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
 ToolFormat = Literal["agentcore"] | FormName
 
-_CHECKED: tuple[FormName, ...] = ("anthropic", "gemini")
+_CHECKED: tuple[FormName, ...] = ("openai", "anthropic", "gemini")
 """The forms in which a fault is the author's to mend; what is wrong in others is wrong in these as well."""
 
 _HOLD_SHOWN_SECONDS = 1.0
@@ -166,7 +166,7 @@ class ModuleRecord:
         return [
             f"tool {tool.definition.name!r}: {fault} ({FORMS[form].label})"
             for tool in self.tools
-            for form, fault in check_tool(tool.definition.name, tool.schema, _CHECKED)
+            for form, fault in check_tool(tool.definition.name, tool.definition.description, tool.schema, _CHECKED)
         ]
 
     @property

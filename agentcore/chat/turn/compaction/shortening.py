@@ -89,7 +89,9 @@ class Shortener:
                 pictures = [await self._keep_image(image, part) for image in images]
                 whole = "\n".join(texts)
                 artifact = await self._keep_whole(part, whole) if whole else None
-                said = "\n".join([self._ends(whole, limit, "cut_middle", artifact), *filter(None, pictures)])
+                # what was cut before says itself how much that was
+                key = "cut_again" if (part.metadata or {}).get("artifact") else "cut_middle"
+                said = "\n".join([self._ends(whole, limit, key, artifact), *filter(None, pictures)])
                 kept = {"artifact": artifact, "is_untrusted": is_untrusted(part)}
                 return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
             case UserPromptPart():
@@ -121,7 +123,7 @@ class Shortener:
         head = int(left * _HEAD)
         tail = left - head
         said = text(self._locale, key, count=f"{len(whole) - left:,}")
-        where = self._where(artifact) if key == "cut_middle" or artifact is not None else ""
+        where = self._where(artifact) if key != "cut_message" or artifact is not None else ""
         return f"{whole[:head]}\n[…]\n{whole[len(whole) - tail :]}\n[{said} {where}]".replace(" ]", "]")
 
     def _short_arguments(self, part: ToolCallPart, limit_tokens: int) -> str:
