@@ -111,10 +111,15 @@ async def provider() -> AsyncIterator[Provider]:
 def start(agentcore_client: ClientFactory, provider: Provider) -> Callable[..., Awaitable[Talk]]:
     """Begin a session in which every call is allowed, unless its approvals say otherwise."""
 
-    async def begin(approvals: Mapping[str, Any] | None = None, modules: Sequence[Any] = (), **settings: Any) -> Talk:
+    async def begin(
+        approvals: Mapping[str, Any] | None = None,
+        modules: Sequence[Any] = (),
+        others: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Talk:
         model = {"provider": "openai", "model": "m", "base_url": provider.url, "api_key_env": "TEST_KEY"}
         config = {
-            "config": {"agent_tools": settings},
+            "config": {"agent_tools": settings, **(others or {})},
             "models": {"test": model},
             "approvals": {"mode": "allow"} if approvals is None else dict(approvals),
         }
