@@ -52,6 +52,12 @@ def browser_program() -> str:
     return BROWSER
 
 
+@pytest.fixture(name="site_module", scope="session")
+def _site_module() -> ModuleType:
+    """What the site's pages are made from."""
+    return site_module
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[Any]:
     """The site."""

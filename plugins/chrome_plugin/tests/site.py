@@ -10,6 +10,41 @@ from functools import cache
 
 from aiohttp import web
 
+HIDING = [
+    "attributes",
+    "checkVisibility",
+    "childElementCount",
+    "children",
+    "childNodes",
+    "classList",
+    "clientHeight",
+    "closest",
+    "contains",
+    "dataset",
+    "getAttribute",
+    "getBoundingClientRect",
+    "getRootNode",
+    "hasAttribute",
+    "id",
+    "innerText",
+    "isConnected",
+    "localName",
+    "matches",
+    "nodeType",
+    "ownerDocument",
+    "parentElement",
+    "parentNode",
+    "querySelector",
+    "querySelectorAll",
+    "scrollHeight",
+    "shadowRoot",
+    "style",
+    "tagName",
+    "textContent",
+    "title",
+]
+"""Names of fields that hide what their form is read by."""
+
 PAGES = {
     "/": "<title>Home</title><h1>Home</h1><p id=intro>Welcome</p><a href=/second>Second</a>",
     "/second": "<title>Second</title><h1>Second page</h1><a href=/>Home</a>",
@@ -197,8 +232,10 @@ PAGES = {
     "/refusing": """<title>Refusing</title><input aria-label=Shown readonly value=x>
         <select aria-label=Size><option>Small<option disabled>Large</select>
         <main><button aria-label=Behind inert>Behind</button></main>""",
-    "/clobbered": """<title>Clobbered</title>
-        <form role=search onclick=""><input name=title aria-label=Title><input name=id></form>""",
+    "/clobbered": """<title>Clobbered</title><form role=search onclick="" style="height:200px;overflow:auto">"""
+    + "".join(f"<input name={name} aria-label={name}>" for name in HIDING)
+    + """<button type=button onclick="document.title = 'clicked'">Go</button>
+        <p style="height:900px">.<p>Below</form>""",
     "/drawn-editors": """<title>Drawn editors</title><style>
         .editor { position: relative; width: 300px; height: 60px } .drawn { position: absolute; inset: 0 }
         .field { position: absolute; padding: 0; border: 0; outline: 0 }</style>

@@ -50,7 +50,16 @@ async def test_page_that_shows_nothing_says_so_at_once(act, site, text):
     assert "The page shows nothing;" in text(result)
 
 
-async def test_form_whose_fields_hide_its_own_properties_is_read(act, site):
+async def test_form_whose_fields_hide_its_own_properties_is_read_and_filled(act, site, site_module):
     """A field called `title` takes the place of the form's `title`."""
     await act("browser_navigate", url=site.url("/clobbered"))
-    assert 'textbox "Title"' in (await act("browser_snapshot")).blocks()[0].text
+    text = (await act("browser_snapshot")).blocks()[0].text
+    refs = dict(re.findall(r'textbox "(\w+)" \[ref=(\w+)\]', text))
+    assert sorted(refs) == sorted(site_module.HIDING)
+    await act("browser_click", selector=re.search(r'button "Go" \[ref=(\w+)\]', text)[1])
+    await act("browser_type", selector=refs["parentElement"], text="typed")
+    await act("browser_fill_form", fields=[{"selector": "[name=children]", "value": "2"}])
+    assert (await act("browser_scroll", selector="form", text="Below")).data["found"] is True
+    assert "Below" in (await act("browser_get_dom")).data["dom"]
+    script = "[document.title, ...[...document.querySelectorAll('input')].map(e => e.value).filter(Boolean)]"
+    assert (await act("browser_evaluate", script=script)).data["value"] == ["clicked", "2", "typed"]

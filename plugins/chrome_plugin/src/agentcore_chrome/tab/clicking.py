@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from agentcore_chrome.failures import COVERED, is_driver_timeout, why_not_actionable
+from agentcore_chrome.tab.in_page import with_its
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -23,19 +24,19 @@ _IS_COVERED_BY_ITS_OWN = """element => {
 
 # editors that draw their text themselves hear keys by a field of no size, or that cannot be seen; what is seen lies
 # above it or around it, and is what a person clicks to put the caret there
-_TAKES_KEYS_UNSEEN = """element => {
-  const isTiny = e => { const box = e.getBoundingClientRect(); return box.width <= 2 || box.height <= 2; };
+_TAKES_KEYS_UNSEEN = with_its("""element => {
+  const isTiny = e => { const box = its(e).getBoundingClientRect(); return box.width <= 2 || box.height <= 2; };
   const isClipped = e => isTiny(e) && getComputedStyle(e).overflow !== 'visible';
   const takesText = element.localName === 'textarea' || element.isContentEditable || element.editContext;
   if (!takesText || element.matches(':disabled')) return false;
   let around = element.parentElement;
   if (!isTiny(element) && getComputedStyle(element).opacity !== '0' && !(around && isClipped(around))) return false;
-  while (around && isTiny(around)) around = around.parentElement;
-  around?.scrollIntoViewIfNeeded();
-  const box = around?.getBoundingClientRect();
-  const hit = box && around.getRootNode().elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-  return !!hit && (around.contains(hit) || hit.contains(around));
-}"""
+  while (around && isTiny(around)) around = its(around).parentElement;
+  its(around)?.scrollIntoViewIfNeeded();
+  const box = its(around)?.getBoundingClientRect();
+  const hit = box && its(around).getRootNode().elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  return !!hit && (its(around).contains(hit) || its(hit).contains(around));
+}""")
 _PLAIN = {"button": "left", "modifiers": [], "click_count": 1}
 
 

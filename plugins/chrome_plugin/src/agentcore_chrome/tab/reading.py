@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.in_page import with_its
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -34,10 +35,11 @@ _TEXT = """(element, limit) => {
   const all = element.innerText ?? element.textContent ?? '';
   return [all.slice(0, limit), all.length];
 }"""
-_TREE = """(element, [maxDepth, maxLines]) => {
+_TREE = with_its("""(element, [maxDepth, maxLines]) => {
   const lines = [];
   const skip = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE']);
-  const walk = (node, depth) => {
+  const walk = (element, depth) => {
+    const node = its(element);
     if (skip.has(node.tagName) || lines.length > maxLines) return;
     const tag = node.tagName.toLowerCase();
     const id = node.id ? '#' + node.id : '';
@@ -47,14 +49,14 @@ _TREE = """(element, [maxDepth, maxLines]) => {
     const text = own.length > 100 ? own.slice(0, 100) + '…' : own;
     lines.push('  '.repeat(depth) + `<${tag}${id}${classes}>${text}</${tag}>`);
     const children = [...(node.shadowRoot ? node.shadowRoot.children : []), ...node.children]
-      .filter(child => !skip.has(child.tagName));
+      .filter(child => !skip.has(its(child).tagName));
     if (!children.length) return;
     if (depth + 1 >= maxDepth) { lines.push('  '.repeat(depth + 1) + '...'); return; }
     for (const child of children) walk(child, depth + 1);
   };
   walk(element, 0);
   return [lines.slice(0, maxLines).join('\\n'), lines.length];
-}"""
+}""")
 _TREE_LINES = 2000
 
 

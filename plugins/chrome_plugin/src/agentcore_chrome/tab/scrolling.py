@@ -18,6 +18,7 @@ from agentcore_chrome.failures import (
     is_driver_timeout,
 )
 from agentcore_chrome.tab.elements import Target, locate
+from agentcore_chrome.tab.in_page import with_its
 
 if TYPE_CHECKING:
     from playwright.async_api import JSHandle
@@ -34,7 +35,7 @@ _THERE_MS = 5000
 
 _INTO_VIEW = "e => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})"
 _STATE = "area => area.arrive().then(area.state)"
-_AREA = (Path(__file__).parent / "in_page" / "scrolling.js").read_text("utf-8").strip()
+_AREA = with_its((Path(__file__).parent / "in_page" / "scrolling.js").read_text("utf-8").strip())
 
 
 @dataclass(frozen=True, slots=True)

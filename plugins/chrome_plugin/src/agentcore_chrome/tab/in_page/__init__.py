@@ -4,7 +4,7 @@ import secrets
 from functools import cache
 from pathlib import Path
 
-_ENGINE = ("roles.js", "names.js", "tree.js", "engine.js")
+_ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "engine.js")
 _HEARD = f"heard-{secrets.token_hex(8)}"
 """The event by which elements are told of that scripts listen to; no page knows its name beforehand."""
 
@@ -13,6 +13,11 @@ _HEARD = f"heard-{secrets.token_hex(8)}"
 def selector_engine() -> str:
     """The selector engine, an expression for the driver."""
     return f"(() => {{ const HEARD_EVENT = '{_HEARD}';\n{''.join(map(_read, _ENGINE))} }})()"
+
+
+def with_its(script: str) -> str:
+    """A function for a page's own world, which can use `its` as the engine does."""
+    return f"(() => {{ {_read('its.js')}\nreturn ({script}); }})()"
 
 
 @cache

@@ -17,7 +17,7 @@ const make = () => {
     return number;
   };
   const forgetGone = () => {
-    for (const [number, element] of elements) if (!element.isConnected) elements.delete(number);
+    for (const [number, element] of elements) if (!its(element).isConnected) elements.delete(number);
   };
   addEventListener(HEARD_EVENT, event => {
     event.stopImmediatePropagation();
@@ -28,15 +28,15 @@ const make = () => {
     observer = new MutationObserver(records => { moves += records.length; });
     const seen = { subtree: true, childList: true, attributes: true, characterData: true };
     observer.observe(document, seen);
-    for (const element of document.querySelectorAll('*')) {
-      if (element.shadowRoot) observer.observe(element.shadowRoot, seen);
+    for (const element of its(document).querySelectorAll('*')) {
+      if (its(element).shadowRoot) observer.observe(its(element).shadowRoot, seen);
     }
   };
   const verbs = {
     ready: () => mark,
     moved: () => {
       observe();
-      return [mark, moves, document.readyState];
+      return [mark, moves, its(document).readyState];
     },
     walk: (root, deepest) => {
       observer?.disconnect();
@@ -44,24 +44,40 @@ const make = () => {
       forgetGone();
       const tree = new Tree(keyOf, heard);
       const lines = tree.lines(root, deepest);
-      return [mark, lines, document.title, scrollY > 0 ? tree.firstInView() : 0];
+      return [mark, lines, its(document).title, scrollY > 0 ? tree.firstInView() : 0];
     },
   };
   const find = reference => {
     const [of, number] = reference.split(':');
     const element = of === mark ? elements.get(Number(number)) : null;
-    return element?.isConnected ? [element] : [];
+    return its(element)?.isConnected ? [element] : [];
   };
   return {
     find(root, said) {
       if (!said.startsWith('!')) return find(said);
       const [verb, argument] = said.slice(1).split(' ');
-      const carrier = document.createElement('pre');
+      const carrier = its(document).createElement('pre');
       carrier.textContent = JSON.stringify(verbs[verb](root, argument && Number(argument)));
       return [carrier];
     },
   };
 };
+/**
+ * The driver reads forms as they are, in this world too, and climbs from a field to its form without end where a field is
+ * called `parentElement`. Such a form is left out of the way up.
+ */
+const passOver = name => {
+  const { get, ...rest } = Object.getOwnPropertyDescriptor(Node.prototype, name);
+  const misleads = node => node instanceof HTMLFormElement && (node[name] !== get.call(node)
+    || ['getAttribute', 'hasAttribute', 'matches', 'contains'].some(one => typeof node[one] !== 'function'));
+  const above = node => {
+    let parent = get.call(node);
+    while (misleads(parent)) parent = get.call(parent);
+    return parent;
+  };
+  Object.defineProperty(Node.prototype, name, { ...rest, get() { return above(this); } });
+};
+if (customElements === null) ['parentElement', 'parentNode'].forEach(passOver);
 // an isolated world has no `customElements`
 const known = customElements === null ? globalThis.__agentcoreRefs ??= make() : { find: () => [] };
 return {

@@ -11,7 +11,7 @@
       const types = Object.keys(getEventListeners(element));
       if (types.length && types.length <= MOST && left && types.some(type => wanted.has(type))) {
         left -= 1;
-        element.dispatchEvent(new Event(name, { composed: true }));
+        EventTarget.prototype.dispatchEvent.call(element, new Event(name, { composed: true }));
       }
       if (element.shadowRoot) look(element.shadowRoot);
     }

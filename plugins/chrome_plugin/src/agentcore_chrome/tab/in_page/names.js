@@ -28,19 +28,20 @@ class Styles {
 
 /** What stands below a node in the tree that is drawn: of a shadow host its shadow, of a slot what was put into it. */
 function childrenOf(element) {
-  if (element.shadowRoot) return element.shadowRoot.childNodes;
-  if (element.localName === 'slot') {
+  const { shadowRoot, localName, childNodes } = its(element);
+  if (shadowRoot) return shadowRoot.childNodes;
+  if (localName === 'slot') {
     const assigned = element.assignedNodes();
     if (assigned.length) return assigned;
   }
-  return element.childNodes;
+  return childNodes;
 }
 
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'LINK', 'META', 'TITLE']);
 const NOT_DRAWN = new Set(['style', 'script', 'defs', 'symbol', 'metadata', 'desc']);
 /** What is not drawn; the title of a picture of shapes is its name. */
 function isSkipped(element) {
-  if (!(element instanceof SVGElement)) return SKIPPED.has(element.tagName);
+  if (!(element instanceof SVGElement)) return SKIPPED.has(its(element).tagName);
   return NOT_DRAWN.has(element.localName) || (element.localName === 'title' && element.parentNode?.localName === 'svg');
 }
 
@@ -49,10 +50,11 @@ class Names {
 
   /** The name of an element; empty: it has none. */
   of(element, role) {
-    if (!role || NAMELESS.has(role)) return tidy(element.getAttribute('aria-label') || this.prompt(element, role));
-    return tidy(this.byIds(element, 'aria-labelledby') || element.getAttribute('aria-label') || this.native(element)
-      || (NAMED_BY_CONTENT.has(role) ? this.content(element, role) : '') || element.getAttribute('title')
-      || this.prompt(element, role));
+    const read = its(element);
+    if (!role || NAMELESS.has(role)) return tidy(read.getAttribute('aria-label') || this.prompt(read, role));
+    return tidy(this.byIds(read, 'aria-labelledby') || read.getAttribute('aria-label') || this.native(element)
+      || (NAMED_BY_CONTENT.has(role) ? this.content(element, role) : '') || read.getAttribute('title')
+      || this.prompt(read, role));
   }
 
   /** What an editor that has no name asks for. */
@@ -132,10 +134,11 @@ class Names {
   }
 
   embedded(element, isOmitted) {
-    if (isSkipped(element) || element.getAttribute('aria-hidden') === 'true') return '';
+    const read = its(element);
+    if (isSkipped(element) || read.getAttribute('aria-hidden') === 'true') return '';
     const style = this.styles.of(element);
     if (style.display === 'none' || (!style.visible && style.display !== 'contents')) return '';
-    const text = element.getAttribute('aria-label') ?? this.replaced(element) ?? this.text(element, isOmitted);
+    const text = read.getAttribute('aria-label') ?? this.replaced(element) ?? this.text(element, isOmitted);
     return style.display === 'inline' || style.display === 'contents' ? text : ` ${text} `;
   }
 

@@ -59,11 +59,11 @@ const LOOKED_AT = {
   TH: element => (/^row/.test(element.scope) ? 'rowheader' : 'columnheader'),
 };
 
-const tagOf = element => (element instanceof HTMLElement ? element.tagName : element.tagName.toUpperCase());
+const tagOf = element => (element instanceof HTMLElement ? its(element).tagName : element.tagName.toUpperCase());
 
 /** The role of an element; empty: none of its own. */
 function roleOf(element) {
-  const given = element.getAttribute('role');
+  const given = its(element).getAttribute('role');
   if (given) {
     const role = given.toLowerCase().split(/\s+/).find(word => ROLES.has(word));
     if (role) return role === 'none' || role === 'presentation' || role === 'generic' ? '' : role;
@@ -76,24 +76,25 @@ const isTrue = value => value === 'true' || value === '';
 
 /** The states of an element that a person sees, as ` [checked] [disabled]`. */
 function statesOf(element, role) {
-  const aria = name => element.getAttribute(`aria-${name}`);
+  const read = its(element);
+  const aria = name => read.getAttribute(`aria-${name}`);
   let states = '';
   const add = state => { states += ` [${state}]`; };
-  const checked = element.indeterminate || aria('checked') === 'mixed' ? 'mixed'
-    : (role === 'checkbox' || role === 'radio') && 'checked' in element ? element.checked : aria('checked') === 'true';
+  const checked = read.indeterminate || aria('checked') === 'mixed' ? 'mixed'
+    : (role === 'checkbox' || role === 'radio') && 'checked' in element ? read.checked : aria('checked') === 'true';
   if (checked) add(checked === 'mixed' ? 'checked=mixed' : 'checked');
-  if (element.matches(':disabled') || aria('disabled') === 'true') add('disabled');
-  const expanded = element.tagName === 'SUMMARY' ? String(element.parentElement?.open) : aria('expanded');
+  if (read.matches(':disabled') || aria('disabled') === 'true') add('disabled');
+  const expanded = read.tagName === 'SUMMARY' ? String(read.parentElement?.open) : aria('expanded');
   if (expanded === 'true' || expanded === 'false') add(expanded === 'true' ? 'expanded' : 'collapsed');
-  if (element.localName === 'dialog' && element.matches(':modal')) add('modal');
+  if (read.localName === 'dialog' && read.matches(':modal')) add('modal');
   if (isTrue(aria('invalid') ?? 'false')) add('invalid');
-  const level = role === 'heading' ? aria('level') ?? element.tagName.match(/^H([1-6])$/)?.[1] : null;
+  const level = role === 'heading' ? aria('level') ?? read.tagName.match(/^H([1-6])$/)?.[1] : null;
   if (level) add(`level=${level}`);
   if (aria('pressed') === 'true') add('pressed');
-  if (element.readOnly || aria('readonly') === 'true') add('readonly');
+  if (read.readOnly || aria('readonly') === 'true') add('readonly');
   if (aria('sort') && aria('sort') !== 'none') add(`sorted=${aria('sort')}`);
-  if (aria('selected') === 'true' || (element.tagName === 'OPTION' && element.selected)) add('selected');
+  if (aria('selected') === 'true' || (read.tagName === 'OPTION' && read.selected)) add('selected');
   if (aria('current') && aria('current') !== 'false') add('current');
-  if (element.getRootNode().activeElement === element && element !== document.body) add('active');
+  if (its(read.getRootNode()).activeElement === element && element !== its(document).body) add('active');
   return states;
 }

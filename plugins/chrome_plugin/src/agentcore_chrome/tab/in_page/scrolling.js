@@ -1,30 +1,35 @@
 // Evaluated in a page by scrolling.py: what scrolls at an element, or, without one, what a person would scroll.
 (start, isSideways) => {
-  const page = document.scrollingElement ?? document.documentElement;
+  const { scrollingElement, documentElement, body } = its(document);
+  const page = scrollingElement ?? documentElement;
   const STEP = 0.8, AREAS = 5, JUMPS = 12, LINE_CHARS = 80;
   const ROWS = '[role=row], tr, li, p, h1, h2, h3, h4, pre';
 
   const overflowOf = e => getComputedStyle(e)[isSideways ? 'overflowX' : 'overflowY'];
-  const hasMore = e => (isSideways ? e.scrollWidth > e.clientWidth + 1 : e.scrollHeight > e.clientHeight + 1);
+  const hasMore = e => {
+    const {scrollWidth, clientWidth, scrollHeight, clientHeight} = its(e);
+    return isSideways ? scrollWidth > clientWidth + 1 : scrollHeight > clientHeight + 1;
+  };
   const canScroll = e => hasMore(e) && (e === page
-    ? ![document.documentElement, document.body].some(one => one && overflowOf(one) === 'hidden')
+    ? ![documentElement, body].some(one => one && overflowOf(one) === 'hidden')
     : /auto|scroll|overlay/.test(overflowOf(e)));
   function* all(root) {
-    for (const e of root.querySelectorAll('*')) {
+    for (const e of its(root).querySelectorAll('*')) {
       yield e;
-      if (e.shadowRoot) yield* all(e.shadowRoot);
+      if (its(e).shadowRoot) yield* all(its(e).shadowRoot);
     }
   }
-  const boxOf = e => e === page ? new DOMRect(0, 0, innerWidth, innerHeight) : e.getBoundingClientRect();
+  const boxOf = e => e === page ? new DOMRect(0, 0, innerWidth, innerHeight) : its(e).getBoundingClientRect();
   const seen = e => {
     const box = boxOf(e);
     const width = Math.min(box.right, innerWidth) - Math.max(box.left, 0);
     return Math.max(0, width) * Math.max(0, Math.min(box.bottom, innerHeight) - Math.max(box.top, 0));
   };
-  const inside = root => [...all(root)].filter(e => e !== page && e.checkVisibility() && canScroll(e))
+  const inside = root => [...all(root)].filter(e => e !== page && its(e).checkVisibility() && canScroll(e))
     .sort((a, b) => seen(b) - seen(a));
+  const parentOf = e => its(e).parentElement ?? its(e).getRootNode().host;
   const above = e => {
-    for (; e; e = e.parentElement ?? e.getRootNode().host) if (canScroll(e)) return [e];
+    for (; e; e = parentOf(e)) if (canScroll(e)) return [e];
     return [];
   };
   const areasAt = e => {
@@ -55,20 +60,21 @@
     requestAnimationFrame(() => setTimeout(done));
   });
   const isWithin = e => {
-    for (; e && area !== page; e = e.parentElement ?? e.getRootNode().host) if (e === area) return true;
+    for (; e && area !== page; e = parentOf(e)) if (e === area) return true;
     return area === page;
   };
   const hitAt = (x, y) => {
     let hit = document.elementFromPoint(x, y);
-    for (let inner; (inner = hit?.shadowRoot?.elementFromPoint(x, y)) && inner !== hit;) hit = inner;
+    for (let inner; (inner = its(hit)?.shadowRoot?.elementFromPoint(x, y)) && inner !== hit;) hit = inner;
     return hit;
   };
   /** What shows something at a height, in an element that was hit there. */
   const shownIn = (e, y, levels = LEVELS) => {
-    if (e.matches(SHOWS) || [...e.childNodes].some(one => one.nodeType === Node.TEXT_NODE && one.data.trim())) return e;
-    if (!levels || e.childElementCount > CHILDREN) return e;
-    for (const child of e.children) {
-      const box = child.getBoundingClientRect();
+    const { children, childNodes } = its(e);
+    if (its(e).matches(SHOWS) || [...childNodes].some(one => one instanceof Text && one.data.trim())) return e;
+    if (!levels || children.length > CHILDREN) return e;
+    for (const child of children) {
+      const box = its(child).getBoundingClientRect();
       const found = box.top <= y && y < box.bottom && shownIn(child, y, levels - 1);
       if (found) return found;
     }
@@ -83,8 +89,8 @@
       if (!hits.length) return undefined;
       const e = hits.map(hit => shownIn(hit, y)).find(Boolean);
       if (!e) return null;
-      const at = e.getBoundingClientRect();
-      return {e, left: at.left, top: at.top, text: e.textContent.slice(0, TEXT_CHARS)};
+      const at = its(e).getBoundingClientRect();
+      return {e, left: at.left, top: at.top, text: its(e).textContent.slice(0, TEXT_CHARS)};
     });
   };
   const isThere = (before, now) => {
@@ -115,48 +121,48 @@
   /** Go to a place of the area; whether it is another one. */
   const goTo = async (top, left, until) => {
     observe();
-    const {scrollTop, scrollLeft} = area, before = view();
-    area.scrollTo({top, left, behavior: 'instant'});
-    const hasMoved = () => area.scrollTop !== scrollTop || area.scrollLeft !== scrollLeft;
+    const {scrollTop, scrollLeft} = its(area), before = view();
+    its(area).scrollTo({top, left, behavior: 'instant'});
+    const hasMoved = () => its(area).scrollTop !== scrollTop || its(area).scrollLeft !== scrollLeft;
     await arrive(hasMoved() ? before : null, until);
     return hasMoved();
   };
   const lineAt = y => {
     const box = boxOf(area);
     const texts = [0.02, 0.1, 0.3, 0.5, 0.7].map(part => document.elementFromPoint(box.left + box.width * part, y))
-      .map(hit => hit?.closest(ROWS) ?? hit).filter(row => area === page || area.contains(row))
-      .map(row => row?.innerText?.trim().replace(/\s+/g, ' ')).filter(Boolean);
+      .map(hit => its(hit)?.closest(ROWS) ?? hit).filter(row => area === page || its(area).contains(row))
+      .map(row => its(row)?.innerText?.trim().replace(/\s+/g, ' ')).filter(Boolean);
     // the shortest: beside a row is what holds all rows
     return texts.sort((a, b) => a.length - b.length)[0]?.slice(0, LINE_CHARS) ?? '';
   };
   const lineFrom = (y, step) => [0, 1, 2, 3, 4].map(i => lineAt(y + i * step)).find(Boolean) ?? '';
-  const nameOf = e => e === page ? 'page' : e.localName + (e.id ? `#${e.id}` : [...e.classList].map(c => `.${c}`).join(''));
+  const nameOf = e => e === page ? 'page' : its(e).localName + (its(e).id ? `#${its(e).id}` : [...its(e).classList].map(c => `.${c}`).join(''));
   const state = () => {
     const box = boxOf(area);
     return {
-      area: nameOf(area).slice(0, 100), scrollTop: Math.round(area.scrollTop), scrollHeight: area.scrollHeight,
-      clientHeight: area === page ? innerHeight : area.clientHeight, scrollLeft: Math.round(area.scrollLeft),
-      scrollWidth: area.scrollWidth, first: lineFrom(Math.max(0, box.top) + 8, 12),
+      area: nameOf(area).slice(0, 100), scrollTop: Math.round(its(area).scrollTop), scrollHeight: its(area).scrollHeight,
+      clientHeight: area === page ? innerHeight : its(area).clientHeight, scrollLeft: Math.round(its(area).scrollLeft),
+      scrollWidth: its(area).scrollWidth, first: lineFrom(Math.max(0, box.top) + 8, 12),
       last: lineFrom(Math.min(innerHeight, box.bottom) - 8, -12),
     };
   };
 
   const move = async (direction, amount) => {
-    const {scrollTop, scrollLeft, scrollHeight} = area;
+    const {scrollTop, scrollLeft, scrollHeight} = its(area);
     const [right, down] = {up: [0, -amount], down: [0, amount], left: [-amount, 0], right: [amount, 0]}[direction] ?? [0, 0];
     const top = {to_top: 0, to_bottom: scrollHeight}[direction] ?? scrollTop + down;
     const moved = await goTo(top, scrollLeft + right);
-    return {...state(), moved, grew: area.scrollHeight - scrollHeight};
+    return {...state(), moved, grew: its(area).scrollHeight - scrollHeight};
   };
 
   const plain = text => text.replace(/\s+/g, ' ').toLowerCase();
   const finder = (text, selector) => () => {
     const root = area === page ? document : area;
-    if (selector) return [...root.querySelectorAll(selector)].find(e => e.checkVisibility());
-    const wanted = plain(text), has = e => plain(e.innerText ?? '').includes(wanted);
-    let e = area === page ? document.body : area;
-    if (!plain(e.textContent).includes(wanted) || !has(e)) return undefined;
-    for (let inner = e; inner; inner = [...inner.children].find(has)) e = inner;
+    if (selector) return [...its(root).querySelectorAll(selector)].find(e => its(e).checkVisibility());
+    const wanted = plain(text), has = e => plain(its(e).innerText ?? '').includes(wanted);
+    let e = area === page ? body : area;
+    if (!plain(its(e).textContent).includes(wanted) || !has(e)) return undefined;
+    for (let inner = e; inner; inner = [...its(inner).children].find(has)) e = inner;
     return e;
   };
   // rows that carry their number say how far it is to another; two from the middle, for a head stays where it is
@@ -170,20 +176,20 @@
       if (rows.length < 2) return;
       const [[low, top], [high, below]] = [rows[middle - 1], rows[middle]];
       const height = (below - top) / (high - low);
-      const down = top + (Number(number) - low) * height - boxOf(area).top - area.clientHeight / 2;
-      if (!await goTo(area.scrollTop + down, area.scrollLeft, until)) return;
+      const down = top + (Number(number) - low) * height - boxOf(area).top - its(area).clientHeight / 2;
+      if (!await goTo(its(area).scrollTop + down, its(area).scrollLeft, until)) return;
     }
   };
   // the row is there, and columns may be made as one goes, too
   const sweep = async (find, until) => {
-    await goTo(area.scrollTop, 0, until);
-    while (!find() && await goTo(area.scrollTop, area.scrollLeft + Math.max(1, area.clientWidth * STEP), until));
+    await goTo(its(area).scrollTop, 0, until);
+    while (!find() && await goTo(its(area).scrollTop, its(area).scrollLeft + Math.max(1, its(area).clientWidth * STEP), until));
   };
   /** Whether more comes at the end, as in lists without one. */
   const grows = async until => {
-    const height = area.scrollHeight, began = performance.now();
+    const height = its(area).scrollHeight, began = performance.now();
     for (let frames = 0; frames < FRAMES || performance.now() - began < PATIENCE_MS; frames++) {
-      if (area.scrollHeight > height) return true;
+      if (its(area).scrollHeight > height) return true;
       if (performance.now() > until) return false;
       await frame();
     }
@@ -191,16 +197,16 @@
   };
   // from where it is to the end, and then from the top to where it was
   const walk = async (find, until) => {
-    const began = area.scrollTop;
+    const began = its(area).scrollTop;
     await arrive(null, until);
     for (let hasTurned = false; performance.now() < until;) {
-      if (find() || (hasTurned && area.scrollTop >= began)) return true;
-      if (await goTo(area.scrollTop + Math.max(1, area.clientHeight * STEP), area.scrollLeft, until)) continue;
+      if (find() || (hasTurned && its(area).scrollTop >= began)) return true;
+      if (await goTo(its(area).scrollTop + Math.max(1, its(area).clientHeight * STEP), its(area).scrollLeft, until)) continue;
       if (hasTurned) return true;
       if (await grows(until)) continue;
       if (find() || began === 0) return true;
       hasTurned = true;
-      await goTo(0, area.scrollLeft, until);
+      await goTo(0, its(area).scrollLeft, until);
     }
     return false;
   };

@@ -27,8 +27,10 @@ class Tree {
    * @param heard the elements that scripts listen to
    */
   constructor(keyOf, heard) {
+    const { documentElement, body } = its(document);
     this.keyOf = keyOf;
     this.heard = heard;
+    this.isPage = element => element === documentElement || element === body;
     this.styles = new Styles();
     this.names = new Names(this.styles);
     this.nodes = [];
@@ -37,8 +39,8 @@ class Tree {
   /** The lines of a part of the page: `[depth, key, kind, head, rest]`; kind 1: can be acted on, 2: is a frame. */
   lines(root, deepest) {
     const around = { pointer: false, parts: 0, inside: false, hides: false, depth: 0 };
-    const items = root.nodeType === Node.DOCUMENT_NODE
-      ? this.below(root.documentElement, around) : this.element(root, around);
+    const items = root instanceof Document
+      ? this.below(its(root).documentElement, around) : this.element(root, around);
     const lines = [];
     this.write(joined(items), 0, deepest ?? Infinity, lines);
     return lines;
@@ -47,7 +49,7 @@ class Tree {
   /** The number of the first node that ends in or below the part of the page that is seen. */
   firstInView() {
     const isAbove = node => {
-      const box = (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).getBoundingClientRect();
+      const box = its(node instanceof Text ? node.parentElement : node).getBoundingClientRect();
       return box.height === 0 || box.top < 0;
     };
     const first = this.nodes.find(node => !isAbove(node));
@@ -60,13 +62,13 @@ class Tree {
   below(element, around) {
     const items = [];
     const inner = around.depth >= DEEPEST ? null : { ...around, depth: around.depth + 1 };
-    if (inner === null) return [{ node: element, text: element.textContent }];
+    if (inner === null) return [{ node: element, text: its(element).textContent }];
     const isClosed = element.localName === 'details' && !element.open;
     for (const child of childrenOf(element)) {
       if (isClosed && child.localName !== 'summary') continue;
-      if (child.nodeType === Node.TEXT_NODE) {
+      if (child instanceof Text) {
         if (!around.hides && child.data) items.push({ node: child, text: child.data });
-      } else if (child.nodeType === Node.ELEMENT_NODE && !isSkipped(child)) {
+      } else if (child instanceof Element && !isSkipped(child)) {
         for (const item of this.element(child, inner)) items.push(item);
       }
     }
@@ -152,7 +154,7 @@ class Tree {
     if (why === 'edit') more += ' [editable]';
     if (!role && STANDS_BACK.test(why) && !holdsText) more += hintOf(element);
     if (why && this.scrolls(element)) more += ' [scrollable]';
-    if (element.draggable && element.getAttribute('draggable') === 'true') more += ' [draggable]';
+    if (isDraggable(element)) more += ' [draggable]';
     const address = role === 'link' ? element.getAttribute('href') ?? element.getAttribute('xlink:href') : null;
     if (address && !/^(javascript:|data:)/i.test(address)) more += ` [url=${cut(tidy(address), URL_CHARS)}]`;
     return more;
@@ -161,14 +163,15 @@ class Tree {
   /** Why an element can be acted on: `role`, `edit`, `scroll`, `pointer`, `container` …; empty: it cannot. */
   actedOn(element, role, style, around, control) {
     const isPointer = style.cursor === 'pointer' && !around.pointer;
-    const isEditable = element.isContentEditable && !element.parentElement?.isContentEditable;
-    const listens = this.heard.has(element) || INLINE_HANDLERS.some(name => element.hasAttribute(name));
-    const isDragged = element.getAttribute('draggable') === 'true' && element.draggable;
+    const read = its(element);
+    const isEditable = read.isContentEditable && !its(read.parentElement)?.isContentEditable;
+    const listens = this.heard.has(element) || INLINE_HANDLERS.some(name => read.hasAttribute(name));
+    const isDragged = isDraggable(element);
     let why = '';
     if (element.localName === 'label' && element.control && !control) return '';  // that can be acted on itself
     if (isEditable) why = 'edit';
     else if (control || this.isControl(element, role)) why = 'role';
-    else if (element === document.body || element === document.documentElement) return '';
+    else if (this.isPage(element)) return '';
     else if (isDragged) why = 'pointer';
     else if (around.inside) why = '';
     else if (around.parts && PARTS.has(role)) why = 'role';
@@ -179,32 +182,34 @@ class Tree {
     if (!why) return '';
     const needsPointer = why !== 'role' && why !== 'edit';
     if (needsPointer && getComputedStyle(element).pointerEvents === 'none') return '';
-    const box = element.getBoundingClientRect();
+    const box = read.getBoundingClientRect();
     if ((!box.width || !box.height) && !takesKeysUnseen(element, role, why)) return '';
-    return element.getAttribute('aria-hidden') === 'true' && getComputedStyle(element).opacity === '0' ? '' : why;
+    return read.getAttribute('aria-hidden') === 'true' && getComputedStyle(element).opacity === '0' ? '' : why;
   }
 
   isControl(element, role) {
+    element = its(element);
     if (ACTED_ON.has(role) && role !== 'option') return role !== 'scrollbar' || element.tabIndex >= 0;
     if (role === 'option') return element.localName !== 'option';  // those of a choice stand in its line, or below it
     if (role === 'iframe' || element.localName === 'canvas') return true;
     if ((element.localName === 'video' || element.localName === 'audio') && element.controls) return true;
-    return element.hasAttribute('tabindex') && element.tabIndex >= 0 && element !== document.body;
+    return element.hasAttribute('tabindex') && element.tabIndex >= 0 && element.localName !== 'body';
   }
 
   /** Whether clicks on an element may mean one of the parts that it holds. */
   isContainer(element, role) {
-    return !NAMED_BY_CONTENT.has(role) && element.childElementCount > 1;
+    return !NAMED_BY_CONTENT.has(role) && its(element).childElementCount > 1;
   }
 
   scrolls(element) {
     const { display, overflow } = this.styles.of(element);
     if (overflow === 'visible' || display === 'inline' || element.localName === 'textarea') return false;
-    if (element === document.documentElement || element === document.body) return false;
-    if (element.clientHeight < MANY || element.clientWidth < MANY) return false;
+    if (this.isPage(element)) return false;
+    const read = its(element);
+    if (read.clientHeight < MANY || read.clientWidth < MANY) return false;
     const [across, down = across] = overflow.split(' ');
-    return (SCROLLED.has(down) && element.scrollHeight > element.clientHeight + MANY)
-      || (SCROLLED.has(across) && element.scrollWidth > element.clientWidth + MANY);
+    return (SCROLLED.has(down) && read.scrollHeight > read.clientHeight + MANY)
+      || (SCROLLED.has(across) && read.scrollWidth > read.clientWidth + MANY);
   }
 
   /** The check box, radio button or file field of a label, where only the label can be seen and clicked. */
@@ -299,9 +304,12 @@ function takesKeysUnseen(element, role, why) {
   return why === 'edit' || (role === 'textbox' && element.localName !== 'input' && element.tabIndex >= 0);
 }
 
+const isDraggable = element => its(element).getAttribute('draggable') === 'true' && its(element).draggable;
+
 /** What its author calls an element that says nothing itself. */
 function hintOf(element) {
-  const name = element.dataset.testid || element.getAttribute('id') || element.classList[element.classList.length - 1];
+  const { dataset, classList, id } = its(element);
+  const name = dataset.testid || id || classList[classList.length - 1];
   return name ? ` [name=${cut(tidy(name), HINT_CHARS)}]` : '';
 }
 
