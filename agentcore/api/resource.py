@@ -24,7 +24,8 @@ class Resource:
         index: Counted per session and type from 0.
         adapter_type: How it is driven, in the owner's words (`playwright`, `pty`).
         status: Where it stands in its life.
-        last_url: The last address it showed, if it shows addresses.
+        last_url: The last address it showed, if it shows addresses. The first that a call makes in place of those that
+            ended with the server has the address of the first of these.
         title: What it calls itself, such as the title of a page.
         icon: A small picture by which it is known, such as the icon of a page's site.
         icon_id: Changes with `icon`; empty without one.

@@ -33,6 +33,8 @@ from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
 
+_ENDED = "{!r} ended with an earlier run of the server; name none, for the first of this session"
+
 OnRelease = Callable[[Resource], Awaitable[None]]
 
 
@@ -56,6 +58,7 @@ class ResourceRegistry:
         self._planned: dict[tuple[str, str], _Entry] = {}
         self._next_index: dict[tuple[str, str], int] = {}
         self._gone: deque[tuple[Resource, str]] = deque(maxlen=RESOURCES_REMEMBERED)
+        self._ended: dict[tuple[str, str], dict[int, str | None]] = {}
 
     def create(
         self,
@@ -68,6 +71,7 @@ class ResourceRegistry:
         on_release: OnRelease | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`. The id is formatted here and opaque everywhere else."""
+        self._take_ended((session_id, resource_type))
         entry = self._make(owner, resource_type, session_id)
         entry.resource.adapter_type, entry.on_release = adapter_type, on_release
         entry.resource.keys.update(keys or {})
@@ -88,6 +92,7 @@ class ResourceRegistry:
         if entry is None:
             entry = self._planned[series] = self._make(owner, resource_type, session_id)
             entry.is_planned = True
+            entry.resource.last_url = self._take_ended(series)
         return entry.resource
 
     def planned(self, resource_id: str) -> Resource | None:
@@ -135,10 +140,27 @@ class ResourceRegistry:
         """
         return self._find(resource_id, owner).resource
 
-    def skip(self, resource_type: str, session_id: str, index: int) -> None:
-        """Give no id with this index any more: one that ended with an earlier server had it."""
+    def note_ended(self, resource_type: str, session_id: str, index: int, last_url: str | None) -> None:
+        """Note one that ended with an earlier server: its id is given no more.
+
+        The first that a call makes for the session has the last address of the first that ended.
+        """
         series = (session_id, resource_type)
         self._next_index[series] = max(self._next_index.get(series, 0), index + 1)
+        self._ended.setdefault(series, {})[index] = last_url
+        ended = Resource(_id_of(series, index), resource_type, session_id, index)
+        self._gone.append((ended, _ENDED.format(ended.resource_id)))
+
+    def forget_ended(self, resource_type: str, session_id: str, index: int) -> None:
+        """Nothing is to take the place of this one any more."""
+        self._ended.get((session_id, resource_type), {}).pop(index, None)
+
+    def _take_ended(self, series: tuple[str, str]) -> str | None:
+        """The last address of the first that ended, once: whatever is made from now on begins anew."""
+        if series in self._planned:
+            self._planned[series].resource.last_url = None
+        ended = self._ended.pop(series, {})
+        return ended[min(ended)] if ended else None
 
     def list(
         self, *, owner: str | None = None, session_id: str | None = None, resource_type: str | None = None
@@ -280,7 +302,7 @@ class ResourceRegistry:
         self._next_index[series] = index + 1
         now = _now_ms()
         resource = Resource(
-            f"{resource_type}_{session_id}_{index}",
+            _id_of(series, index),
             resource_type,
             session_id,
             index,
@@ -358,6 +380,11 @@ def _wake_all(entry: _Entry, reason: str) -> None:
 async def _end(entry: _Entry) -> None:
     if entry.on_release is not None:
         await entry.on_release(entry.resource)
+
+
+def _id_of(series: tuple[str, str], index: int) -> str:
+    session_id, resource_type = series
+    return f"{resource_type}_{session_id}_{index}"
 
 
 def _not_found(resource_id: str, reason: str = "") -> ToolError:

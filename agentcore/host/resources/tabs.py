@@ -108,7 +108,7 @@ class Tabs:
         for tab in kept:
             tab.is_closed = True
             if (seen := tab.last_seen) is not None:
-                self._resources.skip(seen.resource_type, seen.chat_session_id, seen.index)
+                self._resources.note_ended(seen.resource_type, seen.chat_session_id, seen.index, seen.last_url)
         await self._changed()
 
     def in_order(self) -> list[Tab]:
@@ -186,6 +186,8 @@ class Tabs:
         tab = self._find(tab_id)
         if tab.is_closed:
             self._tabs.remove(tab)
+            if (seen := tab.last_seen) is not None:
+                self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
             await self._changed()
             return True
         resource = self._resources.get(tab.resource_id)

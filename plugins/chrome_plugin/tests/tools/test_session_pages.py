@@ -31,6 +31,33 @@ async def test_page_that_ended_with_the_server_comes_back_closed_with_its_icon_a
         assert len(pages) == 2  # the page that was opened meanwhile is left alone
 
 
+async def test_page_that_ended_with_the_server_is_where_it_was_for_the_agent(site, tmp_path):
+    """What looks goes on there; an action is not done, and says why; a page that a person has closed stays closed."""
+    plan = HostPlan(["browser"], {"config": {"chrome": {"allow_private": True}}})
+    async with running_host(plan, tmp_path) as host:
+        for session in ("looks", "acts", "closed"):
+            await host.outcome("browser_navigate", {"url": site.url("/form")}, session_id=session)
+        await host.outcome("browser_launch", {"new_page": True, "url": site.url("/")}, session_id="looks")
+    async with running_host(plan, tmp_path) as host:
+
+        async def act(session, tool, **arguments):
+            return await host.outcome(tool, arguments, session_id=session)
+
+        seen = (await act("looks", "browser_snapshot")).unwrap()
+        assert (seen.data["url"], seen.data["restored"]) == (site.url("/form"), site.url("/form"))
+        assert f"The server was restarted; the page was opened again at {site.url('/form')}, " in seen.blocks()[0].text
+        gone = (await act("looks", "browser_snapshot", resourceId="browser_looks_0")).error
+        assert (gone.type, "ended with an earlier run of the server" in gone.message) == ("resource_not_found", True)
+        refused = (await act("acts", "browser_click", selector="text=Send")).error
+        assert (refused.type, refused.context["url"]) == ("browser_crashed", site.url("/form"))
+        assert refused.message.startswith("the server was restarted, and the page is open again")
+        assert (await act("acts", "browser_click", selector="text=Send")).ok
+        (tab,) = [one.to_json() for one in host.host.tabs.in_order() if "_closed_" in one.to_json()["resourceId"]]
+        await host.host.tabs.close(tab["tabId"])
+        blank = (await act("closed", "browser_snapshot")).unwrap()
+        assert (blank.data["url"], "restored" in blank.data) == ("about:blank", False)
+
+
 async def test_crash_is_told_with_its_error_beside_the_events_own_type(host, site):
     outcome = await host.outcome("browser_navigate", {"url": site.url("/")}, session_id="crash")
     await host.outcome("browser_navigate", {"url": "about:blank"}, session_id="crash")

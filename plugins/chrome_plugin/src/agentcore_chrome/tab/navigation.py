@@ -78,9 +78,11 @@ async def leave(tab: Tab) -> None:
     await tab.look(lambda: tab.page.goto("about:blank"), None)
 
 
-async def come_back(tab: Tab, policy: UrlPolicy, url: str) -> None:
-    """Load the last address of a page that crashed. What only looks goes on then; anything else is not done.
+async def come_back(tab: Tab, policy: UrlPolicy, url: str, lost_by: str) -> None:
+    """Load the last address of a page that was lost. What only looks goes on then; anything else is not done.
 
+    Args:
+        lost_by: What became of the page, such as `the page had crashed`.
     Raises:
         ToolError: `browser_crashed`: what was there is lost, or could not be loaded again; `url_blocked`.
     """
@@ -92,18 +94,18 @@ async def come_back(tab: Tab, policy: UrlPolicy, url: str) -> None:
         reason = "not in time" if is_driver_timeout(exc) else net_error(exc) or headline(exc)
         raise ToolError(
             "browser_crashed",
-            f"the page had crashed, and {url!r} could not be loaded again: {reason}; try again, or go elsewhere",
+            f"{lost_by}, and {url!r} could not be loaded again: {reason}; try again, or go elsewhere",
             retryable=True,
             url=url,
         ) from exc
     tab.restore = None
     if only_looks.get():
-        tab.restored = url
+        tab.restored = url, lost_by
         return
     raise ToolError(
         "browser_crashed",
-        f"the page had crashed, and is open again at {tab.page.url!r}; nothing was done, and what was typed there "
-        "is lost: look at the page, and go on from there",
+        f"{lost_by}, and the page is open again at {tab.page.url!r}; nothing was done, and what was typed there is "
+        "lost: look at the page, and go on from there",
         retryable=True,
         url=tab.page.url,
     )

@@ -100,8 +100,8 @@ class Tab:
         title: Its title, as last heard.
         refs: The references of its snapshots.
         file_chooser: The chooser that the page has opened, to be given files.
-        restore: Brings a page back that crashed, before anything is done to it; None: there is nothing to bring back.
-        restored: The address that it was brought back to since the last result.
+        restore: Brings a page back that was lost, before anything is done to it; None: there is nothing to bring back.
+        restored: The address that it was brought back to since the last result, and what had become of it.
         refusal: What the URL policy said to the page's last attempt to go somewhere.
     """
 
@@ -122,7 +122,7 @@ class Tab:
         self.file_chooser: FileChooser | None = None
         self.file_chooser_reported = False
         self.restore: Callable[[], Awaitable[None]] | None = None
-        self.restored: str | None = None
+        self.restored: tuple[str, str] | None = None
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
         self.control = Control(self.describe, self._changed)

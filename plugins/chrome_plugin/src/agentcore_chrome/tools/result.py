@@ -68,8 +68,10 @@ def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
         notes += [f"A dialog was answered: {dialog}" for dialog in dialogs]
         fields["dialogs"] = [dialog.to_json() for dialog in dialogs]
     if tab.restored is not None:
-        notes.append(f"The page had crashed; it was opened again at {tab.restored}, without what was typed there.")
-        fields["restored"], tab.restored = tab.restored, None
+        fields["restored"], lost_by = tab.restored
+        told = f"{lost_by[0].upper()}{lost_by[1:]}; the page was opened again at {fields['restored']}"
+        notes.append(f"{told}, without what was typed there.")
+        tab.restored = None
     if popups := tab.take_popups():
         notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
         fields["popups"] = [popup.ids() for popup in popups]

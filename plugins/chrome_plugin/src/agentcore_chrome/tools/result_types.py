@@ -54,7 +54,7 @@ class SinceLastResult(TypedDict, total=False):
     dialog: Annotated[DialogData, Field(description="Is open; the tool's own fields may be missing.")]
     dialogs: Annotated[list[DialogData], Field(description="Were answered.")]
     changedByPerson: Annotated[str, Field(description="Meanwhile, as lines.")]
-    restored: Annotated[str, Field(description="Where a page that had crashed is open again.")]
+    restored: Annotated[str, Field(description="Where a page that was lost is open again.")]
     popups: list[OpenedPage]
     fileChooser: FileChooserData
     downloads: list[KeptDownload]

@@ -189,7 +189,8 @@ class SessionPages(EngineModule):
 
     async def _open(self, resource_id: str) -> Tab:
         resource = self.runtime.resources.get(resource_id)
-        session_id, last_url = resource.session_id, resource.last_url if resource.status == "failed" else None
+        session_id, last_url = resource.session_id, resource.last_url
+        lost_by = "the page had crashed" if resource.status == "failed" else "the server was restarted"
         process = await self._process_for(session_id)
         options = self._options.get(session_id)
         viewport = options.viewport if options is not None else None
@@ -198,7 +199,7 @@ class SessionPages(EngineModule):
             TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource_id, viewport),
         )
         if last_url is not None and last_url.startswith(_HTTP):
-            tab.restore = partial(come_back, tab, self.policy, last_url)
+            tab.restore = partial(come_back, tab, self.policy, last_url, lost_by)
         return tab
 
     async def _process_for(self, session_id: str) -> BrowserProcess:
