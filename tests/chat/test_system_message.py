@@ -123,6 +123,17 @@ async def test_files_that_are_none_of_the_folder_are_not_read(open_talk, provide
     assert "CLAUDE.md" not in told
 
 
+async def test_files_with_a_byte_order_mark_are_read_as_it_says(open_talk, provider, tmp_path):
+    (folder(tmp_path) / "AGENTS.md").write_text("Grüße, 你好.", encoding="utf-16")
+    (folder(tmp_path) / "CLAUDE.md").write_text("Use tabs.", encoding="utf-8-sig")
+    provider.say("Hi.")
+    async with open_talk() as talk:
+        await talk.post()
+    told = system_of(provider.requests[0])
+    assert "<AGENTS.md>\nGrüße, 你好.\n</AGENTS.md>" in told
+    assert "<CLAUDE.md>\nUse tabs.\n</CLAUDE.md>" in told
+
+
 async def test_long_file_is_cut_and_binary_one_left_out(open_talk, provider, tmp_path):
     (folder(tmp_path) / "AGENTS.md").write_text("é" * 30_000)
     (folder(tmp_path) / "CLAUDE.md").write_bytes(b"\0\1\2")

@@ -1,5 +1,6 @@
 """The instructions that lie in the working folder for whatever agent works there."""
 
+import codecs
 from typing import NamedTuple
 
 from agentcore.api import Workspace
@@ -10,6 +11,7 @@ FILES = ("AGENTS.md", "CLAUDE.md")
 """What agents of several makers look for; of two with the same text, the first counts."""
 
 _BYTES_OF_A_CHAR = 4
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 class FolderText(NamedTuple):
@@ -45,7 +47,8 @@ def _read(workspace: Workspace, name: str) -> FolderText | None:
             size, data = file.size_bytes, file.read(FOLDER_INSTRUCTIONS_CHARS * _BYTES_OF_A_CHAR)
     except (ToolError, OSError):  # what cannot be read is none, whatever the reason: tools for files say which
         return None
-    text = data.decode("utf-8", "replace")[:FOLDER_INSTRUCTIONS_CHARS]
-    if b"\0" in data or not text.strip():
+    mark, encoding = next((each for each in _MARKS if data.startswith(each[0])), (b"", "utf-8"))
+    text = data[len(mark) :].decode(encoding, "replace")[:FOLDER_INSTRUCTIONS_CHARS]
+    if "\0" in text or not text.strip():
         return None
-    return FolderText(name, text.strip(), max(size - len(text.encode()), 0))
+    return FolderText(name, text.strip(), max(size - len(mark) - len(text.encode(encoding, "replace")), 0))
