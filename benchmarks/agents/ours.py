@@ -20,6 +20,7 @@ from aiohttp import web
 
 from benchmarks.agents.agent import Agent, FailedError
 from benchmarks.agents.programs import Programs
+from benchmarks.agents.sites import serving
 from benchmarks.servers import free_port
 
 _LIMIT_S = 120
@@ -204,14 +205,8 @@ async def session(programs: Programs, folder: Path, task: str, *, verbose: bool)
 async def _provider(agent: Ours) -> AsyncIterator[str]:
     app = web.Application(client_max_size=256 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", agent.complete)
-    runner = web.AppRunner(app, shutdown_timeout=1)
-    await runner.setup()
-    try:
-        port = free_port()
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        await runner.cleanup()
+    async with serving(app) as address:
+        yield f"{address}/v1"
 
 
 @asynccontextmanager

@@ -23,12 +23,18 @@ async def files(programs: Programs) -> AsyncIterator[str]:
     app.router.add_static("/npm/", programs.node_modules, follow_symlinks=True)
     app.router.add_static("/doc/", programs.manuals, follow_symlinks=True)
     app.router.add_static("/", _PAGES)
+    async with serving(app) as address:
+        yield address
+
+
+@asynccontextmanager
+async def serving(app: web.Application) -> AsyncIterator[str]:
+    """An application on loopback; gives its address."""
     runner = web.AppRunner(app, shutdown_timeout=1)
     await runner.setup()
     try:
-        port = free_port()
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        yield f"http://127.0.0.1:{port}"
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
 
