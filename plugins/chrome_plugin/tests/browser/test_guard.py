@@ -1,10 +1,12 @@
 """The way that connections go: by the guard, and by the proxy of the settings."""
 
 import asyncio
+import contextlib
 import struct
 
 import pytest
 import pytest_asyncio
+from agentcore_chrome.browser.guard import Guard
 
 from agentcore.testing.hosting import HostPlan, running_host
 
@@ -25,8 +27,9 @@ class Proxy:
 
     async def stop(self):
         self._server.close()
-        for talk in list(self._talks):
+        for talk in self._talks:
             talk.cancel()
+        await asyncio.gather(*self._talks, return_exceptions=True)
 
     async def _take(self, reader, writer):
         self._talks.add(asyncio.current_task())
@@ -38,7 +41,8 @@ class Proxy:
             await writer.drain()
             if not self.refuses:
                 far_reader, far_writer = await asyncio.open_connection(host, port)
-                await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
+                with contextlib.closing(far_writer):
+                    await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
         except (OSError, asyncio.IncompleteReadError):
             return  # one side went away
         finally:
@@ -64,6 +68,23 @@ class Proxy:
             writer.write(data)
             await writer.drain()
         writer.close()
+
+
+async def test_browsers_that_start_at_one_time_share_one_guard_and_nothing_of_it_stays():
+    class Anywhere:
+        async def resolve(self, url):
+            return ["127.0.0.1"]
+
+    guard = Guard(Anywhere())
+    address, again = await asyncio.gather(guard.start(), guard.start())
+    assert address == again
+    port = int(address.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    await guard.stop()
+    assert await reader.read() == b""
+    writer.close()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", port)
 
 
 @pytest_asyncio.fixture(loop_scope="module", params=["http", "socks5"])

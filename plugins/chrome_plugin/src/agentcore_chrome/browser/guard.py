@@ -54,26 +54,30 @@ class Guard:
     def __init__(self, policy: Policy, upstream: str | None = None) -> None:
         self._policy, self._upstream = policy, upstream
         self._server: asyncio.Server | None = None
+        self._starting = asyncio.Lock()
         self._connections = Background("browser_guard")
         self.refused: OrderedDict[tuple[str, int], ToolError] = OrderedDict()
         self.failed: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     async def start(self) -> str:
         """Listen on a free port of loopback; gives the proxy's address for a browser. May be called twice."""
-        if self._server is None:
-            self._server = await asyncio.start_server(self._take, "127.0.0.1", 0, limit=_CHUNK_BYTES)
-        port = self._server.sockets[0].getsockname()[1]
+        async with self._starting:  # two browsers that start at one time would each make one, of which one is lost
+            if self._server is None:
+                self._server = await asyncio.start_server(self._take, "127.0.0.1", 0, limit=_CHUNK_BYTES)
+            port = self._server.sockets[0].getsockname()[1]
         return f"socks5://127.0.0.1:{port}"
 
     async def stop(self) -> None:
         """End all connections; may be called twice."""
-        server, self._server = self._server, None
+        async with self._starting:
+            server, self._server = self._server, None
         if server is not None:
             server.close()
         await self._connections.stop()
 
     def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._connections.start(self._serve(reader, writer))
+        serving = self._connections.start(self._serve(reader, writer))
+        serving.add_done_callback(lambda _: writer.close())  # also of one that is ended before it begins
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -84,8 +88,6 @@ class Guard:
                 await _relay(reader, writer, *there)
         except (OSError, EOFError, TimeoutError, asyncio.IncompleteReadError, ValueError, struct.error):
             pass  # either side went away, or what came is no SOCKS: this connection ends, and concerns no other
-        finally:
-            writer.close()
 
     async def _reach(
         self, host: str, port: int, writer: asyncio.StreamWriter
@@ -114,7 +116,11 @@ class Guard:
         else:
             self.refused.pop(target, None)
             self.failed.pop(target, None)
-            await _reply(writer, _OK)
+            try:
+                await _reply(writer, _OK)
+            except BaseException:
+                there[1].close()  # the browser went away meanwhile
+                raise
             return there
         return None
 
