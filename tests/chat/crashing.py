@@ -65,6 +65,19 @@ async def shown(address, session_id="s1"):
     return (await request(address, "GET", f"/api/sessions/{session_id}/messages"))["items"]
 
 
+async def answered(address, text, session_id="s1"):
+    """The messages of a session once this is the last of them: it is looked again at each sign of the session."""
+    headers, signs = {"Authorization": "Bearer " + "t" * 43}, {"types": "session.*", "session_id": session_id}
+    async with (
+        asyncio.timeout(LIMIT_S),
+        aiohttp.ClientSession(address, headers=headers) as client,
+        client.get("/api/events", params=signs, timeout=aiohttp.ClientTimeout()) as events,
+    ):
+        while (items := await shown(address, session_id))[-1]["text"] != text:
+            assert await events.content.readline(), items
+    return items
+
+
 async def request(address, method, path, body=None):
     headers = {"Authorization": "Bearer " + "t" * 43}
     async with (

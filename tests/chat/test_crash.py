@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from tests.chat.conftest import spoken
-from tests.chat.crashing import LIMIT_S, approval, post, request, served, shown, until
+from tests.chat.crashing import answered, approval, post, request, served, shown, until
 
 pytestmark = [pytest.mark.spec("K2"), pytest.mark.more]
 
@@ -50,6 +50,11 @@ def folder(tmp_path, provider):
     return tmp_path
 
 
+def written(folder):
+    """What was written until now: a file is there before it is written."""
+    return (folder / "ledger").read_text() if (folder / "ledger").exists() else ""
+
+
 async def test_call_that_waits_when_the_process_is_killed_runs_once_after_it(folder, provider):
     provider.say("", ("a", "ledger_write", "{}"))
     provider.say("Written.")
@@ -72,7 +77,7 @@ async def test_call_that_runs_when_the_process_is_killed_is_interrupted_and_the_
         (tool_id,) = (await post(address, "write"))[-1]["waiting"]
         answer = json.dumps({"toolId": tool_id, "approved": True})
         posted = asyncio.create_task(post(address, answer, "function"))
-        await until((folder / "ledger").exists)
+        await until(lambda: written(folder) == "line")
         process.send_signal(signal.SIGKILL)
         await asyncio.wait({posted})
         assert isinstance(posted.exception(), aiohttp.ClientError)
@@ -130,7 +135,7 @@ async def test_result_that_was_known_at_the_kill_is_told_and_its_call_is_not_run
         one, two = (await post(address, "write"))[-1]["waiting"]
         await post(address, approval(one), "function")
         posted = asyncio.create_task(post(address, approval(two), "function"))
-        await until(lambda: (folder / "ledger").exists() and (folder / "ledger").read_text() == "one line")
+        await until(lambda: written(folder) == "one line")
         process.send_signal(signal.SIGKILL)
         await asyncio.wait({posted})
         assert isinstance(posted.exception(), aiohttp.ClientError)
@@ -159,10 +164,8 @@ async def test_model_that_was_told_at_the_kill_is_asked_again_and_the_call_is_no
         assert isinstance(posted.exception(), aiohttp.ClientError)
     gate.set()
     async with served(folder) as (_, address):
-        await until(lambda: len(provider.requests) == 3)
-        async with asyncio.timeout(LIMIT_S):
-            while (items := await shown(address))[-1]["text"] != "The whole.":
-                await asyncio.sleep(0.05)
+        items = await answered(address, "The whole.")
+    assert len(provider.requests) == 3
     assert provider.requests[2]["messages"] == provider.requests[1]["messages"]
     assert [item["text"] for item in items] == ["write", "", "The whole."]
     assert (folder / "ledger").read_text() == "one"
@@ -173,7 +176,7 @@ async def test_call_of_a_person_s_own_that_ran_at_the_kill_is_shown_as_interrupt
         session_id = (await request(address, "POST", "/api/sessions", {}))["sessionId"]
         body = {"tool": "ledger_write", "arguments": {}}
         await request(address, "POST", f"/api/sessions/{session_id}/command", body)
-        await until((folder / "ledger").exists)
+        await until(lambda: written(folder) == "line")
         process.send_signal(signal.SIGKILL)
     (folder / "go").touch()
     async with served(folder) as (_, address):

@@ -128,7 +128,7 @@ async def test_crashed_page_comes_back_at_its_last_address(hosting, tmp_path, si
             else:
                 with contextlib.suppress(Exception):  # what crashes gives no answer
                     await tab.page.goto("chrome://crash", timeout=5000)
-            await asyncio.wait_for(tab.gone, 10)
+            await asyncio.wait_for(tab.gone, 60)
 
         first = await host.call("browser_navigate", url=site.url("/form"))
         await crash()
