@@ -255,7 +255,7 @@ class Chat:
         said = body.message if result is None else result.result
         save = partial(self._host.store.artifacts.save, session_id=body.session_id, call_id=call.call_id)
         reading = ArtifactReading(self._host.registry, ModelReader(agent.result_chars, agent.offers))
-        told = await client_output(said, self._locale, call.tool_name, save, reading)
+        told = await client_output(said, call.tool_name, save, reading)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}]}
         moved = await self._chats.move(
             body.session_id,

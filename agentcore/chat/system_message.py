@@ -82,7 +82,7 @@ class SystemMessages:
         plan = await plan_system(self._host, session)
         client_tools = [ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")]
         all_tools = offer(self._host.registry, client_tools, agent)
-        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"), locale)
+        toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"))
         given = list(toolbox.offered().values())
         is_prompted = model is not None and model.tools == "prompted"
         page = PageInfo.model_validate_json(session.page) if session.page else None

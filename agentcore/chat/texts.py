@@ -149,6 +149,12 @@ _OF_RESULTS: Mapping[str, str] = {
 
 
 def text(locale: Locale, key: str, /, **values: object) -> str:
-    """One text in a language; what belongs to definitions and results of tools is always in English."""
-    chosen = _OF_RESULTS.get(key) or _TEXTS[key][locale == "zh"]
+    """One text in a language."""
+    chosen = _TEXTS[key][locale == "zh"]
+    return chosen.format(**values) if values else chosen
+
+
+def result_text(key: str, /, **values: object) -> str:
+    """One text of a definition or a result."""
+    chosen = _OF_RESULTS[key]
     return chosen.format(**values) if values else chosen

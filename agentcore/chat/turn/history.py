@@ -21,7 +21,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_output import ToolOutput
 from agentcore.store.chat import ToldMessage
 
@@ -88,16 +88,16 @@ def _contents(told: ToolOutput) -> Any:
 
 
 def for_model(
-    messages: Sequence[ModelMessage], locale: Locale, *, images: bool, is_prompted: bool, marks_failures: bool
+    messages: Sequence[ModelMessage], *, images: bool, is_prompted: bool, marks_failures: bool
 ) -> list[ModelMessage]:
     """The history as one model can take it: without images, or with calls and results as text, where it must be."""
     adapted = list(messages)
     if not marks_failures:
         adapted = [_with_plain_failures(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if not images:
-        adapted = [_without_images(each, locale) if isinstance(each, ModelRequest) else each for each in adapted]
+        adapted = [_without_images(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if is_prompted:
-        adapted = [_as_text(each, locale) for each in adapted]
+        adapted = [_as_text(each) for each in adapted]
     return adapted
 
 
@@ -110,11 +110,11 @@ def _with_plain_failures(message: ModelRequest) -> ModelRequest:
     return replace(message, parts=parts)
 
 
-def _without_images(message: ModelRequest, locale: Locale) -> ModelRequest:
+def _without_images(message: ModelRequest) -> ModelRequest:
     parts = [
         ToolReturnPart(
             part.tool_name,
-            [_seen(content, locale) for content in part.content],
+            [_seen(content) for content in part.content],
             part.tool_call_id,
             outcome=part.outcome,
         )
@@ -125,19 +125,18 @@ def _without_images(message: ModelRequest, locale: Locale) -> ModelRequest:
     return replace(message, parts=parts)
 
 
-def _seen(content: Any, locale: Locale) -> Any:
-    return text(locale, "no_images", mime=content.media_type) if isinstance(content, BinaryContent) else content
+def _seen(content: Any) -> Any:
+    return result_text("no_images", mime=content.media_type) if isinstance(content, BinaryContent) else content
 
 
-def _as_text(message: ModelMessage, locale: Locale) -> ModelMessage:
+def _as_text(message: ModelMessage) -> ModelMessage:
     if isinstance(message, ModelResponse):
         spoken: list[ModelResponsePart] = [
             TextPart(_written(part)) if isinstance(part, ToolCallPart) else part for part in message.parts
         ]
         return replace(message, parts=spoken)
     asked: list[ModelRequestPart] = [
-        UserPromptPart(_result_as_text(part, locale)) if isinstance(part, ToolReturnPart) else part
-        for part in message.parts
+        UserPromptPart(_result_as_text(part)) if isinstance(part, ToolReturnPart) else part for part in message.parts
     ]
     return replace(message, parts=asked)
 
@@ -147,7 +146,7 @@ def _written(part: ToolCallPart) -> str:
     return TypeAdapter(dict[str, Any]).dump_json({"tool_call": call}).decode()
 
 
-def _result_as_text(part: ToolReturnPart, locale: Locale) -> list[UserContent]:
-    head = text(locale, "tool_result", tool=part.tool_name, id=part.tool_call_id)
+def _result_as_text(part: ToolReturnPart) -> list[UserContent]:
+    head = result_text("tool_result", tool=part.tool_name, id=part.tool_call_id)
     contents: list[Any] = part.content if isinstance(part.content, list) else [part.content]
     return [head, *contents]

@@ -76,12 +76,10 @@ async def ask_model(
     Raises:
         BrokenAnswerError: The provider refused, failed, or broke off.
     """
-    choice, locale = prompt.choice, stream.locale
+    choice = prompt.choice
     is_prompted = choice.tools == "prompted"
     marks_failures = PROVIDERS[choice.provider].marks_failures
-    sent = history.for_model(
-        messages, locale, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures
-    )
+    sent = history.for_model(messages, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures)
     holder = Holder()
     can_write = is_prompted and bool(prompt.tools)
 
@@ -89,7 +87,7 @@ async def ask_model(
         stream.content(holder.add(piece) if can_write else piece)
 
     offered = [] if is_prompted else prompt.tools
-    told = instructions_of(prompt, locale)
+    told = instructions_of(prompt, stream.locale)
     response = await engine.ask(choice, sent, offered, told, on_text=show, on_thinking=stream.thinking)
     if not can_write:
         return ModelReply(response)

@@ -101,7 +101,7 @@ def _page(page: PageInfo, locale: Locale, *, can_ask: bool) -> str:
     ]
     if page.selectedText:
         lines += [text(locale, "selected"), page.selectedText[:PAGE_BYTES]]
-    return f"{text(locale, 'page')}\n{mark_untrusted(chr(10).join(lines), locale, page_source(page, locale))}"
+    return f"{text(locale, 'page')}\n{mark_untrusted(chr(10).join(lines), page_source(page, locale))}"
 
 
 def page_source(page: PageInfo, locale: Locale) -> str:

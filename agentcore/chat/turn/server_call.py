@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.api import Principal
 from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream
-from agentcore.chat.texts import text
+from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.errors import ToolError
@@ -89,24 +89,23 @@ class ServerCalls:
         if verdict is not None:
             reason = verdict.reason
             await self._host.call(self._request(call, call.call_id))
-        locale = self._stream.locale
-        said = text(locale, "rejected_because", reason=reason) if reason else text(locale, "rejected")
+        said = result_text("rejected_because", reason=reason) if reason else result_text("rejected")
         await self.fail(call, ToolError("approval_denied", said))
 
     async def supersede(self, call: ChatCallRow) -> None:
         """End a call that waits, because the person sent a message instead of an answer."""
         if (pending := self._host.approvals.find(call.call_id)) is not None:
             await pending.withdraw()
-        await self.fail(call, ToolError("approval_denied", text(self._stream.locale, "superseded")))
+        await self.fail(call, ToolError("approval_denied", result_text("superseded")))
 
     async def interrupt(self, call: ChatCallRow) -> None:
         """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
-        await self.fail(call, ToolError("interrupted", text(self._stream.locale, "interrupted")), is_told=True)
+        await self.fail(call, ToolError("interrupted", result_text("interrupted")), is_told=True)
 
     async def fail(self, call: ChatCallRow, error: ToolError, *, is_told: bool = False) -> None:
         """End a call that did not run, or whose end nobody saw, with an error."""
         envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
-        await self._store(call, call.state, error_output(error, self._stream.locale), json.dumps(envelope))
+        await self._store(call, call.state, error_output(error), json.dumps(envelope))
         self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=is_told)
 
     async def give(self, call: ChatCallRow, data: dict[str, Any]) -> None:
@@ -121,7 +120,7 @@ class ServerCalls:
         announcement.close()
         envelope = outcome.encoded().decode()
         reading = ArtifactReading(self._host.registry, self._stream.live.reader)
-        result = outcome_output(outcome, self._stream.locale, source=call.tool_name, reading=reading)
+        result = outcome_output(outcome, source=call.tool_name, reading=reading)
         # stored before it is output, so that who looks because of the event finds it
         await self._store(call, "running", result, await self._kept.shrink(envelope, call))
         self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))

@@ -129,7 +129,7 @@ class SubAgent:
 
     def _toolbox(self, task: SubAgentTask) -> Toolbox:
         tools = [tool for tool in offer(self._host.registry, (), task.agent) if task.offers(tool.name)]
-        return Toolbox(tools, self._found, self._stream.locale)
+        return Toolbox(tools, self._found)
 
     async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
         """Make the calls that an answer wants, one after another, and keep the step; False: it wants none."""
@@ -167,7 +167,6 @@ class SubAgent:
 
     async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[ToolOutput, str]:
         """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
-        locale = self._stream.locale
         announcement = CallAnnouncement(self._host, self._stream, row, is_inner=True)
         if error is not None or row.tool_name == FIND_TOOLS:
             announcement.tell(waits=False)
@@ -179,7 +178,7 @@ class SubAgent:
         if error is not None:
             envelope = json.dumps({"ok": False, "error": error.to_json()})
             self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=False)
-            return error_output(error, locale), envelope
+            return error_output(error), envelope
         request = CallRequest(
             row.tool_name,
             json.loads(row.arguments),
@@ -199,7 +198,7 @@ class SubAgent:
         envelope = outcome.encoded().decode()
         self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=announcement.is_sent)
         reading = ArtifactReading(self._host.registry, self._reader)
-        told = outcome_output(outcome, locale, source=row.tool_name, reading=reading)
+        told = outcome_output(outcome, source=row.tool_name, reading=reading)
         return told, await self._kept.shrink(envelope, row)
 
     def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[ToolOutput, str]:

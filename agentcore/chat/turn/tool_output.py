@@ -8,7 +8,7 @@ from typing import Any
 from agentcore.api import ArtifactLink, Image, Text
 from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import EDITED_BYTES
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import result_text
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
@@ -30,26 +30,25 @@ ToolOutput = dict[str, Any]
 """
 
 
-def outcome_output(outcome: CallOutcome, locale: Locale, *, source: str, reading: ArtifactReading) -> ToolOutput:
+def outcome_output(outcome: CallOutcome, *, source: str, reading: ArtifactReading) -> ToolOutput:
     """The end of a server tool's call.
 
     Args:
         outcome: How it ended.
-        locale: Language of what is added.
         source: The tool, named where what comes from the open world is marked.
         reading: Says how artifacts are read that the result brings along.
     """
-    output = _end_output(outcome, locale, source if outcome.is_untrusted else None, reading)
+    output = _end_output(outcome, source if outcome.is_untrusted else None, reading)
     if outcome.edited_arguments is None:
         return output
     arguments = to_json(outcome.edited_arguments).decode()
-    edited = cap_text(text(locale, "edited", arguments=arguments), EDITED_BYTES, locale)
+    edited = cap_text(result_text("edited", arguments=arguments), EDITED_BYTES)
     return {**output, "blocks": [{"type": "text", "text": edited}, *output["blocks"]]}
 
 
-def _end_output(outcome: CallOutcome, locale: Locale, source: str | None, reading: ArtifactReading) -> ToolOutput:
+def _end_output(outcome: CallOutcome, source: str | None, reading: ArtifactReading) -> ToolOutput:
     if outcome.error is not None:
-        return error_output(outcome.error, locale, source)
+        return error_output(outcome.error, source)
     result = outcome.unwrap()
     texts: list[str] = []
     images: list[dict[str, Any]] = []
@@ -60,43 +59,40 @@ def _end_output(outcome: CallOutcome, locale: Locale, source: str | None, readin
             case Image() if block.mime in _SEEN:
                 images.append(block.to_json())
             case Image():
-                texts.append(text(locale, "no_image", mime=block.mime))
+                texts.append(result_text("no_image", mime=block.mime))
             case ArtifactLink() if not any(block.artifact_id in told for told in texts):
                 texts.append(reading.describe(block))
     if not result.blocks() and result.data is not None:
         texts.append(outcome.encoded_data.decode())
     said = "\n".join(texts)
     if not (said.strip() or images):
-        return _output(text(locale, "no_output"), locale, None)
-    output = _output(said, locale, source, images=images)
+        return _output(result_text("no_output"), None)
+    output = _output(said, source, images=images)
     whole = next((block.artifact_id for block in result.blocks() if isinstance(block, ArtifactLink)), None)
     return {**output, "whole": whole} if result.truncated and whole is not None else output
 
 
-async def client_output(
-    result: str, locale: Locale, source: str, save: SaveArtifact, reading: ArtifactReading
-) -> ToolOutput:
+async def client_output(result: str, source: str, save: SaveArtifact, reading: ArtifactReading) -> ToolOutput:
     """The result of a client tool: it speaks of a page, and is never trusted. What is over the bound is stored."""
     limit_chars = reading.reader.result_chars or MODEL_CHARS
     if len(result) > limit_chars:
         link = await save(result.encode("utf-8", "replace"), mime="text/plain; charset=utf-8", name=f"{source}.txt")
         part = cut(result, limit_chars, "both", link, reading)
-        return {**_output(part, locale, source), "whole": link.artifact_id}
-    return _output(result, locale, source)
+        return {**_output(part, source), "whole": link.artifact_id}
+    return _output(result, source)
 
 
-def error_output(error: ToolError, locale: Locale, source: str | None = None) -> ToolOutput:
+def error_output(error: ToolError, source: str | None = None) -> ToolOutput:
     """A failure, as one sentence that a model can act on: `Error TYPE: what happened and what to do`.
 
     Args:
         error: The error.
-        locale: Language of what is added.
         source: Where its words may come from, if from the open world: all but its type is marked then.
     """
-    said = cap_text(_with_context(error), MODEL_CHARS, locale)
+    said = cap_text(_with_context(error), MODEL_CHARS)
     if source is None:
-        return _output(f"Error {error.type}: {said}", locale, None, ok=False)
-    return _output(f"Error {error.type}:\n{mark_untrusted(said, locale, source)}", locale, None, ok=False)
+        return _output(f"Error {error.type}: {said}", None, ok=False)
+    return _output(f"Error {error.type}:\n{mark_untrusted(said, source)}", None, ok=False)
 
 
 def _with_context(error: ToolError) -> str:
@@ -127,14 +123,14 @@ def _shown(value: object) -> str:
     return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def mark_untrusted(content: str, locale: Locale, source: str) -> str:
+def mark_untrusted(content: str, source: str) -> str:
     """Frame content so that it is seen to be data.
 
     Its own digest names the frame, and what looks like the frame's tags in it is taken apart, so that it cannot end it.
     """
     held = _TAG.sub("&lt;", content)
     mark = hashlib.sha256(held.encode("utf-8", "replace")).hexdigest()[:_MARK_DIGITS]
-    said = text(locale, "untrusted", source=one_line(source, _SOURCE_CHARS).translate(_NO_MARKUP))
+    said = result_text("untrusted", source=one_line(source, _SOURCE_CHARS).translate(_NO_MARKUP))
     return f'<untrusted id="{mark}"> {said}\n{held}\n</untrusted id="{mark}">'
 
 
@@ -144,26 +140,25 @@ def one_line(content: str, limit_chars: int) -> str:
     return shown if len(shown) <= limit_chars else f"{shown[:limit_chars]}…"
 
 
-def cap_text(content: str, limit_bytes: int, locale: Locale) -> str:
+def cap_text(content: str, limit_bytes: int) -> str:
     """The head of a text that is over the bound, and how much is missing."""
     raw = content.encode("utf-8", "replace")
     if len(raw) <= limit_bytes:
         return content
     head = raw[:limit_bytes].decode("utf-8", "ignore")
-    return f"{head}\n{text(locale, 'cut_result', count=len(raw) - limit_bytes)}"
+    return f"{head}\n{result_text('cut_result', count=len(raw) - limit_bytes)}"
 
 
 def _output(
     content: str,
-    locale: Locale,
     source: str | None,
     *,
     ok: bool = True,
     images: list[dict[str, Any]] | None = None,
 ) -> ToolOutput:
     if source is not None:
-        content = mark_untrusted(content, locale, source)
+        content = mark_untrusted(content, source)
         if images:
-            content += f"\n{text(locale, 'untrusted_images')}"
+            content += f"\n{result_text('untrusted_images')}"
     texts = [{"type": "text", "text": content}] if content or not images else []  # some take no empty one
     return {"ok": ok, "blocks": [*texts, *(images or [])]}

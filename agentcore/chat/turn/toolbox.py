@@ -7,7 +7,7 @@ from typing import Any
 
 from agentcore.chat.bounds import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, OFFERED_TOOLS
 from agentcore.chat.model.offered_tools import OfferedTool
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_search import search, summary, words
 from agentcore.errors import ToolError
 from agentcore.tool_forms import LoweredSchema
@@ -22,12 +22,10 @@ class Toolbox:
     Args:
         tools: All tools that it may have.
         found: Names of what was found before, in that order.
-        locale: Language of what the model reads.
     """
 
-    def __init__(self, tools: Sequence[OfferedTool], found: Sequence[str], locale: Locale) -> None:
+    def __init__(self, tools: Sequence[OfferedTool], found: Sequence[str]) -> None:
         self._all = {tool.name: tool for tool in tools}
-        self._locale = locale
         self.found = [name for name in found if name in self._all]
         server = [tool for tool in self._all.values() if tool.kind == "server"]
         chosen = set(choose(server))
@@ -64,10 +62,10 @@ class Toolbox:
     def _hint(self, key: str) -> str:
         """A text about the tools that have to be searched for."""
         modules = ", ".join(dict.fromkeys(tool.module for tool in self._hidden))
-        return text(self._locale, key, count=len(self._hidden), modules=modules)
+        return result_text(key, count=len(self._hidden), modules=modules)
 
     def _finder(self) -> OfferedTool:
-        query = {"type": "string", "description": text(self._locale, "find_query")}
+        query = {"type": "string", "description": result_text("find_query")}
         parameters = {"type": "object", "properties": {"query": query}, "required": ["query"]}
         return OfferedTool(FIND_TOOLS, self._hint("find_tools"), LoweredSchema(parameters), "server")
 

@@ -167,7 +167,7 @@ class Turn:
         tools = offer(self._host.registry, self._plan.client_tools, self._plan.agent)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
-        return Toolbox(tools, self._found, self._stream.locale)
+        return Toolbox(tools, self._found)
 
     async def _find_tools(self, call: ChatCallRow) -> None:
         """Carry out the search for tools; what is found stays for the session."""
@@ -220,7 +220,7 @@ class Turn:
         row = ChatCallRow(self._session_id, tool_id, name, arguments, "server" if offered is None else offered.kind)
         if error is not None:
             envelope = _dump({"ok": False, "error": error.to_json()})
-            row = row._replace(state="done", result=_dump(error_output(error, self._stream.locale)), envelope=envelope)
+            row = row._replace(state="done", result=_dump(error_output(error)), envelope=envelope)
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments)
 
     async def _keep_partial(self, partial: ModelResponse | None) -> None:

@@ -207,7 +207,7 @@ class Compactor:
         return response.text or ""
 
     def _shortener(self) -> Shortener:
-        return Shortener(self._keeper.save, self._keeper.call_for, self._stream.locale)
+        return Shortener(self._keeper.save, self._keeper.call_for)
 
     def _todos(self) -> Sequence[Mapping[str, Any]]:
         return self._stream.live.todos if self._stream.thread is None else ()

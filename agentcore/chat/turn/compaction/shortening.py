@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.bounds import SHORTENED_TOKENS
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import result_text
 from agentcore.chat.turn.compaction.token_estimate import content_tokens, text_tokens
 from agentcore.encoding import to_json
 
@@ -59,11 +59,10 @@ class Shortener:
     Args:
         save: Keeps an artifact.
         call_for: The call by which the model reads an artifact; empty: there is none.
-        locale: Language of what stands in their place.
     """
 
-    def __init__(self, save: SaveArtifact, call_for: Callable[[str], str], locale: Locale) -> None:
-        self._save, self._call_for, self._locale = save, call_for, locale
+    def __init__(self, save: SaveArtifact, call_for: Callable[[str], str]) -> None:
+        self._save, self._call_for = save, call_for
 
     async def to_line(self, part: ToolReturnPart) -> ToolReturnPart | None:
         """An old result as one line that names its artifact; None: it is a line already, or as short as one."""
@@ -106,14 +105,14 @@ class Shortener:
 
     def _line(self, part: ToolReturnPart, chars: int, artifact: str | None, pictures: Sequence[str]) -> str:
         key = "short_untrusted" if is_untrusted(part) else "short_result"
-        said = text(self._locale, key, tool=part.tool_name, count=f"{chars:,}")
+        said = result_text(key, tool=part.tool_name, count=f"{chars:,}")
         return f"[{said} {' '.join([self._where(artifact), *pictures])}]"
 
     def _where(self, artifact: str | None) -> str:
         if artifact is None:
-            return text(self._locale, "whole_gone")
+            return result_text("whole_gone")
         call = self._call_for(artifact)
-        return text(self._locale, "whole_read" if call else "whole_kept", id=artifact, call=call)
+        return result_text("whole_read" if call else "whole_kept", id=artifact, call=call)
 
     def _ends(self, whole: str, limit_tokens: int, key: str, artifact: str | None) -> str:
         """Both ends of a text, and what is left out said after them: within them it could stand in a frame."""
@@ -122,7 +121,7 @@ class Shortener:
             return whole
         head = int(left * _HEAD)
         tail = left - head
-        said = text(self._locale, key, count=f"{len(whole) - left:,}")
+        said = result_text(key, count=f"{len(whole) - left:,}")
         where = self._where(artifact) if key != "cut_message" or artifact is not None else ""
         return f"{whole[:head]}\n[…]\n{whole[len(whole) - tail :]}\n[{said} {where}]".replace(" ]", "]")
 
@@ -138,7 +137,7 @@ class Shortener:
 
     def _beginning(self, said: str, limit_tokens: int) -> str:
         head = int(len(said) * limit_tokens / max(text_tokens(said), 1))
-        return f"{said[:head]}… [{text(self._locale, 'cut_argument', count=f'{len(said) - head:,}')}]"
+        return f"{said[:head]}… [{result_text('cut_argument', count=f'{len(said) - head:,}')}]"
 
     async def _keep_whole(self, part: ToolReturnPart, whole: str) -> str | None:
         """The artifact of a whole result: the one that was made when the model got a part of it, else a new one."""
@@ -150,7 +149,7 @@ class Shortener:
     async def _keep_image(self, image: BinaryContent, part: ToolReturnPart) -> str:
         name = f"{part.tool_name}.{image.media_type.rpartition('/')[2]}"
         artifact = await self._save(image.data, image.media_type, name, is_untrusted=is_untrusted(part))
-        return text(self._locale, "image_kept" if artifact else "image_gone", id=artifact)
+        return result_text("image_kept" if artifact else "image_gone", id=artifact)
 
 
 def _contents(part: Part) -> Sequence[Any]:

@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import Locale, result_text, text
 from agentcore.chat.turn.compaction.shortening import is_untrusted
 from agentcore.chat.turn.compaction.token_estimate import text_tokens
 from agentcore.chat.turn.tool_output import mark_untrusted
@@ -65,7 +65,7 @@ class Summary:
         framed = self.written
         if self.sources:
             source = text(locale, "summary_source", tools=", ".join(self.sources[:_TOOLS_NAMED]))
-            framed = mark_untrusted(framed, locale, source)
+            framed = mark_untrusted(framed, source)
         parts.append(text(locale, "summary", summary=framed))
         said = {"summary": {"written": self.written, "words": words, "sources": self.sources}}
         return ModelRequest(parts=[UserPromptPart("\n\n".join(parts))], metadata=said)
@@ -110,7 +110,7 @@ async def write_summary(
     """
     wish = text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
     # what stands in it must not end it
-    conversation = _TAG.sub("&lt;", await asyncio.to_thread(_conversation, messages, read_tokens, locale))
+    conversation = _TAG.sub("&lt;", await asyncio.to_thread(_conversation, messages, read_tokens))
     said = await ask(f"{wish}\n\n<conversation>\n{conversation}\n</conversation>")
     return said.strip() or _without_model(messages, locale)
 
@@ -120,19 +120,19 @@ def _without_model(messages: Sequence[ModelMessage], locale: Locale) -> str:
     return "\n".join([text(locale, "no_summary", count=len(messages)), *calls[-_CALLS_LISTED:]])
 
 
-def _conversation(messages: Sequence[ModelMessage], limit_tokens: int, locale: Locale) -> str:
+def _conversation(messages: Sequence[ModelMessage], limit_tokens: int) -> str:
     """Messages as text, within a bound: of a longer conversation the beginning and, mostly, the end."""
     written = [_written(message) for message in messages]
     sizes = [text_tokens(each) for each in written]
     if sum(sizes) <= limit_tokens:
         return "\n\n".join(written)
-    first = _countcut_to_tokens(sizes, limit_tokens // 4)
-    last = _countcut_to_tokens(sizes[first:][::-1], limit_tokens - sum(sizes[:first]))
-    left_out = text(locale, "left_out", count=len(written) - first - last)
+    first = _count_within(sizes, limit_tokens // 4)
+    last = _count_within(sizes[first:][::-1], limit_tokens - sum(sizes[:first]))
+    left_out = result_text("left_out", count=len(written) - first - last)
     return "\n\n".join([*written[:first], left_out, *written[len(written) - last :]])
 
 
-def _countcut_to_tokens(sizes: Sequence[int], limit: int) -> int:
+def _count_within(sizes: Sequence[int], limit: int) -> int:
     """How many of the first fit into a bound."""
     total = 0
     for count, size in enumerate(sizes):
