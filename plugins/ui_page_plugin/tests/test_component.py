@@ -246,6 +246,9 @@ async def test_without_sockets_the_page_polls(server: ServerClient, open_page: O
     page = await open_page(refuse_sockets)
     async with page.expect_request("**/api/ui-commands/poll?*"):
         assert await evaluate(server, "1+1") == 2
+    # it answers the poll that waits: the server would end only when that does, after 25 s
+    async with server.post("/api/modules/ui_page/disable") as answer:
+        assert answer.status == 200
 
 
 async def test_policy_allows_scripts_only_while_the_module_is_enabled(server: ServerClient) -> None:
