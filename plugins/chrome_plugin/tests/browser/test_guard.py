@@ -80,6 +80,8 @@ async def test_browsers_that_start_at_one_time_share_one_guard_and_nothing_of_it
     assert address == again
     port = int(address.rpartition(":")[2])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"\x05\x01\x00")
+    assert await reader.readexactly(2) == b"\x05\x00"
     await guard.stop()
     assert await reader.read() == b""
     writer.close()
