@@ -11,6 +11,7 @@ from aiohttp.test_utils import TestServer
 
 pytestmark = [
     pytest.mark.spec("K9"),
+    pytest.mark.more,
     pytest.mark.skipif(not any(map(shutil.which, ("chromium", "google-chrome"))), reason="no chromium on PATH"),
 ]
 DATA = bytes(range(256)) * 40

@@ -52,6 +52,7 @@ async def test_row_is_found_though_rows_are_drawn_long_after_the_scroll(act, sit
     assert (await act("browser_scroll", selector=area, text=wanted)).data["found"] is True
 
 
+@pytest.mark.more
 async def test_end_to_end_is_said_only_where_all_was_seen(act, fails, site):
     await act("browser_navigate", url=site.url("/late-grid"))
     through = await fails("browser_scroll", selector="#grid", text="Row 100.")

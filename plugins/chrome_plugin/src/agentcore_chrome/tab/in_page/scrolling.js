@@ -227,5 +227,10 @@
     }
     return {...state(), found: false, isOver, empty};
   };
-  return {arrive, state, move, search};
+  /** Hear of the page's changes no longer, once something is done. */
+  const ending = work => (...given) => work(...given).finally(() => {
+    observer.disconnect();
+    observed = null;
+  });
+  return {arrive, state, move: ending(move), search: ending(search)};
 }
