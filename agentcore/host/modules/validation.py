@@ -100,9 +100,10 @@ def invalid_arguments(tool: str, schema: dict[str, Any], errors: list[dict[str, 
     """The error of a call whose arguments are not what the tool's schema wants; `errors` are `{path, message}`."""
     problems = "; ".join(f"{error['path'] or 'arguments'}: {error['message']}" for error in errors[:3])
     more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""  # noqa: PLR2004 - as many as are shown
+    said = f"{tool} was not called: {problems}{more}"
     return ToolError(
         "invalid_arguments",
-        f"{tool} was not called: {problems}{more}.",
+        said if said.endswith(("?", ".")) else f"{said}.",
         errors=errors[:VALIDATION_ERRORS],
         parameters=list(schema.get("properties", {})),
     )

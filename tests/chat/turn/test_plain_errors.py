@@ -58,6 +58,11 @@ SENTENCE = "Error not_there: 'a.txt' is not there; list the folder"
         ("fail_with", '{"kind": "stack"}', f"{SENTENCE}\nstack: line 1\nline 2"),
         ("fail_with", '{"kind": "entries"}', f"{SENTENCE} (errors: x is required, y is odd)"),
         ("fail_with", "{}", "Error invalid_arguments: fail_with was not called: kind: is required."),
+        (
+            "fail_with",
+            '{"kind": "said", "knd": 1}',
+            "Error invalid_arguments: fail_with was not called: knd: is not a parameter; did you mean 'kind'?",
+        ),
         ("give_nothing", "{}", "[done; it gave no output]"),
         (
             "fail_wiht",

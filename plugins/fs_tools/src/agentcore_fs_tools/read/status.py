@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.images import image_type
 from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, detect_form
-from agentcore_fs_tools.text.presenting import show_size
+from agentcore_fs_tools.text.presenting import show_count, show_size
 
 COUNT_LIMIT_BYTES = 64 << 20
 """Lines of larger files are not counted."""
@@ -93,7 +93,7 @@ def _sentence(facts: dict[str, object]) -> str:
     parts.append(f"{facts['permissions']} ({facts['mode']})" + (", read-only" if facts["read_only"] else ""))
     if facts.get("binary") is False:
         lines = facts.get("lines")
-        counted = "too many lines to count" if lines is None else f"{lines:,} lines"
+        counted = "too many lines to count" if lines is None else show_count(int(str(lines)), "line")
         parts.append(f"text: {facts['encoding']}{' with BOM' if facts['bom'] else ''}, {counted}")
     elif facts.get("binary"):
         parts.append("binary")
