@@ -141,7 +141,10 @@ def _dict(parts: tuple[Any, ...], definitions: _Definitions) -> dict[str, Any]:
 
 
 def _union(parts: tuple[Any, ...], definitions: _Definitions) -> dict[str, Any]:
-    return {"anyOf": [_part(part, definitions) for part in parts]}
+    made = [_part(part, definitions) for part in parts]
+    if any(part in made[:number] for number, part in enumerate(made)):  # which pydantic would give once
+        raise _NotPlainError
+    return {"anyOf": made}
 
 
 def _literal(parts: tuple[Any, ...], _: _Definitions) -> dict[str, Any]:

@@ -63,6 +63,10 @@ class Numbered(TypedDict):
     pair: tuple[int, str]
 
 
+class Doubled(TypedDict):
+    either: list[Any] | list[object] | None
+
+
 class Old(typing_extensions.TypedDict):
     parts: list[Part]
 
@@ -82,7 +86,7 @@ def of_pydantic(kind: Any) -> dict[str, Any]:
     return without_titles(adapter.json_schema(mode="serialization", schema_generator=Untitled))
 
 
-@pytest.mark.parametrize("kind", [Part, Whole, Model, Bounded, Numbered, Old, Node, Homonyms])
+@pytest.mark.parametrize("kind", [Part, Whole, Model, Bounded, Numbered, Doubled, Old, Node, Homonyms])
 def test_schema_is_what_pydantic_makes_of_the_type(kind):
     assert output_schema(kind) == of_pydantic(kind)
 

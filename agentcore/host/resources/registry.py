@@ -49,6 +49,21 @@ class _Entry:
     queue: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """What is remembered of a resource that was released: its id (under no key) and its keys, and why it is gone."""
+
+    resource_type: str
+    session_id: str
+    names: frozenset[tuple[str | None, str]]
+    reason: str
+
+    @classmethod
+    def of(cls, resource: Resource, reason: str) -> "_Gone":
+        names = frozenset(((None, resource.resource_id), *resource.keys.items()))
+        return cls(resource.resource_type, resource.session_id, names, reason[:REASON_CHARS])
+
+
 class ResourceRegistry:
     """All living resources, whose they are, and whose turn it is."""
 
@@ -57,7 +72,7 @@ class ResourceRegistry:
         self._entries: dict[str, _Entry] = {}
         self._planned: dict[tuple[str, str], _Entry] = {}
         self._next_index: dict[tuple[str, str], int] = {}
-        self._gone: deque[tuple[Resource, str]] = deque(maxlen=RESOURCES_REMEMBERED)
+        self._gone: deque[_Gone] = deque(maxlen=RESOURCES_REMEMBERED)
         self._ended: dict[tuple[str, str], dict[int, str | None]] = {}
 
     def create(
@@ -149,7 +164,7 @@ class ResourceRegistry:
         self._next_index[series] = max(self._next_index.get(series, 0), index + 1)
         self._ended.setdefault(series, {})[index] = last_url
         ended = Resource(_id_of(series, index), resource_type, session_id, index)
-        self._gone.append((ended, _ENDED.format(ended.resource_id)))
+        self._gone.append(_Gone.of(ended, _ENDED.format(ended.resource_id)))
 
     def forget_ended(self, resource_type: str, session_id: str, index: int) -> None:
         """Nothing is to take the place of this one any more."""
@@ -191,10 +206,9 @@ class ResourceRegistry:
         Args:
             session_id: Only a resource of this session; None: of any.
         """
-        for resource, reason in reversed(self._gone):
-            named = resource.resource_id if key is None else resource.keys.get(key)
-            if (resource.resource_type, named) == (resource_type, value):
-                return reason if session_id in (None, resource.session_id) else ""
+        for gone in reversed(self._gone):
+            if gone.resource_type == resource_type and (key, value) in gone.names:
+                return gone.reason if session_id in (None, gone.session_id) else ""
         return ""
 
     def update(
@@ -269,7 +283,7 @@ class ResourceRegistry:
             return
         del self._entries[resource_id]
         if reason:
-            self._gone.append((entry.resource, reason[:REASON_CHARS]))
+            self._gone.append(_Gone.of(entry.resource, reason))
         entry.resource.status = "closed"
         _wake_all(entry, reason)
         if entry.on_release is not None:
