@@ -17,7 +17,7 @@ from agentcore.api import ToolError
 from agentcore.testing.hosting import HostPlan, running_host
 
 pytestmark = pytest.mark.spec("R6")
-LIMIT_S = 30
+LIMIT_S = 120
 
 
 class Person:
