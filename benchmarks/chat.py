@@ -144,4 +144,5 @@ async def _call(ours: aiohttp.ClientSession, tool: str) -> dict[str, Any]:
     async with ours.post(f"/api/tools/{tool}/call", json={"arguments": {}}) as response:
         envelope = await response.json()
         assert envelope["ok"], envelope
-        return envelope["data"]
+        data: dict[str, Any] = envelope["data"]
+        return data

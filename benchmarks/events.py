@@ -84,7 +84,7 @@ async def publish(host: Any, streams: Any) -> None:
         await asyncio.sleep(0)
 
 
-async def _rounds(host, streams) -> tuple[float, float]:
+async def _rounds(host: Any, streams: Any) -> tuple[float, float]:
     (group,) = streams._groups.values()
     transports = [reader.stream.transport for reader in group.readers]
     written: list[bytes] = []

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import time
+from typing import cast
 
 
 def request_bytes(method: str, path: str, port: int, body: bytes = b"", token: str = "") -> bytes:
@@ -58,8 +59,8 @@ class _Loader(asyncio.Protocol):
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-        transport.write(self._request)
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data

@@ -16,14 +16,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from agentcore.api import ToolError
 from benchmarks.browser_hosts import Call, driving_host, find_browser
 from benchmarks.measure import Row, paired_async
 
@@ -303,7 +302,8 @@ async def _missing(page: "Page", refs: "Refs", ours: list[str], theirs: list[str
         if await located.count():  # an editor may have drawn itself anew
             await located.evaluate("element => { theirs.add(element); }")
     for ref in ours[: 2 * _COMPARED]:  # theirs are in the same order, and no fewer for the same part of the page
-        with suppress(ToolError):  # the same
-            await (await refs.locate(page, ref)).evaluate("element => { ours.add(element); }")
+        found = await refs.find(page, ref)
+        if found is not None:
+            await found.evaluate("element => { ours.add(element); }")
     acted, missing = await page.evaluate(_MISSING)
     return acted, missing

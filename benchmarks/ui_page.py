@@ -137,6 +137,10 @@ async def evaluate(host: Host) -> float:
     return took
 
 
+async def _give_bare_page(_: web.Request) -> web.Response:
+    return web.Response(text=_BARE_PAGE, content_type="text/html")
+
+
 class _BareSocket:
     """A page that evaluates what comes over a socket, and nothing else."""
 
@@ -151,7 +155,7 @@ class _BareSocket:
         app = web.Application()
         runner = web.AppRunner(app)
         bare = cls(runner)
-        app.router.add_get("/", lambda _: web.Response(text=_BARE_PAGE, content_type="text/html"))
+        app.router.add_get("/", _give_bare_page)
         app.router.add_get("/socket", bare._listen)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -15,11 +15,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from lxml import html
@@ -252,13 +252,20 @@ async def _measure(folder: Path, root: Path, address: str) -> list[Kept]:
             for frame, paths in frames.items():
                 for path in (path for path in paths if (root / path).is_file()):
                     url = f"{address}/{path}"
-                    pieces, offset = [], 0
-                    while offset is not None:
-                        result = await call("web_fetch", url=url, maxChars=500_000, offset=offset)
-                        pieces.append(result.data["text"])
-                        offset = result.data["next_offset"]
-                    found.append(_kept(path, (root / path).read_bytes(), frame.split(), url, "".join(pieces)))
+                    text = await _whole(call, url)
+                    found.append(_kept(path, (root / path).read_bytes(), frame.split(), url, text))
     return found
+
+
+async def _whole(call: Callable[..., Awaitable[Any]], url: str) -> str:
+    """All of a page, part by part."""
+    pieces: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        result = await call("web_fetch", url=url, maxChars=500_000, offset=offset)
+        pieces.append(result.data["text"])
+        offset = result.data["next_offset"]
+    return "".join(pieces)
 
 
 def _kept(path: str, page: bytes, frame: list[str], url: str, markdown: str) -> Kept:

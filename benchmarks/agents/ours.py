@@ -49,7 +49,8 @@ class Ours(Agent):
         definitions = json.dumps(functions, ensure_ascii=False, separators=(",", ":"))
         system = [message for message in request["messages"] if message["role"] in {"system", "developer"}]
         self.definitions_chars = len(definitions) + sum(len(_text(message["content"])) for message in system)
-        return request["messages"]
+        messages: list[dict[str, Any]] = request["messages"]
+        return messages
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
         if tool not in self.offered and tool != "find_tools":

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,8 +60,12 @@ def installed() -> Programs:
     base = os.environ.get("AGENTCORE_BENCH_CACHE")
     cache = Path(base) if base else Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
     programs = Programs((cache if base else cache / "agentcore-benchmarks").resolve())
-    parts = (("python", PYPI, _install_pypi), ("django", (DJANGO,), _download_django))
-    parts += (("npm", NPM, _install_npm), ("debian", DEBIAN, _unpack_debian))
+    parts: tuple[tuple[str, tuple[str, ...], Callable[[Path], None]], ...] = (
+        ("python", PYPI, _install_pypi),
+        ("django", (DJANGO,), _download_django),
+        ("npm", NPM, _install_npm),
+        ("debian", DEBIAN, _unpack_debian),
+    )
     for name, wanted, install in parts:
         folder = programs.cache / name
         mark = folder / ".installed"

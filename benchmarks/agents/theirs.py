@@ -143,6 +143,8 @@ async def session(
         stderr=asyncio.subprocess.DEVNULL,
         limit=_LINE_BYTES,
     )
+    assert bridge.stdin is not None
+    assert bridge.stdout is not None
     try:
         tools = json.loads(await bridge.stdout.readline())["tools"]
         agent = Theirs(verbose, knows_names, folder=folder, bridge=bridge)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.agents import sites
@@ -70,8 +71,8 @@ async def play(agent: Agent, address: str) -> None:
     for question in _QUESTIONS:
         await agent.step(
             f"find the answer in the manual of {question.name}",
-            lambda asked=question: look_up(asked, asked.words),
-            lambda asked=question: look_up(asked, asked.answer),
+            partial(look_up, question, question.words),
+            partial(look_up, question, question.answer),
         )
     await agent.step("write the report", lambda: agent.write("report.md", "# Report\n\n" + "\n".join(lines) + "\n"))
     await agent.step("read it again", check)
