@@ -175,6 +175,7 @@ class Call:
         work: Carries it out; None: it was not admitted.
         deadline: The event loop's time at which it is cut off; 0: not set yet.
         is_cancelled: Whether it was ended from outside: a thread that works on it looks here.
+        has_ended: Whether its outcome is known: nothing is told of its progress any more.
         has_read_untrusted: Whether a call that it made has read what nobody vouches for.
         has_opened_untrusted: Whether it has itself, from what an earlier call had stored.
     """
@@ -192,6 +193,7 @@ class Call:
     work: Contained[CallOutcome] | None = None
     deadline: float = 0.0
     is_cancelled: bool = False
+    has_ended: bool = False
     has_read_untrusted: bool = False
     has_opened_untrusted: bool = False
 

@@ -107,6 +107,7 @@ class Calls:
             raise
 
     def _finish(self, call: Call, outcome: CallOutcome) -> None:
+        call.has_ended = True
         # by identity: a second call with its id was not admitted, and must not take its place away
         if self.in_flight.get(call.id) is call:
             del self.in_flight[call.id]

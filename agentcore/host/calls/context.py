@@ -181,6 +181,11 @@ class CallContext:
         finally:
             OWNER.reset(owner)
 
+    def end_progress(self) -> None:
+        """Tell what is still held back, before the result."""
+        if self._progress is not None:
+            self._progress.tell_held()
+
     def _report(self, fraction: float | None, message: str) -> None:
         if self._progress is None:
             self._progress = _Progress(self._call, self._services, self._loop)
@@ -204,7 +209,7 @@ def _message(message: Any) -> str:
 
 
 class _Progress:
-    """Passes on the newest progress, at most every so often."""
+    """Passes on the newest progress, at most every so often, and none of a call that has ended."""
 
     def __init__(self, call: Call, services: CallServices, loop: asyncio.AbstractEventLoop) -> None:
         self._call, self._services, self._loop = call, services, loop
@@ -218,13 +223,14 @@ class _Progress:
         is_scheduled, self._held = self._held is not None, progress
         now = self._loop.time()
         if now >= self._next_at:
-            self._send()
+            self.tell_held()
         elif not is_scheduled:
-            self._loop.call_at(self._next_at, self._send)
+            self._loop.call_at(self._next_at, self.tell_held)
 
-    def _send(self) -> None:
+    def tell_held(self) -> None:
         progress, self._held = self._held, None
-        if progress is None:
+        # whoever has the outcome does not listen any more: what is written now would stand in front of something else
+        if progress is None or self._call.has_ended:
             return
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
         self._services.events.publish("call.progress", progress, session_id=self._call.session_id)

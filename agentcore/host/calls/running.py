@@ -132,6 +132,8 @@ class Execution:
                 tool.check_result(encoded)
         except ToolError as exc:
             raise read_error(call, exc) from exc
+        finally:
+            context.end_progress()
         if result.untrusted or call.has_opened_untrusted:
             await self._permission.note_source(call)
         if (reader := call.request.reader) is not None:

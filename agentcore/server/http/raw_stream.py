@@ -26,7 +26,7 @@ class RawStream:
         ConnectionError: The other side is gone.
     """
 
-    __slots__ = ("_keep_alive", "_request", "is_chunked", "transport")
+    __slots__ = ("_has_ended", "_keep_alive", "_request", "is_chunked", "transport")
 
     def __init__(
         self,
@@ -43,6 +43,7 @@ class RawStream:
         self.is_chunked = length is None and request.version >= _HTTP_1_1
         self._keep_alive = request.version >= _HTTP_1_1 and request.keep_alive
         self._request = request
+        self._has_ended = False
         framing = b"Transfer-Encoding: chunked\r\n" if self.is_chunked else b""
         if length is not None:
             framing = b"Content-Length: %d\r\n" % length
@@ -55,8 +56,11 @@ class RawStream:
         return self.transport.get_write_buffer_size() > STREAM_BUFFER_BYTES
 
     def write(self, data: bytes) -> None:
-        """Send a piece; an empty one is no piece. Never waits, never fails."""
-        if data and not self.transport.is_closing():
+        """Send a piece; an empty one is no piece. Never waits, never fails.
+
+        After the end nothing is sent: the connection may carry the next answer already.
+        """
+        if data and not self._has_ended and not self.transport.is_closing():
             self.transport.write(chunk(data) if self.is_chunked else data)
 
     async def drain(self) -> None:
@@ -73,10 +77,12 @@ class RawStream:
         """Say that this was all."""
         if self.is_chunked and not self.transport.is_closing():
             self.transport.write(_LAST_CHUNK)
+        self._has_ended = True
         return Sent(keep_alive=self._keep_alive)
 
     def break_off(self) -> Sent:
         """End without saying that this was all, so that the reader sees that something is missing."""
+        self._has_ended = True
         return Sent(keep_alive=False)
 
 

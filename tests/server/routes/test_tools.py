@@ -54,6 +54,14 @@ class Sample(Module):
             raise
         return "done"
 
+    @tool(read_only=True)
+    async def sample_keep_context(self, ctx: ToolContext) -> str:
+        """Tell of two steps at once, and keep what tells of more."""
+        self.context = ctx
+        ctx.progress(0.5, "half")
+        ctx.progress(1.0, "all")
+        return "done"
+
     @tool(preview=protected)
     async def sample_write(self, ctx: ToolContext) -> str:
         """Do what a person has to allow."""
@@ -137,6 +145,26 @@ async def test_progress_is_streamed_before_the_result(server, module):
     assert events[0][1]["callId"] == events[2][1]["callId"]
     assert events[1][1]["fraction"] == 0.5
     assert events[2][1]["content"] == [{"type": "text", "text": "done"}]
+
+
+async def test_progress_ends_with_its_call_and_never_stands_in_front_of_the_next_answer(server, module):
+    published = []
+    server.host.events.subscribe("call.*", lambda event: published.append(event.type))
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    head = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: {server.client.headers['Authorization']}\r\n"
+    call = "Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+    async with asyncio.timeout(60):
+        writer.write(f"POST /api/tools/sample_keep_context/call HTTP/1.1\r\n{head}{call}".encode())
+        answer = (await reader.readuntil(b"\r\n0\r\n\r\n")).decode()
+        module.context.progress(1.0, "late")
+        writer.write(f"GET /api/health HTTP/1.1\r\n{head}\r\n".encode())
+        status = await reader.readline()
+    writer.close()
+    kinds = [line.removeprefix("event: ") for line in answer.splitlines() if line.startswith("event: ")]
+    assert kinds == ["accepted", "progress", "progress", "result"]
+    assert '"message":"all"' in answer
+    assert status == b"HTTP/1.1 200 OK\r\n"
+    assert published[-1] == "call.finished"
 
 
 async def test_call_whose_caller_leaves_goes_on_and_is_recorded(server, module):
