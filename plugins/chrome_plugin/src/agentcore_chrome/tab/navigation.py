@@ -24,6 +24,8 @@ _COME_BACK_MS = 30_000
 _NO_LOGIN, _UNAUTHORIZED = "net::ERR_INVALID_AUTH_CREDENTIALS", 401
 _DOWNLOAD = "Download is starting"
 _INTERRUPTED = "is interrupted by another navigation"
+_INTERRUPTIONS = 5
+"""Each try can be interrupted by the one before it, where that came further than to be given up."""
 _STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": "load"}
 
 
@@ -62,13 +64,14 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
         await tab.logins.start(await tab.session())
 
     async def go() -> "Response | None":
-        try:
-            return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
-        except Exception as exc:
-            if _INTERRUPTED not in str(exc):
-                raise
-            # by one that a call before had begun, and whose time was up before it came to anything
-            return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+        for _ in range(_INTERRUPTIONS):
+            try:
+                return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
+            except Exception as exc:
+                # by one that a call before had begun, and whose time was up before it came to anything
+                if _INTERRUPTED not in str(exc):
+                    raise
+        return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
 
     return await _move(tab, checked, timeout_ms, go)
 
