@@ -43,17 +43,24 @@ INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 run: $(INSTALLED)
 	$(BIN)/agentcore serve $(ARGS)
 
-# worksteal: neighbours share a worker, and so the browser or the server of their file
-PYTEST := -m pytest -q -n $(WORKERS) --dist worksteal
+# Run tests: the interpreter, which of them. What failed is run once more, by itself: among some thousand tests with real
+# browsers on a machine that others use too, one may meet a moment that no other run has. What passes then is named in the
+# last lines, and is a defect of the test or of the product all the same. A run that broke off (status 2 and above) is not
+# repeated. worksteal: neighbours share a worker, and so the browser or the server of their file.
+define tests
+	$(1) -m pytest -q -n $(WORKERS) --dist worksteal $(2) || { [ $$? = 1 ] && echo "--- once more, what failed:" && \
+	$(1) -m pytest -q -rA --no-header --show-capture=no --last-failed --last-failed-no-failures none --maxfail 5 $(2) && \
+	echo "--- failed among the others, passed by itself: see above"; }
+endef
 
 test: $(INSTALLED_DEV)
-	$(BIN)/python $(PYTEST) -m 'not more' $(ARGS)
+	$(call tests,$(BIN)/python,-m 'not more' $(ARGS))
 
 test-more: $(INSTALLED_DEV)
-	$(BIN)/python $(PYTEST) -m more $(ARGS)
+	$(call tests,$(BIN)/python,-m more $(ARGS))
 
 test-fast: $(INSTALLED_DEV)
-	$(BIN)/python $(PYTEST) -m fast $(ARGS)
+	$(call tests,$(BIN)/python,-m fast $(ARGS))
 
 check: lint types page-types imports test-wheels
 
@@ -110,7 +117,7 @@ test-wheels: wheels $(INSTALLED_WHEELS)
 	rm -rf $(WHEEL_TESTS)
 	mkdir -p $(WHEEL_TESTS)
 	tar -c --exclude __pycache__ conftest.py pyproject.toml app.json *.md docs tests $(wildcard $(PLUGINS:%=%/tests) $(PLUGINS:%=%/*.md)) | tar -x -C $(WHEEL_TESTS)
-	cd $(WHEEL_TESTS) && AGENTCORE_TEST_INTERPRETERS=fresh $(CURDIR)/$(WHEEL_VENV)/bin/python $(PYTEST) -m 'not source_tree and not more' $(SURFACES) $(ARGS)
+	cd $(WHEEL_TESTS) && export AGENTCORE_TEST_INTERPRETERS=fresh && $(call tests,$(CURDIR)/$(WHEEL_VENV)/bin/python,-m 'not source_tree and not more' $(SURFACES) $(ARGS))
 
 # The versions that a fresh installation of everything takes, without our own distributions.
 constraints:
