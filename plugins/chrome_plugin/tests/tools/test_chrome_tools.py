@@ -1,5 +1,7 @@
 """The tools of `chrome`, in a real browser."""
 
+import asyncio
+
 import pytest
 
 pytestmark = pytest.mark.spec("B1")
@@ -161,8 +163,12 @@ async def test_dialogs_hold_nothing_up(call, tab, site):
 async def test_popups_become_tabs(call, tab, site, browser_id):
     await call("chrome_navigate", tabId=tab, url=site.url("/popups"))
     await call("chrome_click", tabId=tab, selector="#blank")
-    await call("chrome_wait_for", tabId=tab, condition="true")
-    tabs = (await call("chrome_list_tabs", browserId=browser_id)).data["tabs"]
+    async with asyncio.timeout(30):  # the browser opens it after the click, and it is blank until its address answers
+        while True:
+            tabs = (await call("chrome_list_tabs", browserId=browser_id)).data["tabs"]
+            if [one for one in tabs if one["url"] == site.url("/second")]:
+                break
+            await asyncio.sleep(0.05)
     assert len([one for one in tabs if one["url"] == site.url("/second")]) == 1
 
 
