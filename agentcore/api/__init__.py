@@ -4,6 +4,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.context import Artifacts, ChatSession, Principal, ToolContext
 from agentcore.api.definition import CallPreview, Effect, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.resource import Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Image, Text, ToolResult
@@ -18,6 +19,7 @@ from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Trac
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 __all__ = [
+    "HIDDEN_FROM_MODELS",
     "ArtifactLines",
     "ArtifactLink",
     "Artifacts",
@@ -56,5 +58,6 @@ __all__ = [
     "Workspace",
     "guess_encoding",
     "hookimpl",
+    "known_to_models",
     "tool",
 ]

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from agentcore.tool_forms.keywords import FOR_MODELS, over_parts
+from agentcore.model_mark import FOR_MODELS
+from agentcore.tool_forms.keywords import over_parts
 
 
 def for_models(schema: dict[str, Any]) -> dict[str, Any]:

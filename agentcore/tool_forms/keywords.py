@@ -37,9 +37,6 @@ NUMBER_BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveM
 
 SIZE_BOUNDS = frozenset(("minLength", "maxLength", "minItems", "maxItems"))
 
-FOR_MODELS = "x-model"
-"""A mark of our own: `false` at an argument that models are not shown, or a text in place of its description."""
-
 ALL = (
     STRUCTURE
     | NOTES

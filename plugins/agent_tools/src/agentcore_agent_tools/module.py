@@ -3,9 +3,19 @@
 from collections import Counter
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic.config import JsonDict
-
-from agentcore.api import BaseModel, CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import (
+    HIDDEN_FROM_MODELS,
+    BaseModel,
+    CallPreview,
+    Field,
+    Module,
+    Runtime,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    known_to_models,
+    tool,
+)
 from agentcore_agent_tools import artifact as artifacts
 from agentcore_agent_tools.memory import CONTENT_CHARS, Memory, MemoryStore
 from agentcore_agent_tools.results import (
@@ -26,11 +36,6 @@ _ASK_MS_MAX = 3_600_000
 _PREVIEW_CHARS = 300
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
-_KNOWN: JsonDict = {"x-model": ""}
-"""Marks what models know by its name."""
-
-_FOR_PROGRAMS: JsonDict = {"x-model": False}
-"""Marks an argument that models do without."""
 
 Key = Annotated[
     str | None,
@@ -38,19 +43,23 @@ Key = Annotated[
         min_length=1,
         max_length=200,
         description="The memory's name; needed to delete, made up when left out on saving.",
-        json_schema_extra={"x-model": "Needed to delete."},
+        json_schema_extra=known_to_models("Needed to delete."),
     ),
 ]
 
 
-class Todo(BaseModel, extra="forbid", json_schema_extra=_KNOWN):
+class Todo(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
     """One thing to do."""
 
     id: Annotated[
-        str, Field(min_length=1, max_length=2000, description="Names it within the list.", json_schema_extra=_KNOWN)
+        str,
+        Field(
+            min_length=1, max_length=2000, description="Names it within the list.", json_schema_extra=known_to_models()
+        ),
     ]
     content: Annotated[
-        str, Field(min_length=1, max_length=2000, description="What is to be done.", json_schema_extra=_KNOWN)
+        str,
+        Field(min_length=1, max_length=2000, description="What is to be done.", json_schema_extra=known_to_models()),
     ]
     status: Literal["pending", "in_progress", "completed"] = "pending"
 
@@ -128,11 +137,13 @@ class AgentTools(Module[AgentSettings]):
         *,
         content: Annotated[
             str | None,
-            Field(min_length=1, max_length=CONTENT_CHARS, description="What to save.", json_schema_extra=_KNOWN),
+            Field(
+                min_length=1, max_length=CONTENT_CHARS, description="What to save.", json_schema_extra=known_to_models()
+            ),
         ] = None,
         query: Annotated[str | None, Field(min_length=1, max_length=2000, description="Words that all occur.")] = None,
         limit: Annotated[
-            int, Field(ge=1, le=200, description="How many to give at most.", json_schema_extra=_KNOWN)
+            int, Field(ge=1, le=200, description="How many to give at most.", json_schema_extra=known_to_models())
         ] = 20,
     ) -> ToolResult[MemoryResult]:
         """Remember things over sessions: save a text, search, list the newest, or delete. Never passwords or keys.
@@ -172,10 +183,10 @@ class AgentTools(Module[AgentSettings]):
         action: Literal["read", "search", "save", "info"],
         *,
         offset: Annotated[int | None, Field(ge=0, le=1_000_000_000_000)] = None,
-        limit: Annotated[int | None, Field(ge=1, le=1_000_000, json_schema_extra=_KNOWN)] = None,
+        limit: Annotated[int | None, Field(ge=1, le=1_000_000, json_schema_extra=known_to_models())] = None,
         query: Annotated[str | None, Field(min_length=1, max_length=2000)] = None,
         path: Annotated[str | None, Field(min_length=1, max_length=4096)] = None,
-        overwrite: Annotated[bool, Field(json_schema_extra=_KNOWN)] = False,
+        overwrite: Annotated[bool, Field(json_schema_extra=known_to_models())] = False,
     ) -> ToolResult[ArtifactResult]:
         """Use an artifact of this session: what was too long for a result, a download, a screenshot.
 
@@ -207,11 +218,11 @@ class AgentTools(Module[AgentSettings]):
     async def ask_user(
         self,
         ctx: ToolContext,
-        question: Annotated[str, Field(min_length=1, max_length=5000, json_schema_extra=_KNOWN)],
+        question: Annotated[str, Field(min_length=1, max_length=5000, json_schema_extra=known_to_models())],
         options: Annotated[list[Annotated[str, Field(min_length=1, max_length=2000)]], Field(max_length=2000)]
         | None = None,
         timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
-            int, Field(ge=1000, le=_ASK_MS_MAX, json_schema_extra=_FOR_PROGRAMS)
+            int, Field(ge=1000, le=_ASK_MS_MAX, json_schema_extra=HIDDEN_FROM_MODELS)
         ] = 300_000,
     ) -> ToolResult[PersonAnswer]:
         """Ask the person a question, one at a time, that only they can answer, and wait for it.
@@ -236,9 +247,9 @@ class AgentTools(Module[AgentSettings]):
     async def task(
         self,
         ctx: ToolContext,
-        prompt: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=_KNOWN)],
+        prompt: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=known_to_models())],
         tools: Annotated[list[str], Field(max_length=2000)] | None = None,
-        model: Annotated[str | None, Field(max_length=2000, json_schema_extra=_KNOWN)] = None,
+        model: Annotated[str | None, Field(max_length=2000, json_schema_extra=known_to_models())] = None,
     ) -> ToolResult[AgentReport]:
         """Give work that reads much and reports little to a sub-agent, and get its report.
 
@@ -261,7 +272,7 @@ class AgentTools(Module[AgentSettings]):
         self,
         ctx: ToolContext,
         summary: Annotated[str | None, Field(min_length=1, max_length=200_000)] = None,
-        keep_turns: Annotated[int, Field(ge=0, le=50, json_schema_extra=_FOR_PROGRAMS)] = 2,
+        keep_turns: Annotated[int, Field(ge=0, le=50, json_schema_extra=HIDDEN_FROM_MODELS)] = 2,
     ) -> ToolResult[CompactedHistory]:
         """Replace this session's history by a summary, to have room for a large piece of work; the last turns stay.
 

@@ -2,11 +2,20 @@
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic.config import JsonDict
-
-from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import (
+    HIDDEN_FROM_MODELS,
+    CallPreview,
+    Field,
+    Module,
+    Runtime,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    known_to_models,
+    tool,
+)
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
-from agentcore_fs_tools.edit.editing import KNOWN, Edit
+from agentcore_fs_tools.edit.editing import Edit
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
@@ -37,8 +46,6 @@ from agentcore_fs_tools.transfer.targets import destination_for, existing, remov
 _LONG_S = 300.0
 """Time limit of tools that may have a whole tree to go through."""
 
-_FOR_PROGRAMS: JsonDict = {"x-model": False}
-"""Marks an argument that models do without."""
 
 Path = Annotated[
     str,
@@ -46,7 +53,7 @@ Path = Annotated[
         min_length=1,
         max_length=4096,
         description="Path relative to the first workspace root, or absolute inside any root.",
-        json_schema_extra=KNOWN,
+        json_schema_extra=known_to_models(),
     ),
 ]
 Encoding = Annotated[
@@ -54,11 +61,15 @@ Encoding = Annotated[
     Field(
         max_length=2000,
         description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected.",
-        json_schema_extra=KNOWN,
+        json_schema_extra=known_to_models(),
     ),
 ]
-Overwrite = Annotated[bool, Field(description="Replace a file that is there already.", json_schema_extra=KNOWN)]
-NoIgnore = Annotated[bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=KNOWN)]
+Overwrite = Annotated[
+    bool, Field(description="Replace a file that is there already.", json_schema_extra=known_to_models())
+]
+NoIgnore = Annotated[
+    bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=known_to_models())
+]
 
 
 class FsTools(Module[FsSettings]):
@@ -90,7 +101,7 @@ class FsTools(Module[FsSettings]):
         *,
         offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line, from 1.")] = 1,
         limit: Annotated[
-            int, Field(ge=1, le=1_000_000, description="How many lines to read.", json_schema_extra=KNOWN)
+            int, Field(ge=1, le=1_000_000, description="How many lines to read.", json_schema_extra=known_to_models())
         ] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
@@ -111,10 +122,10 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        content: Annotated[str, Field(description="The whole new content.", json_schema_extra=KNOWN)],
+        content: Annotated[str, Field(description="The whole new content.", json_schema_extra=known_to_models())],
         *,
         create_dirs: Annotated[
-            bool, Field(description="Make missing folders above the file.", json_schema_extra=KNOWN)
+            bool, Field(description="Make missing folders above the file.", json_schema_extra=known_to_models())
         ] = False,
         encoding: Encoding = None,
     ) -> ToolResult[WrittenFile]:
@@ -139,14 +150,20 @@ class FsTools(Module[FsSettings]):
         *,
         edits: Annotated[
             list[Edit] | None,
-            Field(max_length=2000, description="Replacements, made one after the other.", json_schema_extra=KNOWN),
+            Field(
+                max_length=2000,
+                description="Replacements, made one after the other.",
+                json_schema_extra=known_to_models(),
+            ),
         ] = None,
         diff: Annotated[
             str | None,
-            Field(description="A unified diff of this one file, instead of `edits`.", json_schema_extra=KNOWN),
+            Field(
+                description="A unified diff of this one file, instead of `edits`.", json_schema_extra=known_to_models()
+            ),
         ] = None,
         dry_run: Annotated[
-            bool, Field(description="Only show what would change.", json_schema_extra=_FOR_PROGRAMS)
+            bool, Field(description="Only show what would change.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = False,
         encoding: Encoding = None,
     ) -> ToolResult[EditedFile]:
@@ -169,15 +186,19 @@ class FsTools(Module[FsSettings]):
                 min_length=1,
                 max_length=2000,
                 description="Such as `src/**/test_*.{js,ts}`; `*` stays within a name, `**` spans folders.",
-                json_schema_extra={"x-model": "Such as `src/**/test_*.{js,ts}`."},
+                json_schema_extra=known_to_models("Such as `src/**/test_*.{js,ts}`."),
             ),
         ],
         *,
         path: Annotated[
-            str, Field(description="Folder to look in; left out, the first workspace root.", json_schema_extra=KNOWN)
+            str,
+            Field(
+                description="Folder to look in; left out, the first workspace root.",
+                json_schema_extra=known_to_models(),
+            ),
         ] = ".",
         sort: Annotated[
-            Order, Field(description="`modified` gives the newest first.", json_schema_extra=_FOR_PROGRAMS)
+            Order, Field(description="`modified` gives the newest first.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = "modified",
         no_ignore: NoIgnore = False,
     ) -> ToolResult[FoundPaths]:
@@ -203,31 +224,36 @@ class FsTools(Module[FsSettings]):
                 min_length=1,
                 max_length=10_000,
                 description="Regular expression in ripgrep's dialect.",
-                json_schema_extra=KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ],
         *,
         path: Annotated[
-            str, Field(description="File or folder; left out, the first workspace root.", json_schema_extra=KNOWN)
+            str,
+            Field(
+                description="File or folder; left out, the first workspace root.", json_schema_extra=known_to_models()
+            ),
         ] = ".",
         glob: Annotated[
             str | None,
             Field(
                 max_length=2000,
                 description="Only files like this, such as `*.py` or `src/**`; `!…` leaves out.",
-                json_schema_extra={"x-model": "Only files like `*.py`; `!…` leaves out."},
+                json_schema_extra=known_to_models("Only files like `*.py`; `!…` leaves out."),
             ),
         ] = None,
         context: Annotated[
-            int, Field(ge=0, le=50, description="Lines around each match.", json_schema_extra=KNOWN)
+            int, Field(ge=0, le=50, description="Lines around each match.", json_schema_extra=known_to_models())
         ] = 0,
         ignore_case: Annotated[
-            bool, Field(description="Capitals and small letters are the same.", json_schema_extra=KNOWN)
+            bool, Field(description="Capitals and small letters are the same.", json_schema_extra=known_to_models())
         ] = False,
         files_only: Annotated[
-            bool, Field(description="Give only the paths of files with a match.", json_schema_extra=KNOWN)
+            bool, Field(description="Give only the paths of files with a match.", json_schema_extra=known_to_models())
         ] = False,
-        multiline: Annotated[bool, Field(description="Let a match span lines.", json_schema_extra=KNOWN)] = False,
+        multiline: Annotated[
+            bool, Field(description="Let a match span lines.", json_schema_extra=known_to_models())
+        ] = False,
         no_ignore: NoIgnore = False,
     ) -> ToolResult[FoundMatches]:
         """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
@@ -247,7 +273,8 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         path: Path = ".",
         depth: Annotated[
-            int, Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=KNOWN)
+            int,
+            Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=known_to_models()),
         ] = 1,
     ) -> ToolResult[Listing]:
         """List a folder, with the sizes of files, and what links point to."""
@@ -276,7 +303,9 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        recursive: Annotated[bool, Field(description="With all that is in a folder.", json_schema_extra=KNOWN)] = False,
+        recursive: Annotated[
+            bool, Field(description="With all that is in a folder.", json_schema_extra=known_to_models())
+        ] = False,
     ) -> ToolResult[RemovedPath]:
         """Delete a file, a link (not what it points to), or a folder, with `recursive` all that is in it."""
         self._refuse_unless_writable()

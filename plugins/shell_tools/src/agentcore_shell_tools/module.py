@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic.config import JsonDict
-
 from agentcore.api import (
     CallPreview,
     Field,
@@ -19,6 +17,7 @@ from agentcore.api import (
     ToolError,
     ToolResult,
     WebComponent,
+    known_to_models,
     tool,
 )
 from agentcore_shell_tools.control import Guard, PutAside
@@ -41,8 +40,6 @@ _ADVICE = "Install bubblewrap (`apt install bubblewrap`); until then a person co
 _LIMIT_S = TIMEOUT_MS_MOST / 1000 + 20
 _TERMINAL = ResourceUse(RESOURCE_TYPE, argument="process_id", skip_queue=True, not_found="process_not_found")
 
-_KNOWN: JsonDict = {"x-model": ""}
-"""Marks an argument that models know by its name."""
 
 ProcessId = Annotated[
     str,
@@ -50,7 +47,7 @@ ProcessId = Annotated[
         min_length=1,
         max_length=2000,
         description="What bash with background: true gave, `terminal_…`.",
-        json_schema_extra=_KNOWN,
+        json_schema_extra=known_to_models(),
     ),
 ]
 
@@ -145,7 +142,7 @@ class ShellTools(Module[ShellSettings]):
             Field(
                 max_length=120_000,
                 description="Text for bash; empty only where `keys` are given.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ],
         *,
@@ -153,7 +150,7 @@ class ShellTools(Module[ShellSettings]):
             bool,
             Field(
                 description="Give a process_id at once, and let it run: servers, watchers, long builds.",
-                json_schema_extra={"x-model": "Give a process_id at once."},
+                json_schema_extra=known_to_models("Give a process_id at once."),
             ),
         ] = False,
         timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
@@ -162,7 +159,7 @@ class ShellTools(Module[ShellSettings]):
                 ge=1,
                 le=TIMEOUT_MS_MOST,
                 description="In the foreground: it is ended after so many milliseconds.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ] = TIMEOUT_MS,
         cwd: Annotated[
@@ -171,14 +168,14 @@ class ShellTools(Module[ShellSettings]):
                 min_length=1,
                 max_length=4096,
                 description="Folder to run in; left out, the first workspace root.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ] = None,
         terminal: Annotated[
             bool,
             Field(
                 description="In the background: with a terminal for its output, for programs that draw or ask.",
-                json_schema_extra={"x-model": "In the background, for programs that draw or ask."},
+                json_schema_extra=known_to_models("In the background, for programs that draw or ask."),
             ),
         ] = False,
         process_id: Annotated[
@@ -191,9 +188,9 @@ class ShellTools(Module[ShellSettings]):
                 max_length=2000,
                 description="With `process_id`: press these one after the other, behind `command`, which then is typed "
                 "without Enter: `enter`, `escape`, `tab`, `up`, `pagedown`, `f5`, `ctrl+c`, `alt+x`, `q` …",
-                json_schema_extra={
-                    "x-model": "Pressed there after `command`, then without Enter: `enter`, `pagedown`, `ctrl+c`, `q`."
-                },
+                json_schema_extra=known_to_models(
+                    "Pressed there after `command`, then without Enter: `enter`, `pagedown`, `ctrl+c`, `q`."
+                ),
             ),
         ] = None,
     ) -> ToolResult[CommandResult]:
@@ -235,7 +232,7 @@ class ShellTools(Module[ShellSettings]):
                 ge=0,
                 le=TIMEOUT_MS_MOST,
                 description="With `block`: how long to wait at most.",
-                json_schema_extra={"x-model": "With `block`."},
+                json_schema_extra=known_to_models("With `block`."),
             ),
         ] = BLOCK_MS,
         filter: Annotated[  # noqa: A002

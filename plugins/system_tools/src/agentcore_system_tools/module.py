@@ -4,11 +4,22 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from agentcore.api import CallPreview, Field, Image, Module, Text, ToolContext, ToolResult, Workspace, tool
+from agentcore.api import (
+    CallPreview,
+    Field,
+    Image,
+    Module,
+    Text,
+    ToolContext,
+    ToolResult,
+    Workspace,
+    known_to_models,
+    tool,
+)
 from agentcore_system_tools.file_manager import show
 from agentcore_system_tools.results import ShownFile, TakenScreenshot
 from agentcore_system_tools.screen import take, way
-from agentcore_system_tools.screenshot import KNOWN, Region, Screenshot, ScreenshotOptions, fitted
+from agentcore_system_tools.screenshot import Region, Screenshot, ScreenshotOptions, fitted
 
 _TIMEOUT_S = 90.0
 """A desktop may ask the person at the screen first."""
@@ -54,18 +65,19 @@ class SystemTools(Module):
                 pattern=r"\.[pP][nN][gG]$",
                 max_length=4096,
                 description="Where to save it: a path in the workspace that ends with .png; a file there is replaced.",
-                json_schema_extra=KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ] = None,
         display: Annotated[int | None, Field(ge=1, le=64, description="From 1; left out: all.")] = None,
         region: Annotated[
-            Region | None, Field(description="Only this part of the display, in pixels.", json_schema_extra=KNOWN)
+            Region | None,
+            Field(description="Only this part of the display, in pixels.", json_schema_extra=known_to_models()),
         ] = None,
         inline: Annotated[
             bool | None,
             Field(
                 description="Give the picture itself; left out, only if it is not saved.",
-                json_schema_extra={"x-model": "Show it though it is saved."},
+                json_schema_extra=known_to_models("Show it though it is saved."),
             ),
         ] = None,
     ) -> ToolResult[TakenScreenshot]:
@@ -95,7 +107,7 @@ class SystemTools(Module):
                 min_length=1,
                 max_length=4096,
                 description="A file or folder in the workspace.",
-                json_schema_extra=KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ],
     ) -> ToolResult[ShownFile]:

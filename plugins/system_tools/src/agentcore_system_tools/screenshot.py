@@ -4,9 +4,8 @@ import io
 from dataclasses import dataclass
 
 from PIL import Image as Pictures
-from pydantic.config import JsonDict
 
-from agentcore.api import BaseModel, Field, ToolError
+from agentcore.api import BaseModel, Field, ToolError, known_to_models
 
 IMAGE_BYTES = 8 * 1024 * 1024
 """What one picture in a result may have."""
@@ -18,17 +17,13 @@ _LEAST_PIXELS = 64
 _PIXELS_LIMIT = 1_000_000  # no screen is larger
 
 
-KNOWN: JsonDict = {"x-model": ""}
-"""Marks what models know by its name."""
-
-
-class Region(BaseModel, extra="forbid", json_schema_extra=KNOWN):
+class Region(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
     """A part of a display, or of the whole screen, in pixels from its upper left corner."""
 
-    x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.", json_schema_extra=KNOWN)
-    y: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the top.", json_schema_extra=KNOWN)
-    width: int = Field(ge=1, le=_PIXELS_LIMIT, description="Width in pixels.", json_schema_extra=KNOWN)
-    height: int = Field(ge=1, le=_PIXELS_LIMIT, description="Height in pixels.", json_schema_extra=KNOWN)
+    x: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the left.", json_schema_extra=known_to_models())
+    y: int = Field(ge=0, le=_PIXELS_LIMIT, description="Pixels from the top.", json_schema_extra=known_to_models())
+    width: int = Field(ge=1, le=_PIXELS_LIMIT, description="Width in pixels.", json_schema_extra=known_to_models())
+    height: int = Field(ge=1, le=_PIXELS_LIMIT, description="Height in pixels.", json_schema_extra=known_to_models())
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,22 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from agentcore.api import CallPreview, Field, Module, Runtime, ToolContext, ToolError, ToolResult, WebComponent, tool
+from agentcore.api import (
+    HIDDEN_FROM_MODELS,
+    CallPreview,
+    Field,
+    Module,
+    Runtime,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    WebComponent,
+    known_to_models,
+    tool,
+)
 from agentcore_ui_page.broker import Answer, Broker, CommandType
 from agentcore_ui_page.channel import PREFIX, Channel
-from agentcore_ui_page.operations import KNOWN, Operation, brings_html
+from agentcore_ui_page.operations import Operation, brings_html
 from agentcore_ui_page.results import PageContent, PatchedPage, ScriptValue
 
 _FOLDER = Path(__file__).parent / "component"
@@ -21,7 +33,7 @@ TimeoutMs = Annotated[
         ge=100,
         le=_LIMIT_MS,
         description="How long the page may take, in milliseconds.",
-        json_schema_extra={"x-model": False},
+        json_schema_extra=HIDDEN_FROM_MODELS,
     ),
 ]
 PageId = Annotated[
@@ -29,7 +41,7 @@ PageId = Annotated[
     Field(
         max_length=2000,
         description="The page that has to act, from an earlier result; left out, the one in use.",
-        json_schema_extra={"x-model": False},
+        json_schema_extra=HIDDEN_FROM_MODELS,
     ),
 ]
 
@@ -81,7 +93,7 @@ class UiPage(Module):
     async def ui_page_eval_js(
         self,
         ctx: ToolContext,
-        script: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=KNOWN)],
+        script: Annotated[str, Field(min_length=1, max_length=200_000, json_schema_extra=known_to_models())],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803 - spelled as it is on the wire
         resourceId: PageId = None,  # noqa: N803
     ) -> ToolResult[ScriptValue]:
@@ -111,13 +123,13 @@ class UiPage(Module):
                 min_length=1,
                 max_length=2000,
                 description="CSS selector of the part; else all of it.",
-                json_schema_extra=KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ] = None,
         *,
         format: Literal["html", "text", "summary"] = "summary",  # noqa: A002 - spelled as it is on the wire
         maxChars: Annotated[  # noqa: N803
-            int, Field(ge=1, le=1_000_000, description="Where it is cut.", json_schema_extra=KNOWN)
+            int, Field(ge=1, le=1_000_000, description="Where it is cut.", json_schema_extra=known_to_models())
         ] = 20_000,
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
@@ -162,7 +174,9 @@ class UiPage(Module):
     async def ui_page_dom_patch(
         self,
         ctx: ToolContext,
-        operations: Annotated[list[Operation], Field(min_length=1, max_length=2000, json_schema_extra=KNOWN)],
+        operations: Annotated[
+            list[Operation], Field(min_length=1, max_length=2000, json_schema_extra=known_to_models())
+        ],
         timeoutMs: TimeoutMs = 15_000,  # noqa: N803
         resourceId: PageId = None,  # noqa: N803
     ) -> ToolResult[PatchedPage]:

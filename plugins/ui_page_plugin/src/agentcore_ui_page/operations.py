@@ -2,12 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic.config import JsonDict
-
-from agentcore.api import BaseModel, Field
-
-KNOWN: JsonDict = {"x-model": ""}
-"""Marks what models know by its name."""
+from agentcore.api import BaseModel, Field, known_to_models
 
 Selector = Annotated[
     str,
@@ -15,7 +10,7 @@ Selector = Annotated[
         min_length=1,
         max_length=2000,
         description="CSS selector; it also finds what stands inside of components.",
-        json_schema_extra=KNOWN,
+        json_schema_extra=known_to_models(),
     ),
 ]
 Html = Annotated[
@@ -23,14 +18,16 @@ Html = Annotated[
     Field(
         max_length=500_000,
         description="HTML; scripts in it do not run.",
-        json_schema_extra=KNOWN,
+        json_schema_extra=known_to_models(),
     ),
 ]
-Text = Annotated[str, Field(max_length=500_000, description="Plain text.", json_schema_extra=KNOWN)]
-ClassName = Annotated[str, Field(pattern=r"^[^\s]{1,200}$", description="One class.", json_schema_extra=KNOWN)]
+Text = Annotated[str, Field(max_length=500_000, description="Plain text.", json_schema_extra=known_to_models())]
+ClassName = Annotated[
+    str, Field(pattern=r"^[^\s]{1,200}$", description="One class.", json_schema_extra=known_to_models())
+]
 
 
-class _Operation(BaseModel, extra="forbid", json_schema_extra=KNOWN):
+class _Operation(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
     pass
 
 
@@ -56,7 +53,12 @@ class SetAttr(_Operation):
     op: Literal["setAttr"]
     selector: Selector
     name: Annotated[
-        str, Field(pattern=r"^[A-Za-z_:][\w:.-]{0,199}$", description="The attribute's name.", json_schema_extra=KNOWN)
+        str,
+        Field(
+            pattern=r"^[A-Za-z_:][\w:.-]{0,199}$",
+            description="The attribute's name.",
+            json_schema_extra=known_to_models(),
+        ),
     ]
     value: Text
 
@@ -75,7 +77,7 @@ class InsertAdjacentHtml(_Operation):
     selector: Selector
     position: Annotated[
         Literal["beforebegin", "afterbegin", "beforeend", "afterend"],
-        Field(description="Where, as in the DOM.", json_schema_extra=KNOWN),
+        Field(description="Where, as in the DOM.", json_schema_extra=known_to_models()),
     ]
     html: Html
 
@@ -105,7 +107,7 @@ class InjectCss(_Operation):
         Field(
             max_length=500_000,
             description="CSS; the page's colours are custom properties.",
-            json_schema_extra=KNOWN,
+            json_schema_extra=known_to_models(),
         ),
     ]
 

@@ -6,8 +6,6 @@ from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, ClassVar
 
-from pydantic.config import JsonDict
-
 from agentcore.api import (
     CallPreview,
     Field,
@@ -17,6 +15,7 @@ from agentcore.api import (
     ToolError,
     ToolResult,
     UrlPolicy,
+    known_to_models,
     tool,
 )
 from agentcore_web_tools.client import WebClient
@@ -52,10 +51,6 @@ _NO_PROVIDER = {
     ),
 }
 _SEARCH_BYTES = 4 * 1024 * 1024
-
-
-_KNOWN: JsonDict = {"x-model": ""}
-"""Marks an argument that models know by its name."""
 
 
 class WebTools(Module[WebSettings]):
@@ -118,19 +113,24 @@ class WebTools(Module[WebSettings]):
                 min_length=1,
                 max_length=16_384,
                 description="Full address, such as https://example.com/page.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ],
         *,
         maxChars: Annotated[  # noqa: N803 - spelled as tools spell their arguments
             int,
-            Field(ge=100, le=500_000, description="How many characters to give at most.", json_schema_extra=_KNOWN),
+            Field(
+                ge=100,
+                le=500_000,
+                description="How many characters to give at most.",
+                json_schema_extra=known_to_models(),
+            ),
         ] = 20_000,
         format: Annotated[  # noqa: A002
             Format,
             Field(
                 description="`raw` gives the answer as it came, whatever its status; the others a page's main content.",
-                json_schema_extra=_KNOWN,
+                json_schema_extra=known_to_models(),
             ),
         ] = "markdown",
         offset: Annotated[int, Field(ge=0, le=1_000_000_000, description="First character.")] = 0,
@@ -169,10 +169,12 @@ class WebTools(Module[WebSettings]):
         self,
         ctx: ToolContext,
         query: Annotated[
-            str, Field(min_length=1, max_length=400, description="What to look for.", json_schema_extra=_KNOWN)
+            str,
+            Field(min_length=1, max_length=400, description="What to look for.", json_schema_extra=known_to_models()),
         ],
         count: Annotated[
-            int, Field(ge=1, le=20, description="How many results to give at most.", json_schema_extra=_KNOWN)
+            int,
+            Field(ge=1, le=20, description="How many results to give at most.", json_schema_extra=known_to_models()),
         ] = 8,
     ) -> ToolResult[SearchResults]:
         """Search the web: titles, addresses, short extracts; read a result with `web_fetch`."""

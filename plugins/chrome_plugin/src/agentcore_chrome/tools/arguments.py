@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from agentcore.api import Field, ResourceUse
+from agentcore.api import HIDDEN_FROM_MODELS, Field, ResourceUse, known_to_models
 
 LONGEST_S = 600.0
 """Time limit of a call by the host; the tools' own limit is `timeoutMs`."""
@@ -16,9 +16,6 @@ PAGE_AT_ONCE = ResourceUse("browser", skip_queue=True)
 TAB = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found")
 TAB_AT_ONCE = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found", skip_queue=True)
 
-FOR_MODELS = "x-model"
-"""The mark that says what models are shown of an argument: another description, or `false` for nothing of it."""
-
 
 def known(description: str, *, told: str = "", **bounds: Any) -> Any:
     """A field that models know by its name and the module's instructions.
@@ -28,12 +25,12 @@ def known(description: str, *, told: str = "", **bounds: Any) -> Any:
         told: What models are told all the same.
         bounds: See `Field`.
     """
-    return Field(description=description, json_schema_extra={FOR_MODELS: told}, **bounds)
+    return Field(description=description, json_schema_extra=known_to_models(told), **bounds)
 
 
 def for_programs(description: str, **bounds: Any) -> Any:
     """A field that models are not shown, because they do without; they may give it all the same."""
-    return Field(description=description, json_schema_extra={FOR_MODELS: False}, **bounds)
+    return Field(description=description, json_schema_extra=HIDDEN_FROM_MODELS, **bounds)
 
 
 BrowserId = Annotated[str, Field(max_length=64, description="Id that chrome_launch gave.")]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict
 
-from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, known_to_models, tool
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import element_not_actionable
 from agentcore_chrome.tab.elements import Target, locate, on_element
@@ -15,7 +15,6 @@ from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
-    FOR_MODELS,
     LONGEST_S,
     PAGE,
     LimitMs,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 class FormField(BaseModel):
     """One field of a form, and what it shall hold."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra={FOR_MODELS: ""})
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra=known_to_models())
 
     selector: Annotated[str | None, known("CSS selector, or a reference.", max_length=4096)] = None
     ref: Annotated[str | None, for_programs("The same as selector.", max_length=100)] = None

@@ -4,9 +4,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic.config import JsonDict
-
-from agentcore.api import BaseModel, Field, ToolError
+from agentcore.api import BaseModel, Field, ToolError, known_to_models
 from agentcore_fs_tools.edit.line_ends import FlatText, dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import Hunk
 from agentcore_fs_tools.text.presenting import cut_line
@@ -17,21 +15,26 @@ _SEARCHED_LINES = 50_000
 _COMPARED_LINES = 2_000
 
 
-KNOWN: JsonDict = {"x-model": ""}
-"""Marks what models know by its name and the tool's description."""
-
-
-class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=KNOWN):
+class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=known_to_models()):
     """One replacement."""
 
     old: Annotated[
         str,
-        Field(min_length=1, description="The exact text to replace, with its indentation.", json_schema_extra=KNOWN),
+        Field(
+            min_length=1,
+            description="The exact text to replace, with its indentation.",
+            json_schema_extra=known_to_models(),
+        ),
     ]
-    new: Annotated[str, Field(description="The text to put in its place; empty deletes.", json_schema_extra=KNOWN)]
+    new: Annotated[
+        str, Field(description="The text to put in its place; empty deletes.", json_schema_extra=known_to_models())
+    ]
     all: Annotated[
         bool,
-        Field(description="Replace every occurrence; else it must occur exactly once.", json_schema_extra=KNOWN),
+        Field(
+            description="Replace every occurrence; else it must occur exactly once.",
+            json_schema_extra=known_to_models(),
+        ),
     ] = False
 
 
