@@ -49,7 +49,7 @@ run: $(INSTALLED)
 # repeated. worksteal: neighbours share a worker, and so the browser or the server of their file.
 define tests
 	$(1) -m pytest -q -n $(WORKERS) --dist worksteal $(2) || { [ $$? = 1 ] && echo "--- once more, what failed:" && \
-	$(1) -m pytest -q -rA --no-header --show-capture=no --last-failed --last-failed-no-failures none --maxfail 5 $(2) && \
+	$(1) -m pytest -q -rfEp --no-header --show-capture=no --last-failed --last-failed-no-failures none --maxfail 5 $(2) && \
 	echo "--- failed among the others, passed by itself: see above"; }
 endef
 
