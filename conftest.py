@@ -1,7 +1,12 @@
 """What holds for all tests: repeatable examples, one browser, which tests are fast, and what was skipped."""
 
+import asyncio
+import faulthandler
+import gc
+import os
 import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -41,6 +46,10 @@ FLAGS = [
 ]
 WAIT_MS = 30_000
 """How long a test waits for an element of a page."""
+STDERR = pytest.StashKey[int]()
+LONGEST_S = 300.0
+"""How long a test may take with all that it sets up and takes down: three times what the longest one
+needed on a machine with thirty others to run."""
 
 OUTSIDE = (
     *("tests/cli/", "tests/webui/", "tests/supervision/", "tests/benchmarks/", "tests/chat/test_whole_way.py"),
@@ -81,6 +90,34 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
     if event in ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.system"):
         raise AssertionError(f"a fast test starts no process: {arguments!r}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[STDERR] = os.dup(2)  # nothing is captured now; it is while tests run
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """End the process at a test that hangs, with what it waits for: the run goes on in a new one, and the test failed.
+
+    Nothing less ends it for certain: it may hang where it takes down what it set up, or where no exception is heard.
+    """
+    ending = threading.Timer(LONGEST_S, _end_hanging, (item.nodeid, item.config.stash[STDERR]))
+    ending.daemon = True
+    ending.start()
+    try:
+        return (yield)
+    finally:
+        ending.cancel()
+
+
+def _end_hanging(nodeid: str, descriptor: int) -> None:
+    with open(descriptor, "w") as stderr:
+        print(f"\n{nodeid} did not end in {LONGEST_S:g} s. Its threads and tasks:", file=stderr, flush=True)
+        faulthandler.dump_traceback(stderr, all_threads=True)
+        for task in [each for each in gc.get_objects() if isinstance(each, asyncio.Task) and not each.done()]:
+            task.print_stack(file=stderr)
+    os._exit(1)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
