@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import termios
@@ -76,7 +77,9 @@ def test_pushed_guesses_end_the_question(on_terminal, push):
 @pushes
 def test_what_was_pushed_before_the_question_is_thrown_away(on_terminal, push):
     terminal = on_terminal("call", "clock_set", "zone=Bonn")
+    terminal.process.send_signal(signal.SIGSTOP)  # so that it asks nothing before all is pushed
     push(terminal, "y\n" * 50)
+    terminal.process.send_signal(signal.SIGCONT)
     terminal.expect_question()
     terminal.decide("n")
     code, shown = terminal.end()
