@@ -112,12 +112,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def _end_hanging(nodeid: str, descriptor: int) -> None:
-    with open(descriptor, "w") as stderr:
-        print(f"\n{nodeid} did not end in {LONGEST_S:g} s. Its threads and tasks:", file=stderr, flush=True)
-        faulthandler.dump_traceback(stderr, all_threads=True)
-        for task in [each for each in gc.get_objects() if isinstance(each, asyncio.Task) and not each.done()]:
-            task.print_stack(file=stderr)
-    os._exit(1)
+    try:
+        with open(descriptor, "w") as stderr:
+            print(f"\n{nodeid} did not end in {LONGEST_S:g} s. Its threads and tasks:", file=stderr, flush=True)
+            faulthandler.dump_traceback(stderr, all_threads=True)
+            # by type(): a proxy of what is gone fails where it is asked what it is
+            for task in [each for each in gc.get_objects() if issubclass(type(each), asyncio.Task) and not each.done()]:
+                task.print_stack(file=stderr)
+    finally:
+        os._exit(1)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
