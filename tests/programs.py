@@ -7,6 +7,8 @@ _NAMES = {
     "xvfb": ("Xvfb",),
     "dbus": ("dbus-daemon",),
     "bubblewrap": ("bwrap",),
+    "firefox-esr": ("firefox-esr", "firefox"),
+    "webkit2gtk-driver": ("WebKitWebDriver",),
 }
 """Package of Debian to what it brings, one of which is enough."""
 

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -53,7 +53,7 @@ class WebUi:
     held: ContextTask[ServerClient]
     plan: HostPlan
     folder: Path
-    browser: Browser
+    browser: Browser | None
     stack: AsyncExitStack
     allowed_errors: list[str] = field(default_factory=list)
     found_errors: list[str] = field(default_factory=list)
@@ -73,6 +73,7 @@ class WebUi:
 
     async def context(self, **options: Any) -> BrowserContext:
         options = {"viewport": DESKTOP, "locale": "en-US", "reduced_motion": "reduce", **options}
+        assert self.browser is not None
         context = await self.browser.new_context(**options)
         self.stack.push_async_callback(context.close)
         context.set_default_timeout(WAIT_MS)
@@ -157,6 +158,15 @@ async def start_webui(browser: Browser, tmp_path_factory: pytest.TempPathFactory
 
     `files` are local modules by name, listed in app.json unless `config` has a list; a name with a slash is any file.
     """
+    async with starting(browser, tmp_path_factory) as start:
+        yield start
+
+
+@asynccontextmanager
+async def starting(
+    browser: Browser | None, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Callable[..., Any]]:
+    """See `start_webui`; without a browser there are only servers."""
     async with AsyncExitStack() as stack:
         started: list[WebUi] = []
 
