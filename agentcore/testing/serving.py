@@ -21,14 +21,21 @@ class ServerClient(TestClient[web.Request, web.Application]):
     Attributes:
         running: The host that the server serves.
         approval_address: The origin of the approval view, without a final slash.
+        approval_app: What serves it, which has connections of its own.
     """
 
     __test__ = False
 
-    def __init__(self, server: TestServer, host: RunningHost, approval_address: str = "") -> None:
+    def __init__(
+        self,
+        server: TestServer,
+        host: RunningHost,
+        approval_address: str = "",
+        approval_app: web.Application | None = None,
+    ) -> None:
         token = host.host.state.token.get_secret_value()
         super().__init__(server, headers={"Authorization": f"Bearer {token}"})
-        self.running, self.approval_address = host, approval_address
+        self.running, self.approval_address, self.approval_app = host, approval_address, approval_app
 
 
 class ClientFactory(Protocol):
@@ -60,10 +67,10 @@ async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerCl
             names = host.host.config.server
             page, approval = _addresses(listener, names.hosts), _addresses(second, names.approval_hosts)
             app = create_app(host.host, addresses=page, approval=approval)
-            server = _test_server(app, listener)
+            server, approval_app = _test_server(app, listener), create_approval_app(app, approval)
             async with (
-                _test_server(create_approval_app(app, approval), second),
-                ServerClient(server, host, approval.base_url) as client,
+                _test_server(approval_app, second),
+                ServerClient(server, host, approval.base_url, approval_app) as client,
             ):
                 try:
                     yield client

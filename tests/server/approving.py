@@ -26,7 +26,7 @@ class Notes(Module):
             frozenset(("write",)),
             paths=("/notes/today.md",),
             cwd="/notes",
-            diff=f"--- a/today.md\n+++ b/today.md\n@@ -0,0 +1 @@\n+{arguments['text']}\n",
+            diff=_diff(arguments["text"]),
         )
 
     @tool(effects=["write"], preview=_look)
@@ -39,6 +39,11 @@ class Notes(Module):
         """
         self.written.append(text)
         return "written"
+
+
+def _diff(text: str) -> str:
+    lines = text.split("\n")
+    return f"--- a/today.md\n+++ b/today.md\n@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines)
 
 
 async def let_wait(server: ServerClient, text: str = "buy milk", tool: str = "note_write") -> str:

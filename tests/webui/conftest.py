@@ -121,11 +121,12 @@ class WebUi:
         self.held = await ContextTask.open(running_server(self.plan, self.folder), "server")
 
     async def lose_connection(self, page: Page) -> None:
-        """Break the page's connections, and let it reach nothing until it is set online again."""
+        """Break the connections of the page and the approval view, which reach nothing until they are online again."""
         await page.context.set_offline(True)
-        assert isinstance(self.server.app, ServerApplication)
-        for connection in self.server.app.dispatcher.connections.connections:
-            connection.transport.abort()
+        for app in (self.server.app, self.server.approval_app):
+            assert isinstance(app, ServerApplication)
+            for connection in app.dispatcher.connections.connections:
+                connection.transport.abort()
 
     def unexpected_errors(self) -> list[str]:
         return [text for text in self.found_errors if not any(allowed in text for allowed in self.allowed_errors)]

@@ -1,5 +1,6 @@
 """Calls and changes that wait, as the approval view shows them: whole, for the decision rests on what is shown."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentcore.api import Principal
@@ -10,10 +11,11 @@ from agentcore.server.wire import WireModel
 
 
 class AskerView(WireModel):
-    """Who wants something."""
+    """Who wants something. `name` is what a person calls it: the title of a chat, the name of a paired client."""
 
     kind: str
     id: str
+    name: str
 
 
 class PreviewView(WireModel):
@@ -37,11 +39,13 @@ class OfferView(WireModel):
 class WaitingCall(WireModel):
     """One call that waits. `digest` stands for the exact arguments: who approves sends it back.
 
-    `touches` is what it would touch, as its preview says, by kind of criterion and for people to read.
+    `touches` is what it would touch, as its preview says, by kind of criterion and for people to read. `session_title`
+    is empty for a session that is no chat, or has no title yet.
     """
 
     call_id: str
     session_id: str
+    session_title: str
     asked_by: AskerView
     tool: str
     description: str
@@ -107,7 +111,14 @@ class Waiting(WireModel):
     now: int
 
 
-def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
+async def titles_of(host: Host, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
+    """Titles of the chats that ask, by their ids."""
+    ids = {request.principal.id for request in requests if request.principal.kind == "chat"}
+    ids.update(request.session_id for request in requests if isinstance(request, ApprovalRequest))
+    return await host.store.chats.titles(ids)
+
+
+def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]) -> WaitingCall:
     """One call with everything that a decision on it rests on."""
     definition, preview = request.definition, request.preview
     tool = host.registry.tools.get(definition.name)
@@ -116,7 +127,8 @@ def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
     return WaitingCall(
         call_id=request.call_id,
         session_id=request.session_id,
-        asked_by=_asker(request.principal),
+        session_title=titles.get(request.session_id, ""),
+        asked_by=_asker(request.principal, titles),
         tool=definition.name,
         description=definition.description,
         module="" if record is None else record.name,
@@ -137,7 +149,7 @@ def waiting_call(request: ApprovalRequest, host: Host) -> WaitingCall:
     )
 
 
-def waiting_change(change: PolicyChange) -> WaitingChange:
+def waiting_change(change: PolicyChange, titles: Mapping[str, str]) -> WaitingChange:
     """One change with its diff."""
     proposal = change.proposal
     return WaitingChange(
@@ -146,7 +158,7 @@ def waiting_change(change: PolicyChange) -> WaitingChange:
         subject=proposal.subject,
         paths=list(proposal.paths),
         diff=[FileDiff(file=file, text=text) for file, text in proposal.diff],
-        asked_by=_asker(change.principal),
+        asked_by=_asker(change.principal, titles),
         requested_at=change.requested_at_ms,
         expires_at=change.expires_at_ms,
     )
@@ -166,5 +178,6 @@ def waiting_pairing(pairing: Pairing) -> WaitingPairing:
     )
 
 
-def _asker(principal: Principal) -> AskerView:
-    return AskerView(kind=principal.kind, id=principal.id)
+def _asker(principal: Principal, titles: Mapping[str, str]) -> AskerView:
+    name = {"chat": titles.get(principal.id, ""), "page": ""}.get(principal.kind, principal.id)
+    return AskerView(kind=principal.kind, id=principal.id, name=name)

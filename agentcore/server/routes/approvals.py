@@ -11,7 +11,14 @@ from agentcore.host.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.host.policy import GrantOffer, owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
-from agentcore.server.page.approval_view import Waiting, WaitingCall, waiting_call, waiting_change, waiting_pairing
+from agentcore.server.page.approval_view import (
+    Waiting,
+    WaitingCall,
+    titles_of,
+    waiting_call,
+    waiting_change,
+    waiting_pairing,
+)
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
 
@@ -55,9 +62,11 @@ async def list_waiting(exchange: Exchange) -> Answer:
         calls = [call for call in calls if call.session_id in owned]
     # pairing is for no client to look at
     pairings = host.pairings.waiting if exchange.principal.kind != "client" else []
+    changes = host.policy_changes.waiting if is_everywhere else []
+    titles = await titles_of(host, [*calls, *changes])
     waiting = Waiting(
-        calls=[waiting_call(request, host) for request in calls],
-        changes=[waiting_change(change) for change in host.policy_changes.waiting] if is_everywhere else [],
+        calls=[waiting_call(request, host, titles) for request in calls],
+        changes=[waiting_change(change, titles) for change in changes],
         pairings=[waiting_pairing(pairing) for pairing in pairings],
         now=time.time_ns() // 1_000_000,
     )
@@ -70,7 +79,8 @@ async def edit(exchange: Exchange) -> Answer:
     pending = exchange.host.approvals.find(call_id)
     await _check(exchange, None if pending is None else pending.request)
     edited = await exchange.host.call_review.edit(call_id, body.arguments)
-    return Answer(to_json(waiting_call(edited, exchange.host)))
+    titles = await titles_of(exchange.host, [edited])
+    return Answer(to_json(waiting_call(edited, exchange.host, titles)))
 
 
 async def decide(exchange: Exchange) -> Answer:

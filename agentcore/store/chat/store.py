@@ -71,6 +71,10 @@ class ChatStore:
         """Which of these sessions a credential made."""
         return await self._database.read(partial(_owned, owner, tuple(session_ids)))
 
+    async def titles(self, session_ids: Iterable[str]) -> dict[str, str]:
+        """Titles of these sessions, by their ids: empty before the first message; unknown sessions are left out."""
+        return await self._database.read(partial(_titles, tuple(session_ids)))
+
     async def delete(self, session_id: str) -> bool:
         """Forget a session and all that was said in it; False: there is none."""
         return await self._database.write(partial(_delete, session_id), is_durable=True)
@@ -209,6 +213,12 @@ def _owned(owner: str, session_ids: tuple[str, ...], connection: sqlite3.Connect
     marks = ", ".join("?" * len(session_ids))
     query = f"SELECT session_id FROM chat_sessions WHERE owner = ? AND session_id IN ({marks})"  # noqa: S608 - marks
     return {session_id for (session_id,) in connection.execute(query, (owner, *session_ids))}
+
+
+def _titles(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, str]:
+    marks = ", ".join("?" * len(session_ids))
+    query = f"SELECT session_id, title FROM chat_sessions WHERE session_id IN ({marks})"  # noqa: S608 - marks
+    return dict(connection.execute(query, session_ids))
 
 
 def _list(

@@ -36,7 +36,7 @@ async def test_waiting_call_is_shown_whole(server, person):
     assert status == 200
     assert (call["callId"], call["tool"], call["module"], call["sessionId"]) == (call_id, "note_write", "notes", "s1")
     assert call["arguments"] == {"text": "x" * 5000 + "\u202e"}
-    assert call["askedBy"] == {"kind": "chat", "id": "s1"}
+    assert call["askedBy"] == {"kind": "chat", "id": "s1", "name": ""}
     assert call["effects"] == ["write"]
     assert (call["preview"]["paths"], call["preview"]["cwd"]) == (["/notes/today.md"], "/notes")
     assert call["preview"]["diff"].startswith("--- a/today.md")

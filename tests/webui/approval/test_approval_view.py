@@ -9,6 +9,7 @@ from playwright.async_api import expect
 
 from agentcore.bounds import EDITS_KEPT
 from tests.server.approving import Notes, let_wait
+from tests.webui.conftest import PHONE
 
 pytestmark = pytest.mark.spec("S2")
 
@@ -57,7 +58,7 @@ async def test_call_appears_beside_the_content_and_is_approved_there(ui):
     frame = page.frame_locator(TRAY)
     await expect(page.get_by_role("status").filter(has_text="1 decision waits for you")).to_be_visible()
     shown = card(frame)
-    for text in ("A model in chat session s1", "/notes/today.md", "buy <U+202E>milk<U+200B>", "Writes", "Notes"):
+    for text in ("A model in a chat without a title", "/notes/today.md", "buy <U+202E>milk<U+200B>", "Writes", "Notes"):
         await expect(shown).to_contain_text(text)
     await expect(approve(frame)).to_have_attribute("aria-disabled", "false")
     main, tray = await page.locator("main").bounding_box(), await page.locator("ac-approval-tray").bounding_box()
@@ -254,6 +255,51 @@ async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     await expect(page.get_by_role("alert")).to_contain_text("look at it again")
     await expect(card(page).locator("ac-diff")).to_contain_text("buy milk")
     assert is_undecided(ui, call_id)
+
+
+async def test_what_will_happen_comes_first_and_the_rest_is_folded(ui):
+    page = await both(ui)
+    await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    shown = card(page)
+    await expect(shown.get_by_role("row", name="1 + buy milk")).to_be_visible()
+    for text in ("A model in a chat", "/notes/today.md", '"text": "buy milk"', "Write a note."):
+        await expect(shown.locator("details").first).to_contain_text(text)
+    await expect(shown.get_by_text("/notes/today.md").first).to_be_hidden()
+    diff, folded = await shown.locator("ac-diff").bounding_box(), await shown.locator("summary").first.bounding_box()
+    assert diff["y"] < folded["y"]
+    await shown.locator("summary").first.click()
+    await expect(shown.get_by_text("/notes/today.md").first).to_be_visible()
+
+
+async def test_approval_waits_until_the_last_line_of_what_will_happen_was_seen_on_a_phone_too(ui):
+    lines = [f"line {number} of what is to be written, so long that it is broken on a phone" for number in range(60)]
+    page = await both(ui, viewport=PHONE, has_touch=True)
+    call_id = await let_wait(ui.server, "\n".join(lines))
+    await page.goto(ui.server.approval_address)
+    no = page.get_by_role("button", name="Reject: note_write")
+    await expect(no).to_have_attribute("aria-disabled", "false")
+    await expect(approve(page)).to_have_attribute("aria-disabled", "true")
+    await expect(page.get_by_text("Look through all of it first")).to_be_visible()
+    await approve(page).tap(force=True)
+    assert is_undecided(ui, call_id)
+    last = card(page).get_by_role("cell", name="line 59")
+    await last.evaluate("(line) => line.scrollIntoView({block: 'center'})")
+    await approve(page).and_(page.locator('[aria-disabled="false"]')).tap()
+    assert (await verdict(ui, call_id)).approved
+
+
+async def test_buttons_are_off_while_the_server_is_away_and_back_on_by_themselves(ui):
+    ui.allowed_errors += ["ERR_INTERNET_DISCONNECTED", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
+    page = await both(ui)
+    await let_wait(ui.server)
+    await page.goto(ui.server.approval_address)
+    await expect(approve(page)).to_have_attribute("aria-disabled", "false")
+    await ui.lose_connection(page)
+    await expect(page.get_by_text("The server is away.")).to_be_visible()
+    await expect(approve(page)).to_have_attribute("aria-disabled", "true")
+    await page.context.set_offline(False)
+    await expect(approve(page)).to_have_attribute("aria-disabled", "false")
 
 
 # -- attacks ----------------------------------------------------------------------------------------------------------

@@ -1,23 +1,34 @@
 import {LitElement, css, html, nothing} from 'lit';
 import '../../ui/ac-icon.js';
 import {Localized, t} from '../../base/i18n.js';
+import {Listening} from '../../base/listening.js';
 import {base, buttons} from '../../ui/styles.js';
-import {Attention, canDecideHere} from '../guard/attention.js';
+import {Attention} from '../guard/attention.js';
+import {ownWindow} from '../guard/framing.js';
+import {canDecideHere} from '../guard/seen.js';
+import {waiting} from './waiting.js';
 
 /**
- * Yes and no to one thing that waits. A click counts when a person makes it, half a second after they could see this.
+ * Yes and no to one thing that waits. A click counts when a person makes it, half a second after they could see this;
+ * a yes, once they have seen all that they say it to.
  * @fires ac-decide {approved: boolean}
  * @slot - further buttons
  */
 export class AcApprovalActions extends Localized(LitElement) {
-  static properties = {yes: {}, no: {}, subject: {}, isBusy: {attribute: false}};
+  static properties = {yes: {}, no: {}, subject: {}, isBusy: {attribute: false}, isRead: {attribute: false}};
 
   static styles = [base, buttons, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-1); }
     .row { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); }
-    button[aria-disabled="true"] { cursor: wait; opacity: 0.6; }
+    button[aria-disabled="true"] { cursor: not-allowed; opacity: 0.6; }
     button.yes { min-width: 6rem; }
-    .rest { margin-inline-start: auto; display: flex; gap: var(--ac-space-2); }
-    @media (max-width: 30rem) { .row > button { flex: 1 1 8rem; } }
+    .rest { margin-inline-start: auto; display: flex; flex-wrap: wrap; gap: var(--ac-space-2); }
+    /* it keeps its line, so that the buttons stay where they are when it goes */
+    .waits { min-height: 1.25rem; color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    @media (max-width: 36rem) {
+      .row > button { flex: 1 1 8rem; min-height: 2.75rem; }
+      .rest { margin-inline: auto; }
+    }
   `];
 
   constructor() {
@@ -27,25 +38,44 @@ export class AcApprovalActions extends Localized(LitElement) {
     /** What is decided on, for screen readers. */
     this.subject = '';
     this.isBusy = false;
+    /** Whether all that is decided on has been seen. */
+    this.isRead = false;
     this._attention = new Attention(this);
+    new Listening(this, () => [waiting.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
     if (!canDecideHere) {
-      return html`<div class="row"><a class="button primary" href="/" target="_blank" rel="noopener"><ac-icon name="external-link"></ac-icon>${t('approval.decideInWindow')}</a></div>`;
+      return html`
+        <div class="row"><a class="button primary" href=${ownWindow()} target="_blank" rel="noopener"><ac-icon name="external-link"></ac-icon>${t('approval.decideInWindow')}</a></div>
+        <p class="waits">${t('approval.decideInWindowText')}</p>`;
     }
-    const isOff = this.isBusy || !this._attention.isArmed;
     return html`
       <div class="row" id="row">
-        <button class="primary yes" aria-disabled=${isOff} aria-busy=${this.isBusy} aria-label=${`${this.yes}: ${this.subject}`} @click=${(/** @type {Event} */ event) => this._decide(event, true)}>
+        <button class="primary yes" aria-disabled=${!this._counts(true)} aria-busy=${this.isBusy} aria-label=${`${this.yes}: ${this.subject}`} aria-describedby="waits" @click=${(/** @type {Event} */ event) => this._decide(event, true)}>
           ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${this.yes}</button>
-        <button class="danger no" aria-disabled=${isOff} aria-label=${`${this.no}: ${this.subject}`} @click=${(/** @type {Event} */ event) => this._decide(event, false)}>${this.no}</button>
+        <button class="danger no" aria-disabled=${!this._counts(false)} aria-label=${`${this.no}: ${this.subject}`} @click=${(/** @type {Event} */ event) => this._decide(event, false)}>${this.no}</button>
         <span class="rest"><slot></slot></span>
-      </div>`;
+      </div>
+      <p class="waits" id="waits">${this._waits()}</p>`;
   }
 
   updated() {
     this._attention.watch(this.renderRoot.querySelector('#row'));
+  }
+
+  /** What the yes waits for, in words. */
+  _waits() {
+    if (this.isBusy) return nothing;
+    if (!waiting.isReachable) return t('approval.waitsFor.server');
+    if (!this.isRead) return t('approval.waitsFor.reading');
+    if (!this._attention.isSeen) return t('approval.waitsFor.sight');
+    return this._attention.isArmed ? nothing : t('approval.waitsFor.moment');
+  }
+
+  /** Whether a click counts now. @param {boolean} approved */
+  _counts(approved) {
+    return !this.isBusy && waiting.isReachable && this._attention.isArmed && (this.isRead || !approved);
   }
 
   /** By the keyboard, from anywhere in the card. @param {KeyboardEvent} event @param {boolean} approved */
@@ -56,7 +86,7 @@ export class AcApprovalActions extends Localized(LitElement) {
   /** @param {Event} event @param {boolean} approved */
   _decide(event, approved) {
     // what a script makes up is no decision, and neither is a click on what could not be seen
-    if (!event.isTrusted || !this._attention.isArmed || this.isBusy) return;
+    if (!event.isTrusted || !this._counts(approved)) return;
     this.dispatchEvent(new CustomEvent('ac-decide', {detail: {approved}}));
   }
 }

@@ -1,73 +1,65 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
-import {base, buttons} from '../../ui/styles.js';
+import {base} from '../../ui/styles.js';
 import {visible} from '../guard/visible.js';
 
 const INLINE_CHARS = 100;
+/** So many lines are numbered; a row for each of more would keep the person waiting. */
+const NUMBERED_LINES = 5000;
 
-/** The arguments of a call in full length: one by one with their names, or as JSON. */
+/** Arguments of a call in full length, one by one: short ones beside their name, long ones line by line below it. */
 export class AcApprovalArguments extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _isJson: {state: true}};
+  static properties = {entries: {attribute: false}, schema: {attribute: false}};
 
-  static styles = [base, buttons, css`
-    header { display: flex; align-items: center; justify-content: space-between; gap: var(--ac-space-2); }
-    h4 { font-size: var(--ac-text-s); color: var(--ac-text-muted); font-weight: var(--ac-weight-medium); }
+  static styles = [base, css`
     dl { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
     dt { font-family: var(--ac-font-mono); font-size: var(--ac-text-s); color: var(--ac-text-muted); overflow-wrap: anywhere; }
     .inline { display: grid; grid-template-columns: minmax(5rem, auto) minmax(0, 1fr); gap: var(--ac-space-1) var(--ac-space-3); align-items: baseline; }
-    .value, pre {
+    .value, .block {
       font-family: var(--ac-font-mono); font-size: var(--ac-text-s); white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4;
       color: var(--ac-code-text); unicode-bidi: isolate; direction: ltr;
     }
-    pre {
-      margin-top: var(--ac-space-1); padding: var(--ac-space-2) var(--ac-space-3); max-height: 22rem; overflow: auto;
-      background: var(--ac-surface-sunken); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m);
-    }
-    /* the order of the characters themselves, whatever letters they are */
-    pre.json { unicode-bidi: bidi-override; }
+    .block { margin-top: var(--ac-space-1); background: var(--ac-surface-sunken); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); padding: var(--ac-space-2) var(--ac-space-3); line-height: var(--ac-line); }
+    table { border-collapse: collapse; width: 100%; }
+    td { padding: 0; vertical-align: top; unicode-bidi: isolate; }
+    .n { width: 1%; min-width: 2rem; padding-inline-end: var(--ac-space-3); text-align: end; color: var(--ac-text-muted); user-select: none; white-space: nowrap; font-variant-numeric: tabular-nums; }
     mark { background: var(--ac-danger-soft); color: var(--ac-danger); font-weight: var(--ac-weight-bold); border-radius: var(--ac-radius-s); }
     .size { font-size: var(--ac-text-xs); color: var(--ac-text-muted); }
   `];
 
   constructor() {
     super();
-    /** @type {import('./waiting.js').WaitingCall | null} */
-    this.call = null;
-    this._isJson = false;
+    /** @type {[string, unknown][]} */
+    this.entries = [];
+    /** Of all arguments: tells what each is. @type {any} */
+    this.schema = null;
   }
 
   render() {
-    if (!this.call) return nothing;
-    const entries = Object.entries(this.call.arguments);
-    return html`
-      <header>
-        <h4>${t('approval.arguments')}</h4>
-        ${entries.length ? html`
-          <button class="small quiet" aria-pressed=${this._isJson} @click=${() => { this._isJson = !this._isJson; }}>${t('approval.asJson')}</button>` : nothing}
-      </header>
-      ${entries.length === 0 ? html`<p class="muted small">${t('approval.noArguments')}</p>` : this._isJson ? this._json() : html`<dl>${entries.map(([key, value]) => this._entry(key, value))}</dl>`}`;
+    return html`<dl>${this.entries.map(([key, value]) => this._entry(key, value))}</dl>`;
   }
 
   /** @param {string} key @param {unknown} value */
   _entry(key, value) {
-    const about = this.call?.inputSchema?.properties?.[key]?.description ?? '';
+    const about = this.schema?.properties?.[key]?.description ?? '';
     const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
     const name = html`<dt title=${about}>${visible(key)}</dt>`;
     if (text.length <= INLINE_CHARS && !text.includes('\n')) {
       return html`<div class="inline">${name}<dd class="value">${text === '' ? html`<span class="muted">${t('approval.emptyText')}</span>` : visible(text)}</dd></div>`;
     }
-    const lines = text.split('\n').length;
+    const lines = text.split('\n');
     return html`
       <div>
         ${name}
-        <dd><pre tabindex="0" role="region" aria-label=${key}>${visible(text)}</pre>
-          <span class="size">${t('approval.size', {lines, n: [...text].length})}</span></dd>
+        <dd><div class="block">${lines.length > 1 && lines.length <= NUMBERED_LINES ? numbered(lines) : visible(text)}</div>
+          ${lines.length > 1 ? html`<span class="size">${t('approval.size', {lines: lines.length, n: [...text].length})}</span>` : nothing}</dd>
       </div>`;
   }
+}
 
-  _json() {
-    return html`<pre class="json" tabindex="0" role="region" aria-label="JSON">${visible(JSON.stringify(this.call?.arguments, null, 2))}</pre>`;
-  }
+/** @param {string[]} lines */
+function numbered(lines) {
+  return html`<table role="presentation">${lines.map((line, at) => html`<tr><td class="n" aria-hidden="true">${at + 1}</td><td>${visible(line)}</td></tr>`)}</table>`;
 }
 
 customElements.define('ac-approval-arguments', AcApprovalArguments);

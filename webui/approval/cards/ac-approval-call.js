@@ -1,26 +1,34 @@
 import {LitElement, css, html, nothing} from 'lit';
-import '../../ui/content/ac-diff.js';
 import '../../ui/ac-icon.js';
 import '../../tools/ac-tool-effects.js';
 import {Localized, inLocale, t} from '../../base/i18n.js';
 import {badges, base, buttons, fields} from '../../ui/styles.js';
 import './ac-approval-actions.js';
-import './ac-approval-arguments.js';
 import './ac-approval-countdown.js';
 import './ac-approval-edit.js';
+import './ac-approval-preview.js';
 import {requesterText} from './requester.js';
 import {startOver} from '../guard/attention.js';
+import {END, Reading} from '../guard/reading.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
 
-/** One call that waits: all of it, and what a person can say to it. */
+/** One call that waits: first what it would do, whole; then all else of it, folded; and what a person can say to it. */
 export class AcApprovalCall extends Localized(LitElement) {
   static properties = {
     call: {attribute: false}, _isEditing: {state: true}, _edited: {state: true}, _offer: {state: true}, _reason: {state: true}, _isBusy: {state: true}, _error: {state: true},
   };
 
   static styles = [base, buttons, fields, badges, cardStyles, css`
+    summary { width: fit-content; max-width: 100%; cursor: pointer; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); overflow-wrap: anywhere; }
+    details[open] > summary { margin-bottom: var(--ac-space-2); }
+    .rest { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
+    .rest pre {
+      padding: var(--ac-space-2) var(--ac-space-3); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken);
+      font-family: var(--ac-font-mono); font-size: var(--ac-text-s); white-space: pre-wrap; overflow-wrap: anywhere; direction: ltr;
+      unicode-bidi: bidi-override; /* the order of the characters themselves, whatever letters they are */
+    }
     fieldset { display: grid; gap: var(--ac-space-1); margin: 0; padding: 0; border: 0; font-size: var(--ac-text-s); }
     fieldset label { display: flex; gap: var(--ac-space-2); align-items: baseline; font-weight: normal; }
     fieldset input { flex: none; align-self: start; margin: 0.1875rem 0 0; }
@@ -28,7 +36,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     .reason { display: grid; gap: var(--ac-space-1); }
     /* the buttons stand over the end of the card */
     .reason input { scroll-margin-block-end: 8rem; }
-    legend { padding: 0; margin-bottom: var(--ac-space-1); color: var(--ac-text-muted); font-weight: var(--ac-weight-medium); }
+    legend { padding: 0; }
   `];
 
   constructor() {
@@ -44,6 +52,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     this._isBusy = false;
     /** @type {import('../../client/client.js').ApiError | null} */
     this._error = null;
+    this._reading = new Reading(this);
     this.addEventListener('keydown', (event) => this._onKey(event));
   }
 
@@ -59,7 +68,6 @@ export class AcApprovalCall extends Localized(LitElement) {
           ${call.isDestructive ? html`<span class="badge danger">${t('approval.destructive')}</span>` : nothing}
           <ac-approval-countdown .until=${call.expiresAt}></ac-approval-countdown>
         </div>
-        <p class="about">${call.description.split('\n', 1)[0]}</p>
         ${this._isEditing
     ? html`<ac-approval-edit .value=${call.arguments} .error=${this._error} .isBusy=${this._isBusy} @ac-look=${this._look} @ac-cancel=${this._endEdit}></ac-approval-edit>`
     : this._whole(call)}
@@ -71,15 +79,14 @@ export class AcApprovalCall extends Localized(LitElement) {
     return html`
       ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
       ${this._notes(call)}
-      ${this._facts(call)}
-      <ac-approval-arguments .call=${call}></ac-approval-arguments>
-      ${call.preview?.diff ? html`<ac-diff .text=${visibleText(call.preview.diff)}></ac-diff>` : nothing}
+      <div class="seen">${END}<ac-approval-preview .call=${call}></ac-approval-preview>${END}</div>
+      ${this._rest(call)}
       ${call.offers.length ? this._offers(call) : nothing}
       ${this._error ? html`<div class="note danger" role="alert"><ac-icon name="circle-alert"></ac-icon><span>${this._error.message}</span></div>` : nothing}
       ${this._reason === null ? nothing : html`
         <div class="reason"><label for="reason">${t('approval.reason')}</label>
           <input id="reason" maxlength="1000" .value=${this._reason} @input=${(/** @type {InputEvent} */ event) => { this._reason = /** @type {HTMLInputElement} */ (event.target).value; }}></div>`}
-      <ac-approval-actions .yes=${t(this._yes())} .no=${t('approval.reject')} .subject=${call.tool} .isBusy=${this._isBusy} @ac-decide=${this._decide}>
+      <ac-approval-actions .yes=${t(this._yes())} .no=${t('approval.reject')} .subject=${call.tool} .isBusy=${this._isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}>
         ${this._edited ? html`<button class="quiet" @click=${this._undoEdit}><ac-icon name="undo-2"></ac-icon>${t('approval.asAsked')}</button>` : nothing}
         ${this._reason === null ? html`<button class="quiet" @click=${this._beginReason}><ac-icon name="message-square"></ac-icon>${t('approval.sayWhy')}</button>` : nothing}
         <button class="quiet" @click=${this._beginEdit}><ac-icon name="pencil"></ac-icon>${t('approval.edit')}</button>
@@ -92,22 +99,31 @@ export class AcApprovalCall extends Localized(LitElement) {
   }
 
   /** @param {import('./waiting.js').WaitingCall} call */
-  _notes({preview, untrustedSource}) {
+  _notes({preview, untrustedSource, rule, reason}) {
     return html`
+      ${rule === 'caution' ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${reason}</span></div>` : nothing}
       ${preview?.isProtected ? html`<div class="note danger"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.protected')}</span></div>` : nothing}
       ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;
   }
 
-  /** @param {import('./waiting.js').WaitingCall} call */
-  _facts({askedBy, sessionId, reason, rule, module, moduleTitle, touches}) {
+  /** Who asks and why, and everything else of the call. @param {import('./waiting.js').WaitingCall} call */
+  _rest({askedBy, sessionTitle, reason, rule, tool, description, module, moduleTitle, touches, arguments: args}) {
     const row = (/** @type {unknown} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+    const who = requesterText(askedBy, sessionTitle);
     return html`
-      <dl class="facts">
-        ${row(t('approval.askedBy'), requesterText(askedBy, sessionId))}
-        ${row(t('approval.why'), html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
-        ${module ? row(t('approval.module'), html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
-        ${touches.map(({label, values}) => row(inLocale(label), values.map((value) => html`<div class="mono">${visible(value)}</div>`)))}
-      </dl>`;
+      <details>
+        <summary>${t('approval.details', {who})}</summary>
+        <div class="rest">
+          <dl class="facts">
+            ${row(t('approval.askedBy'), who)}
+            ${row(t('approval.why'), html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
+            ${row(t('approval.tool'), html`<code>${visible(tool)}</code> ${description.split('\n', 1)[0]}`)}
+            ${module ? row(t('approval.module'), html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
+            ${touches.map(({label, values}) => row(inLocale(label), values.map((value) => html`<div class="mono">${visible(value)}</div>`)))}
+          </dl>
+          <pre aria-label=${t('approval.editLabel')} role="group">${visible(JSON.stringify(args, null, 2))}</pre>
+        </div>
+      </details>`;
   }
 
   /** @param {import('./waiting.js').WaitingCall} call */
@@ -115,11 +131,18 @@ export class AcApprovalCall extends Localized(LitElement) {
     const choice = (/** @type {number} */ number, /** @type {unknown} */ text) => html`
       <label><input type="radio" name="offer" .value=${String(number)} .checked=${this._offer === number} @change=${() => { this._offer = number; }}><span>${text}</span></label>`;
     return html`
-      <fieldset>
-        <legend>${t('approval.offers')}</legend>
-        ${choice(-1, t('approval.offerNone'))}
-        ${offers.map((offer, number) => choice(number, offerText(offer)))}
-      </fieldset>`;
+      <details>
+        <summary>${t('approval.offers')}: ${this._offer < 0 ? t('approval.offerNone') : offerText(offers[this._offer])}</summary>
+        <fieldset>
+          <legend class="visually-hidden">${t('approval.offers')}</legend>
+          ${choice(-1, t('approval.offerNone'))}
+          ${offers.map((offer, number) => choice(number, offerText(offer)))}
+        </fieldset>
+      </details>`;
+  }
+
+  updated() {
+    this._reading.watch((this._edited ?? this.call)?.digest, this.renderRoot.querySelectorAll('.end'));
   }
 
   _beginEdit() {

@@ -1,11 +1,13 @@
 import {LitElement, html, nothing} from 'lit';
-import '../../ui/content/ac-diff.js';
 import '../../ui/ac-icon.js';
 import {Localized, hasText, t} from '../../base/i18n.js';
+import {partsOf} from '../../ui/content/unified-diff.js';
 import {base} from '../../ui/styles.js';
 import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
+import {diffPart} from './ac-approval-preview.js';
 import {requesterText} from './requester.js';
+import {END, Reading} from '../guard/reading.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
@@ -21,6 +23,7 @@ export class AcApprovalChange extends Localized(LitElement) {
     /** @type {import('./waiting.js').WaitingChange | null} */
     this.change = null;
     this._isBusy = false;
+    this._reading = new Reading(this);
   }
 
   render() {
@@ -31,13 +34,19 @@ export class AcApprovalChange extends Localized(LitElement) {
       <article class="grave" aria-labelledby="heading">
         <div class="head"><h3 id="heading">${heading}</h3>${change.expiresAt === null ? nothing : html`<ac-approval-countdown .until=${change.expiresAt}></ac-approval-countdown>`}</div>
         <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.changeText')}</span></div>
+        <div class="seen">${END}
+        ${change.diff.map(({text}) => partsOf(text).map(diffPart))}
         <dl class="facts">
-          <div><dt>${t('approval.askedBy')}</dt><dd>${requesterText(change.askedBy)}</dd></div>
           ${change.paths.length ? html`<div><dt>${t('approval.changes')}</dt><dd>${change.paths.map((path) => html`<div class="mono">${visible(path)}</div>`)}</dd></div>` : nothing}
+          <div><dt>${t('approval.askedBy')}</dt><dd>${requesterText(change.askedBy)}</dd></div>
         </dl>
-        ${change.diff.map(({text}) => (text.startsWith('--- ') ? html`<ac-diff .text=${visibleText(text)}></ac-diff>` : plainDiff(text)))}
-        <ac-approval-actions .yes=${t('approval.apply')} .no=${t('approval.refuse')} .subject=${heading} .isBusy=${this._isBusy} @ac-decide=${this._decide}></ac-approval-actions>
+        ${END}</div>
+        <ac-approval-actions .yes=${t('approval.apply')} .no=${t('approval.refuse')} .subject=${heading} .isBusy=${this._isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}></ac-approval-actions>
       </article>`;
+  }
+
+  updated() {
+    this._reading.watch(this.change?.changeId, this.renderRoot.querySelectorAll('.end'));
   }
 
   /** @param {CustomEvent<{approved: boolean}>} event */
@@ -52,11 +61,6 @@ export class AcApprovalChange extends Localized(LitElement) {
       this._isBusy = false;
     }
   }
-}
-
-/** Lines that begin with a sign, of something that is no file. @param {string} text */
-function plainDiff(text) {
-  return html`<pre class="lines">${text.trimEnd().split('\n').map((line) => html`<span class=${{'+': 'added', '-': 'removed'}[line[0]] ?? ''}>${visible(line)}\n</span>`)}</pre>`;
 }
 
 customElements.define('ac-approval-change', AcApprovalChange);

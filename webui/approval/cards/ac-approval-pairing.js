@@ -4,6 +4,7 @@ import {Localized, hasText, t} from '../../base/i18n.js';
 import {base} from '../../ui/styles.js';
 import './ac-approval-actions.js';
 import './ac-approval-countdown.js';
+import {END, Reading} from '../guard/reading.js';
 import {cardStyles} from './card-styles.js';
 import {SCOPES} from './scopes.js';
 import {visible, visibleText} from '../guard/visible.js';
@@ -30,6 +31,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
     this._scopes = null;
     this._isBusy = false;
     this._error = '';
+    this._reading = new Reading(this);
   }
 
   render() {
@@ -39,6 +41,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
     return html`
       <article class="grave" aria-labelledby="heading">
         <div class="head"><h3 id="heading">${t('approval.pairing', {name})}</h3><ac-approval-countdown .until=${pairing.expiresAt}></ac-approval-countdown></div>
+        <div class="seen">${END}
         <div class="note warn"><ac-icon name="shield-alert"></ac-icon><span>${t('approval.pairingText')}</span></div>
         <dl class="facts">
           <div><dt>${t('approval.pairingKind')}</dt><dd>${hasText(`approval.kind.${pairing.kind}`) ? t(`approval.kind.${pairing.kind}`) : visible(pairing.kind)}</dd></div>
@@ -50,9 +53,14 @@ export class AcApprovalPairing extends Localized(LitElement) {
             <label><input type="checkbox" .checked=${this._chosen.has(scope)} @change=${(/** @type {Event} */ event) => this._choose(event, scope)}>
               <strong>${t(`approval.keyScope.${scope}`)}</strong><span>${t(`approval.keyScopeText.${scope}`)}</span></label>`)}
         </fieldset>
+        ${END}</div>
         ${this._error ? html`<div class="note danger" role="alert"><ac-icon name="circle-alert"></ac-icon><span>${this._error}</span></div>` : nothing}
-        <ac-approval-actions .yes=${t('approval.pairYes')} .no=${t('approval.refuse')} .subject=${name} .isBusy=${this._isBusy} @ac-decide=${this._decide}></ac-approval-actions>
+        <ac-approval-actions .yes=${t('approval.pairYes')} .no=${t('approval.refuse')} .subject=${name} .isBusy=${this._isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}></ac-approval-actions>
       </article>`;
+  }
+
+  updated() {
+    this._reading.watch(this.pairing?.pairingId, this.renderRoot.querySelectorAll('.end'));
   }
 
   get _chosen() {

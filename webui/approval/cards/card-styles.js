@@ -3,7 +3,8 @@ import {css} from 'lit';
 
 export const cardStyles = css`
   article {
-    display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-4);
+    --pad: var(--ac-space-4);
+    display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--pad);
     background: var(--ac-surface); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l);
   }
   article.grave { border-color: color-mix(in srgb, var(--ac-danger) 45%, transparent); }
@@ -16,7 +17,7 @@ export const cardStyles = css`
   .facts > div { display: grid; grid-template-columns: 8.5rem minmax(0, 1fr); gap: var(--ac-space-3); align-items: baseline; }
   .facts dt { color: var(--ac-text-muted); }
   ac-approval-actions {
-    margin: 0 calc(-1 * var(--ac-space-4)) calc(-1 * var(--ac-space-4)); padding: var(--ac-space-3) var(--ac-space-4);
+    margin: 0 calc(-1 * var(--pad)) calc(-1 * var(--pad)); padding: var(--ac-space-3) var(--pad) var(--ac-space-2);
     background: var(--ac-surface); border-top: 1px solid var(--ac-border); border-radius: 0 0 var(--ac-radius-l) var(--ac-radius-l);
   }
   .facts dd { overflow-wrap: anywhere; }
@@ -31,5 +32,10 @@ export const cardStyles = css`
   .lines { overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
   .lines span { display: block; padding-inline: var(--ac-space-3); white-space: pre-wrap; overflow-wrap: anywhere; }
   .lines .added { background: var(--ac-code-added); } .lines .removed { background: var(--ac-code-removed); }
+  .seen { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); position: relative; }
+  /* what is watched has a size, and takes no room */
+  .end { position: absolute; inset: 0 0 auto; height: 2px; pointer-events: none; }
+  .end:last-child { inset: auto 0 0; }
+  @media (max-width: 36rem) { .facts > div { grid-template-columns: 1fr; gap: 0; } article { --pad: var(--ac-space-3); } }
   mark { background: var(--ac-danger-soft); color: var(--ac-danger); font-weight: var(--ac-weight-bold); border-radius: var(--ac-radius-s); }
 `;

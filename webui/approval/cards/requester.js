@@ -2,10 +2,10 @@
 import {hasText, t} from '../../base/i18n.js';
 import {visibleText} from '../guard/visible.js';
 
-/** @param {import('./waiting.js').Requester} requester @param {string} [sessionId] */
-export function requesterText({kind, id}, sessionId = '') {
-  const key = `approval.by.${kind}`;
-  const name = visibleText(id);
-  const who = hasText(key) ? t(key, {name}) : `${visibleText(kind)} ${name}`.trim();
-  return sessionId && sessionId !== id ? `${who} · ${t('approval.session', {name: visibleText(sessionId)})}` : who;
+/** @param {import('./waiting.js').Requester} requester @param {string} [sessionTitle] */
+export function requesterText({kind, name}, sessionTitle = '') {
+  const shown = visibleText(name);
+  const key = `approval.by.${kind}${kind === 'chat' && !shown ? 'Untitled' : ''}`;
+  const who = hasText(key) ? t(key, {name: shown}).trim() : `${visibleText(kind)} ${shown}`.trim();
+  return sessionTitle && kind !== 'chat' ? `${who} · ${t('approval.inChat', {name: visibleText(sessionTitle)})}` : who;
 }

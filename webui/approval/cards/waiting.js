@@ -4,14 +4,15 @@ import {Store} from '../../base/store.js';
 import {startOver} from '../guard/attention.js';
 
 /**
- * @typedef {{kind: string, id: string}} Requester
+ * @typedef {{kind: string, id: string, name: string}} Requester  `name`: the title of a chat, the name of a client
  * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
- * @typedef {{diff: string | null, isProtected: boolean}} Preview
+ * @typedef {{diff: string | null, cwd: string | null, isProtected: boolean}} Preview
  * @typedef {{key: string, label: Record<string, string>, values: string[]}} Touched  what the call would touch of one kind
  *
  * @typedef {object} WaitingCall
  * @property {string} callId
  * @property {string} sessionId
+ * @property {string} sessionTitle
  * @property {Requester} askedBy
  * @property {string} tool
  * @property {string} description
@@ -58,7 +59,15 @@ class WaitingList extends Store {
     this._loads = 0;
     for (const pattern of ['approval.*', 'policy.*', 'pairing.*', 'events.reset']) client.on(pattern, () => void this.load());
     client.on('call.finished', ({callId}) => { if (this.calls.some((call) => call.callId === callId)) void this.load(); });
-    client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
+    client.on('connection', (connection) => {
+      if (connection === 'open') void this.load();
+      this.notify();
+    });
+  }
+
+  /** Whether the server can be told of a decision. */
+  get isReachable() {
+    return client.connection === 'open';
   }
 
   get count() {

@@ -1,21 +1,7 @@
-/**
- * Whether a person can have seen what stands beside a button: it was there for half a second, whole, unobstructed, and
- * nothing moved meanwhile.
- *
- * A page that frames this one could cover it, or slide it under the pointer. Intersection Observer v2 sees that
- * (https://w3c.github.io/IntersectionObserver/v2/). A browser without it decides in a window of its own, which nothing
- * can cover unseen.
- */
-import {isFramed} from './framing.js';
+/** Whether a person can have seen the buttons: they were there for half a second, whole, unobstructed, and nothing moved. */
+import {canDecideHere, watcher} from './seen.js';
 
 const SEEN_MS = 500;
-const NEARLY_WHOLE = 0.98;
-
-/** Whether this browser tells if something is covered. */
-const seesCovers = 'isVisible' in IntersectionObserverEntry.prototype;
-
-/** Whether buttons can work here at all; else it takes a window of its own. */
-export const canDecideHere = !isFramed || seesCovers;
 
 /** @type {Set<Attention>} */
 const all = new Set();
@@ -25,20 +11,18 @@ export function startOver() {
   for (const attention of all) attention.restart();
 }
 
-/** A reactive controller; `isArmed` says whether a click on what is watched counts. */
+/** A reactive controller; `isArmed` says whether a click on what is watched counts, `isSeen` whether it is in sight. */
 export class Attention {
   /** @param {import('lit').ReactiveControllerHost} host */
   constructor(host) {
     this._host = host;
     this.isArmed = false;
-    this._isSeen = false;
+    this.isSeen = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
     /** @type {Element | null} */
     this._watched = null;
-    this._observer = new IntersectionObserver((entries) => this._look(/** @type {any} */ (entries.at(-1))), /** @type {any} */ ({
-      threshold: [0, 0.5, NEARLY_WHOLE, 1], trackVisibility: seesCovers, delay: 100,
-    }));
+    this._observer = watcher((_element, isSeen) => this._look(isSeen));
     this._onVisibility = () => this.restart();
     host.addController(this);
   }
@@ -59,7 +43,7 @@ export class Attention {
     if (element === this._watched) return;
     this._observer.disconnect();
     this._watched = element;
-    this._isSeen = false;
+    this.isSeen = false;
     this.restart();
     if (element) this._observer.observe(element);
   }
@@ -68,14 +52,14 @@ export class Attention {
   restart() {
     clearTimeout(this._timer);
     this._arm(false);
-    if (this._isSeen && canDecideHere && !document.hidden) this._timer = setTimeout(() => this._arm(true), SEEN_MS);
+    if (this.isSeen && canDecideHere && !document.hidden) this._timer = setTimeout(() => this._arm(true), SEEN_MS);
   }
 
-  /** @param {IntersectionObserverEntry & {isVisible?: boolean}} entry */
-  _look({isIntersecting, intersectionRatio, isVisible}) {
-    const isSeen = isIntersecting && intersectionRatio >= NEARLY_WHOLE && (isVisible ?? !isFramed);
-    if (isSeen === this._isSeen) return;
-    this._isSeen = isSeen;
+  /** @param {boolean} isSeen */
+  _look(isSeen) {
+    if (isSeen === this.isSeen) return;
+    this.isSeen = isSeen;
+    this._host.requestUpdate();
     this.restart();
   }
 

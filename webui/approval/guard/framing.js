@@ -20,3 +20,8 @@ export function beFramed(element) {
   });
   report();
 }
+
+/** Where a window of its own shows the same. */
+export function ownWindow() {
+  return '/';
+}

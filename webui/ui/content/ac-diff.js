@@ -5,9 +5,12 @@ import {base} from '../styles.js';
 
 const SIGNS = {added: '+', removed: '-', context: ' ', note: ' '};
 
-/** A unified diff, file by file, with the numbers of its lines. */
+/**
+ * A unified diff, file by file, with the numbers of its lines. `whole`: nothing of it lies outside of a frame of its own;
+ * long lines are broken.
+ */
 export class AcDiff extends Localized(LitElement) {
-  static properties = {text: {attribute: false}};
+  static properties = {text: {attribute: false}, isWhole: {type: Boolean, attribute: 'whole'}};
 
   static styles = [base, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); min-width: 0; }
@@ -29,11 +32,16 @@ export class AcDiff extends Localized(LitElement) {
     .added .n, .removed .n { color: var(--ac-text); }
     .note .text, .hunk td { color: var(--ac-text-muted); }
     .hunk td { background: var(--ac-surface-sunken); padding-block: var(--ac-space-1); }
+    .frame.whole { max-height: none; overflow: visible; }
+    .whole .text { white-space: pre-wrap; overflow-wrap: anywhere; }
+    /* one number a line is enough where there is little room: where it stands now, or stood */
+    @media (max-width: 36rem) { .whole :is(tr:not(.removed) .before, .removed .after) { display: none; } .whole td { padding-inline: var(--ac-space-1); } }
   `];
 
   constructor() {
     super();
     this.text = '';
+    this.isWhole = false;
   }
 
   render() {
@@ -52,9 +60,9 @@ export class AcDiff extends Localized(LitElement) {
           <span class="plus"><span aria-hidden="true">+${number('added')}</span><span class="visually-hidden">${t('ui.linesAdded', {n: number('added')})}</span></span>
           <span class="minus"><span aria-hidden="true">−${number('removed')}</span><span class="visually-hidden">${t('ui.linesRemoved', {n: number('removed')})}</span></span>
         </header>
-        <div class="frame" tabindex="0" role="region" aria-label=${t('ui.diffOf', {name})}>
+        <div class=${this.isWhole ? 'frame whole' : 'frame'} tabindex=${this.isWhole ? nothing : 0} role=${this.isWhole ? 'group' : 'region'} aria-label=${t('ui.diffOf', {name})}>
           <table>${hunks.map((hunk, index) => html`
-            ${index > 0 || hunk.title ? html`<tbody><tr class="hunk"><td colspan="3">⋯</td><td>${hunk.title}</td></tr></tbody>` : nothing}
+            ${index > 0 || hunk.title ? html`<tbody><tr class="hunk"><td class="n before">⋯</td><td class="n after">⋯</td><td class="sign"></td><td>${hunk.title}</td></tr></tbody>` : nothing}
             <tbody>${hunk.lines.map(renderLine)}</tbody>`)}
           </table>
         </div>
@@ -65,5 +73,5 @@ customElements.define('ac-diff', AcDiff);
 
 /** @param {import('./unified-diff.js').DiffLine} line */
 function renderLine({kind, before, after, text}) {
-  return html`<tr class=${kind}><td class="n">${before ?? ''}</td><td class="n">${after ?? ''}</td><td class="sign">${SIGNS[kind]}</td><td class="text">${text || ' '}</td></tr>`;
+  return html`<tr class=${kind}><td class="n before">${before ?? ''}</td><td class="n after">${after ?? ''}</td><td class="sign">${SIGNS[kind]}</td><td class="text">${text || ' '}</td></tr>`;
 }

@@ -1,0 +1,46 @@
+import {LitElement, css, html, nothing} from 'lit';
+import '../../ui/content/ac-diff.js';
+import {Localized, inLocale, t} from '../../base/i18n.js';
+import {partsOf} from '../../ui/content/unified-diff.js';
+import {base} from '../../ui/styles.js';
+import './ac-approval-arguments.js';
+import {argumentsBeside, touchesBeside} from './beside-diff.js';
+import {cardStyles} from './card-styles.js';
+import {visible, visibleText} from '../guard/visible.js';
+
+/** What a call would do, whole: what it changes, line by line, and all that it is given which the changes do not say. */
+export class AcApprovalPreview extends Localized(LitElement) {
+  static properties = {call: {attribute: false}};
+
+  static styles = [base, cardStyles, css`
+    :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('./waiting.js').WaitingCall | null} */
+    this.call = null;
+  }
+
+  render() {
+    const {call} = this;
+    if (!call) return nothing;
+    const diff = call.preview?.diff ?? '';
+    const [entries, touches] = [argumentsBeside(call.arguments, diff), touchesBeside(call)];
+    return html`
+      ${diff ? nothing : html`<p class="about">${call.description.split('\n', 1)[0]}</p>`}
+      ${touches.length ? html`<dl class="facts">${touches.map(({label, values}) => html`
+        <div><dt>${inLocale(label)}</dt><dd>${values.map((value) => html`<div class="mono">${visible(value)}</div>`)}</dd></div>`)}</dl>` : nothing}
+      ${diff ? partsOf(diff).map(diffPart) : nothing}
+      ${entries.length ? html`<ac-approval-arguments .entries=${entries} .schema=${call.inputSchema}></ac-approval-arguments>` : nothing}
+      ${Object.keys(call.arguments).length ? nothing : html`<p class="muted small">${t('approval.noArguments')}</p>`}`;
+  }
+}
+
+/** A part of a diff: lines of files, or what else stands there. @param {{isDiff: boolean, text: string}} part */
+export function diffPart({isDiff, text}) {
+  if (isDiff) return html`<ac-diff whole .text=${visibleText(text)}></ac-diff>`;
+  return html`<pre class="lines">${text.trimEnd().split('\n').map((line) => html`<span class=${{'+': 'added', '-': 'removed'}[line[0]] ?? ''}>${visible(line)}\n</span>`)}</pre>`;
+}
+
+customElements.define('ac-approval-preview', AcApprovalPreview);

@@ -1,0 +1,52 @@
+/** Whether a person has had all of something before their eyes: where it begins and where it ends were both in sight. */
+import {html} from 'lit';
+import {watcher} from './seen.js';
+
+/** Stands before and after what has to be seen. */
+export const END = html`<span class="end"></span>`;
+
+/** A reactive controller: after each update it is given the ends of what has to be seen. */
+export class Reading {
+  /** @param {import('lit').ReactiveControllerHost} host */
+  constructor(host) {
+    this._host = host;
+    /** What is read; anything else has to be read anew. @type {unknown} */
+    this._subject = undefined;
+    /** @type {Element[]} */
+    this._ends = [];
+    /** @type {Set<Element>} */
+    this._unseen = new Set();
+    this._observer = watcher((element, isSeen) => this._look(element, isSeen), {isUnderButtons: true});
+    host.addController(this);
+  }
+
+  hostConnected() {
+    this._host.requestUpdate();
+  }
+
+  hostDisconnected() {
+    this.watch(undefined, []);
+  }
+
+  /** Whether all of it was seen. */
+  get isDone() {
+    return this._ends.length > 0 && this._unseen.size === 0;
+  }
+
+  /** @param {unknown} subject  what stands between the ends: the same as long as it does not change @param {Iterable<Element>} ends */
+  watch(subject, ends) {
+    const elements = [...ends];
+    const isSame = subject === this._subject && elements.length === this._ends.length && elements.every((element, at) => element === this._ends[at]);
+    if (isSame) return;
+    this._observer.disconnect();
+    [this._subject, this._ends, this._unseen] = [subject, elements, new Set(elements)];
+    for (const element of elements) this._observer.observe(element);
+  }
+
+  /** @param {Element} element @param {boolean} isSeen */
+  _look(element, isSeen) {
+    if (!isSeen || !this._unseen.delete(element)) return;
+    this._observer.unobserve(element);
+    if (this.isDone) this._host.requestUpdate();
+  }
+}
