@@ -13,6 +13,7 @@ from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exits import ExitCode
 
 _ADVICE = {
+    "unknown_tool": "agentcore tools lists them",
     "approval_required": "a person has to approve it: run it in a terminal while no server runs,"
     " or approve it in the terminal of the server",
     "internal_error": "run it again with agentcore -v call … to see the traceback, or look into the server's log",

@@ -83,13 +83,12 @@ def _check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
 
 
 def _named(tools: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    import difflib
+    from agentcore.near_names import near_names, unknown_name
 
     by_name = {str(tool.get("name") or tool.get("function", {}).get("name")): tool for tool in tools}
     if name not in by_name:
-        near = difflib.get_close_matches(name, by_name, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "agentcore tools lists them"
-        raise CliError(f"there is no tool {name!r}", hint=hint, code=ExitCode.CALL_FAILED)
+        said = unknown_name("tool", name, near_names(name, by_name))
+        raise CliError(said, hint="agentcore tools lists them", code=ExitCode.CALL_FAILED)
     return by_name[name]
 
 

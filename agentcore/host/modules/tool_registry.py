@@ -1,6 +1,5 @@
 """All tools of all ready modules: merged into one list, found by name, encoded once."""
 
-import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +9,7 @@ from agentcore.api import ToolDefinition
 from agentcore.errors import ToolError
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.validation import compile_result_check, compile_validator
+from agentcore.near_names import near_names, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
 RESERVED_NAMES = frozenset(("find_tools",))
@@ -111,9 +111,8 @@ class ToolRegistry:
                 f"module {module.name!r} of tool {name!r} has failed: {module.reason}",
                 module=module.name,
             )
-        near = difflib.get_close_matches(name, self.tools, n=3)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "GET /api/tools lists the tools there are"
-        raise ToolError("unknown_tool", f"there is no tool {name!r}; {hint}", tool=name, near=near)
+        near = near_names(name, self.tools)
+        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=name, near=near)
 
     def stood_in_for(self) -> frozenset[str]:
         """Modules whose tools a ready module offers in its own form."""

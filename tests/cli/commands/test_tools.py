@@ -35,10 +35,19 @@ def test_json_of_one_tool_is_its_definition(place):
     assert place.run("tools", "clock_now", "--json").json["module"] == "clock"
 
 
-def test_unknown_tool_is_an_error_with_a_near_name(place):
-    done = place.run("tools", "clock_nwo")
-    assert done.code == 1
-    assert "did you mean clock_now or" in done.err
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("clock_nwo", "there is no tool 'clock_nwo'; did you mean 'clock_now' or"),
+        ("wait", "there is no tool 'wait'; did you mean 'clock_wait'?"),
+        ("nope", "there is no tool 'nope'\n  agentcore tools lists them"),
+    ],
+)
+def test_unknown_tool_gets_the_same_suggestions_whether_it_is_shown_or_called(place, name, said):
+    shown, called = place.run("tools", name), place.run("call", name)
+    assert (shown.code, called.code) == (1, 1)
+    assert said in shown.err
+    assert said in called.err
 
 
 def test_no_tools_are_said(empty_place):
