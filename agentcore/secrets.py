@@ -2,6 +2,9 @@
 
 The record of calls, log lines, settings as they are shown and the environment of this process all ask here. It is the
 second net: what is known to be a secret is a `SecretStr`, or marked so in its schema.
+
+A yes or no is no secret, whatever its name. A number is one only where digits are what somebody keeps to themselves:
+`pin`, `password`, one `token`; `tokens`, `token_limit` and `password_length` count something.
 """
 
 import json
@@ -32,10 +35,40 @@ a program's text."""
 IN_ENVIRONMENT = frozenset(("key", "keys", "pass", "pat", "dsn"))
 """Words that tell of a secret in the name of a variable; elsewhere a key may be one of a keyboard or of an object."""
 
-PLAIN_NAMES = frozenset(("status_code", "exit_code", "error_code"))
+PLAIN_NAMES = frozenset(("status_code", "exit_code", "error_code", "return_code", "close_code", "code_point"))
 """Names that are no secrets although they look like it."""
 
+_PLAIN_WORDS = frozenset(
+    (
+        *("bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass", "secretary", "secretariat"),
+        *("tokenizer", "tokenizers", "tokenize", "tokenized", "tokenization"),
+    )
+)
+"""Words that hold a secret's name by accident."""
+
 _COUNTS = frozenset(("max", "min", "input", "output", "total", "context", "prompt", "completion", "used", "cached"))
+"""Words that make `tokens` the size of a model's text, whatever stands there."""
+
+_MEASURES = frozenset(
+    (
+        *("count", "counts", "number", "index", "length", "len", "size", "sizes", "chars", "bytes", "limit"),
+        *("limits", "budget", "usage", "rate", "ratio", "price", "cost", "left", "remaining", "spent", "used"),
+        *("reasoning", "estimate", "estimated", "rounds", "iterations", "attempts", "retries", "version", "port"),
+        *("strength", "score", "level", "age", "ttl", "lifetime", "expires", "expiry", "expiration", "timeout"),
+        *("second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "s", "ms", "in", "out", "min"),
+        *("max", "total", "input", "output", "cached", "status", "points"),
+    )
+)
+"""What a name ends with that makes a number under it a plain one: how many, how long, which. Not what it begins with:
+`http_password` and `sign_in_token` are secrets."""
+
+_BOUNDS = frozenset(("max", "min", "total", "num", "number", "count"))
+"""The same at the beginning of a name."""
+
+_COUNTED = frozenset(("tokens", "cookies", "passwords", "passphrases", "secrets", "credentials", "keys", "codes"))
+"""A number under such a name says how many there are."""
+
+_NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME_CHARS = 200  # what is longer is no name; its end tells what it holds, as with any other
@@ -64,24 +97,64 @@ def is_secret_name(name: str, also: frozenset[str] = _NONE) -> bool:
 def _looks_secret(name: str, also: frozenset[str]) -> bool:
     if name in PLAIN_NAMES:
         return False
-    words = {word.lower() for word in _WORD.findall(name)}
+    words = set(_words(name))
     if "tokens" in words and not words.isdisjoint(_COUNTS):
         return False  # the size of a model's text
     flat = _SEPARATORS.sub("", name.lower())
+    for word in words & _PLAIN_WORDS:
+        flat = flat.replace(word, "")
     is_known = flat in SECRET_NAMES or flat.endswith(SECRET_ENDS) or any(part in flat for part in SECRET_PARTS)
     return is_known or not words.isdisjoint(also)
+
+
+def is_secret_value(name: str, value: Any, also: frozenset[str] = _NONE) -> bool:
+    """Whether a value is to be hidden where it stands under a name; what is empty holds no secret.
+
+    Args:
+        name: As for `is_secret_name`.
+        value: A JSON value, or an object that a log line was given.
+        also: As for `is_secret_name`.
+    """
+    if value is None or isinstance(value, bool) or not is_secret_name(name, also):
+        return False
+    if isinstance(value, int | float):
+        return value != 0 and not _counts(name)
+    if isinstance(value, str):
+        return value != "" and not (_measures(name) and _NUMBER_TEXT.fullmatch(value))
+    if isinstance(value, dict):  # tokens: {"input": 12, "output": 7}
+        return not all(_is_plain_number(f"{name}_{key}", part) for key, part in value.items())
+    return not (isinstance(value, list) and not value)
+
+
+def _is_plain_number(name: str, value: Any) -> bool:
+    return isinstance(value, int | float) and _measures(name)
+
+
+@lru_cache(_NAMES_KEPT)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple([word.lower() for word in _WORD.findall(name[-_NAME_CHARS:])])
+
+
+def _measures(name: str) -> bool:
+    words = _words(name)
+    return bool(words) and (words[-1] in _MEASURES or words[0] in _BOUNDS)
+
+
+def _counts(name: str) -> bool:
+    """Whether a number under a secret's name counts something."""
+    return _measures(name) or not _COUNTED.isdisjoint(_words(name))
 
 
 def is_secret_variable(name: str, value: str) -> bool:
     """Whether a variable of the environment looks as if it held a key: one of ours, or an address with a password."""
     is_own = name.startswith(_OWN_VARIABLE) and name != _PLAIN_VARIABLE
-    return is_own or is_secret_name(name, IN_ENVIRONMENT) or _ADDRESS_WITH_PASSWORD.search(value) is not None
+    return is_own or is_secret_value(name, value, IN_ENVIRONMENT) or _ADDRESS_WITH_PASSWORD.search(value) is not None
 
 
 def masked(value: Any) -> Any:
     """A JSON value with whatever stands under a secret's name masked; what is empty stays."""
     if isinstance(value, dict):
-        return {key: MASK if is_secret_name(key) and part else masked(part) for key, part in value.items()}
+        return {key: MASK if is_secret_value(key, part) else masked(part) for key, part in value.items()}
     if isinstance(value, list):
         return [masked(part) for part in value]
     return value
@@ -121,6 +194,7 @@ def mask_line(line: MutableMapping[str, Any]) -> None:
         return
     for key in line:
         if is_secret_name(key, IN_LOG_LINES):
-            line[key] = MASK
+            if is_secret_value(key, line[key], IN_LOG_LINES):
+                line[key] = MASK
         elif len(_harmless) < _HARMLESS_KEPT:
             _harmless.add(key)

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import Module, tool
-from agentcore.config.loading import load_config
+from agentcore.chat.settings import AgentConfig, ModelConfig
+from agentcore.config.loading import AppConfig, load_config
 from agentcore.host.settings.change import SettingChange, plan_changes
 from agentcore.host.settings.display import diff_of, shown
 from agentcore.host.settings.document import SettingsSubject
@@ -95,6 +96,14 @@ async def in_settings(folder: Path, _make_host: Any) -> str:
     return json.dumps(shown(before).values) + "".join(text for _, text in diff_of(before, after))
 
 
+async def in_diff(folder: Path, _make_host: Any) -> str:
+    """The diff of a file with settings of a module that nobody knows here."""
+    before = SettingsSubject.of_app(load_config(folder / "app.json", {})).read()
+    (folder / "app.json").write_text(json.dumps({"config": {"unknown": {"a": VALUES}}}, indent=2))
+    after = SettingsSubject.of_app(load_config(folder / "app.json", {})).read()
+    return "".join(text for _, text in diff_of(before, after))
+
+
 async def in_environment(_folder: Path, _make_host: Any) -> str:
     script = "from agentcore.host.process_privacy import keep_secrets as keep; keep(); "
     script += "print(open('/proc/self/environ').read())"
@@ -130,6 +139,70 @@ async def test_each_surface_hides_the_same_names_and_shows_the_others(
     text = await surface(tmp_path, agentcore_host)
     assert [name for name in SECRET if VALUES[name] in text] == []
     assert [name for name in PLAIN if VALUES[name] not in text] == []
+
+
+NUMBERS = {
+    **dict.fromkeys(("tokens", "token_limit", "tokenLimit", "tokens_per_minute", "reasoning_tokens"), 4000017),
+    **dict.fromkeys(("password_length", "cookie_count", "cookies", "token_expires_in", "secret_version"), 4000018),
+    **dict.fromkeys(("port", "compass", "bypass_after", "tokenizer", "token_port", "has_passwords"), 4000019),
+    "usage": {"tokens": {"input": 4_000_020, "output": 4_000_021, "cached": 4_000_022}},
+}
+PRIVATE = ("pin", "password", "token", "smtp_pass", "secret", "api_key", "cookie", "sign_in_token")
+DIGITS = {name: 9_000_000 + at for at, name in enumerate((*PRIVATE, "apiKey", "http_password"))}
+
+
+@pytest.mark.spec("M8", "S7")
+@pytest.mark.parametrize("surface", [in_record, in_log, in_settings, in_diff, in_command_line])
+async def test_each_surface_shows_numbers_and_hides_digits_that_somebody_keeps_to_themselves(
+    surface: Surface, tmp_path: Path, agentcore_host: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "VALUES", {**NUMBERS, **DIGITS, "has_token": True})
+    text = await surface(tmp_path, agentcore_host)
+    assert [number for number in range(4_000_017, 4_000_023) if str(number) not in text] == []
+    assert [name for name, number in DIGITS.items() if str(number) in text] == []
+    assert re.search("has_token[^a-zA-Z]+[tT]rue", text)
+
+
+MEASURED = st.sampled_from(("max_{}s", "{}_count", "{}-limit", "{}ExpiresIn", "{}_length", "total {}s", "{}s"))
+KINDS = st.sampled_from(("token", "cookie", "password", "secret", "credential"))
+
+
+@given(MEASURED, KINDS, st.integers(min_value=1) | st.floats(min_value=0.001, allow_infinity=False) | st.booleans())
+def test_no_number_that_counts_something_is_hidden(name: str, kind: str, number: float) -> None:
+    shown = masked({"a": [{name.format(kind): number}]})
+    assert shown == {"a": [{name.format(kind): number}]}
+
+
+@given(
+    st.sampled_from([*SECRET, *(f"my_{name}" for name in SECRET if name != "pin"), "my_tokenizer_token"]),
+    st.text(min_size=1).filter(lambda text: not text.isdigit()) | st.lists(st.integers(), min_size=1),
+)
+def test_no_text_and_no_list_under_a_secrets_name_is_shown(name: str, value: Any) -> None:
+    hidden = masked({"a": {name: value, "b": [{name: {"c": value}}]}})
+    assert hidden == {"a": {name: MASK, "b": [{name: MASK}]}}
+
+
+@given(st.sampled_from(PRIVATE), st.integers(1))
+def test_no_digits_that_somebody_keeps_to_themselves_are_shown(name: str, digits: int) -> None:
+    assert masked({name: digits, f"{name}s": [digits]})[name] == MASK
+    assert masked({name: str(digits)})[name] == MASK
+
+
+def test_no_number_that_our_own_settings_know_is_hidden() -> None:
+    def numbers(schema: Any) -> Iterator[str]:
+        for name, part in schema.get("properties", {}).items():
+            if any(each.get("type") in ("integer", "number") for each in (part, *part.get("anyOf", ()))):
+                yield name
+
+    models = (AppConfig, AgentConfig, ModelConfig)
+    schemas = [each for model in models for each in _with_definitions(model.model_json_schema())]
+    names = {name for schema in schemas for name in numbers(schema)}
+    assert {"max_tokens", "context_tokens", "port", "stop_grace"} <= names
+    assert [name for name in names if masked({name: 5}) != {name: 5}] == []
+
+
+def _with_definitions(schema: Any) -> list[Any]:
+    return [schema, *schema.get("$defs", {}).values()]
 
 
 @pytest.mark.parametrize(

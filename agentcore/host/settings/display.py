@@ -7,7 +7,7 @@ from typing import Any
 
 from agentcore.config.json_source import JsonPath, JsonSource, dotted
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
-from agentcore.secrets import MASK, is_secret_name
+from agentcore.secrets import MASK, is_secret_name, is_secret_value
 
 CONTEXT_LINES = 3
 """Unchanged lines around a change in a diff."""
@@ -45,13 +45,25 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     """Whether a value is declared as a secret, is named like one, or may be anything."""
     schema = subject.schema
     if schema is None:
-        return bool(path)
+        return bool(path) and not _is_plain(path, value)
+    if schema.is_secret(path):
+        return True
     # a text where a list of secrets should be is most likely one of them
     is_instead = value is not None and not isinstance(value, dict | list) and schema.holds_secret(path)
-    if schema.is_secret(path) or is_instead:
-        return True
-    is_named = bool(path) and isinstance(path[-1], str) and is_secret_name(path[-1])
-    return bool(value) and is_named and schema.place(path) == "open"
+    if is_instead:
+        return not schema.takes(path, value)
+    is_named = bool(path) and isinstance(path[-1], str) and is_secret_value(path[-1], value)
+    return is_named and schema.place(path) == "open"
+
+
+def _is_plain(path: JsonPath, value: Any) -> bool:
+    """Whether a value can be shown where nobody knows what it is: a yes or no, or a number that is not named like a
+    secret. In a list below such a name a number may be one of the secrets, and does not count them."""
+    names = [step for step in path if isinstance(step, str)]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return isinstance(value, bool)
+    is_listed = isinstance(path[-1], int)
+    return not any(is_secret_name(name) if is_listed else is_secret_value(name, value) for name in names)
 
 
 def diff_of(before: SettingsDocument, after: SettingsDocument) -> tuple[tuple[str, str], ...]:
@@ -99,7 +111,8 @@ def _hides_in(subject: SettingsSubject) -> Hides:
     def hides(path: JsonPath, value: Any) -> bool:
         if subject.module is None and path[:1] == ("config",):
             # of a module, whose secrets nobody knows here
-            return len(path) > len(("config", "NAME")) and not isinstance(value, dict)
+            is_part = len(path) > len(("config", "NAME")) and not isinstance(value, dict | list)
+            return is_part and not _is_plain(path, value)
         is_plain = path == () or (subject.module is None and path[:1] in _PLAIN)
         return not is_plain and is_withheld(subject, path, value)
 
