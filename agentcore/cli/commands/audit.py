@@ -1,19 +1,94 @@
 """`agentcore audit`: the record of calls."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
+from agentcore.cli.commands.completion import complete_module, complete_tool
 from agentcore.cli.options import config_option, json_option
-from agentcore.cli.terminal.exits import ExitCode
+from agentcore.cli.terminal.exits import CliError, ExitCode
 
 _DATABASE = "state.sqlite3"
+_KINDS = ("call", "decision", "notice")
+_ARGUMENTS_SHOWN = 80  # in a list; `audit show` has them as they were recorded
 
 
 @click.group()
 def audit() -> None:
     """The record of calls and decisions."""
+
+
+@audit.command("list")
+@config_option
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many.")
+@click.option("--tool", metavar="NAME", shell_complete=complete_tool, help="Those of one tool.")
+@click.option("--module", metavar="NAME", shell_complete=complete_module, help="Those of one module.")
+@click.option("--session", "session_id", metavar="ID", help="Those of one session.")
+@click.option("--outcome", metavar="TYPE", help="ok, the type of an error, or failed for any error.")
+@click.option("--kind", type=click.Choice(_KINDS), help="Calls, decisions, or notices of the record itself.")
+@click.option("--text", metavar="WORDS", help="Those with these words in the tool's name or the arguments.")
+@click.option("--before", "before_seq", type=click.IntRange(1), metavar="ROW", help="Those older than a row.")
+@json_option
+def list_rows(*, config_path: Path, limit: int, as_json: bool, **wanted: Any) -> None:
+    """List the newest calls and decisions, newest first.
+
+    Works while a server runs, and without one. Of the arguments, the record has what people may read: secrets are
+    masked, and long ones cut.
+
+    \b
+    Examples:
+      agentcore audit list --outcome failed
+      agentcore audit list --tool bash -n 5
+      agentcore audit list --before 1200 --json
+    """
+    from agentcore.cli.terminal.output import note, print_json, print_table
+
+    rows = _rows(config_path, limit, **wanted)
+    if as_json:
+        print_json({"calls": rows, "next": rows[-1]["seq"] if len(rows) == limit else None})
+    elif not rows:
+        note("There is nothing of that in the record.")
+    else:
+        table = [
+            (str(row["seq"]), _time(row), row["tool"] or row["kind"], _ended(row), row["call_id"], _short(row))
+            for row in rows
+        ]
+        print_table(("row", "time", "tool", "outcome", "call", "arguments"), table, [_colour(row) for row in rows])
+        if len(rows) == limit:
+            note(f"Older ones: --before {rows[-1]['seq']}")
+
+
+@audit.command()
+@config_option
+@json_option
+@click.argument("call_id", metavar="ID")
+def show(config_path: Path, as_json: bool, call_id: str) -> None:
+    """Show one call with all that was recorded of it: who, what, the decisions about it, and how it ended.
+
+    ID is a call's id, or the number of a row. Works while a server runs, and without one.
+    """
+    from agentcore.cli.terminal.output import print_json
+
+    rows = _rows(config_path, 1000, call_id=call_id)[::-1]
+    if not rows and call_id.isdigit():
+        seq = int(call_id)
+        rows = _rows(config_path, 1, after_seq=seq - 1, before_seq=seq + 1)
+        if rows and rows[0]["call_id"]:
+            rows = _rows(config_path, 1000, call_id=rows[0]["call_id"])[::-1]
+    if not rows:
+        raise CliError(
+            f"the record has no call {call_id!r}", hint="agentcore audit list shows ids", code=ExitCode.CALL_FAILED
+        )
+    if as_json:
+        print_json({"calls": rows})
+        return
+    for number, row in enumerate(rows):
+        if number:
+            click.echo()
+        _print_row(row)
 
 
 @audit.command()
@@ -29,9 +104,8 @@ def verify(config_path: Path, as_json: bool) -> int:
 
     from agentcore.cli.terminal.output import painted, print_json
     from agentcore.store.record import verify_record
-    from agentcore.store.state import locate_state_dir
 
-    report = verify_record(locate_state_dir(config_path, os.environ) / _DATABASE)
+    report = verify_record(_database(config_path))
     if as_json:
         print_json(asdict(report))
     elif report.is_intact:
@@ -40,3 +114,62 @@ def verify(config_path: Path, as_json: bool) -> int:
         click.echo(f"{painted('broken', 'red')} at row {report.broken_seq}: {report.reason}")
         click.echo(f"{report.rows} rows before it are good, head {report.head}")
     return ExitCode.OK if report.is_intact else ExitCode.CALL_FAILED
+
+
+def _database(config_path: Path) -> Path:
+    from agentcore.store.state import locate_state_dir
+
+    return locate_state_dir(config_path, os.environ) / _DATABASE
+
+
+def _rows(config_path: Path, limit: int, **wanted: Any) -> list[dict[str, Any]]:
+    """Rows of the record, newest first, in the fields of `GET /api/calls`."""
+    from agentcore.store.record import RecordFilter, read_record
+
+    found = read_record(_database(config_path), RecordFilter(**wanted), limit)
+    return [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in found]
+
+
+def _time(row: Mapping[str, Any]) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(row["time_ms"] / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _ended(row: Mapping[str, Any]) -> str:
+    return str(row["decision"] if row["kind"] == "decision" else row["outcome"])
+
+
+def _short(row: Mapping[str, Any]) -> str:
+    text = str(row["arguments"])
+    return text if len(text) <= _ARGUMENTS_SHOWN else text[: _ARGUMENTS_SHOWN - 1] + "…"
+
+
+def _colour(row: Mapping[str, Any]) -> str | None:
+    return "red" if row["kind"] == "call" and row["outcome"] != "ok" else None
+
+
+def _print_row(row: Mapping[str, Any]) -> None:
+    from agentcore.cli.terminal.output import painted, print_text
+
+    head = painted(row["tool"] or "the record itself", "cyan", bold=True)
+    click.echo(f"{head}  ({row['kind']}, row {row['seq']})")
+    duration = row["duration_ms"]
+    who = f"{row['principal_kind']} {row['principal_id']}".strip()
+    fields = {
+        "time": _time(row),
+        "call": row["call_id"],
+        "made by": row["parent_call_id"],
+        "module": row["module"],
+        "session": row["session_id"],
+        "resource": row["resource_id"],
+        "who": who,
+        "decision": " by ".join(part for part in (row["decision"], row["decided_by"]) if part),
+        "outcome": row["outcome"],
+        "took": None if duration is None else f"{duration:g} ms",
+        "digest": row["arguments_digest"],
+        "arguments": row["arguments"],
+    }
+    for name, value in fields.items():
+        if value:
+            print_text(f"  {name:<10}{value}")

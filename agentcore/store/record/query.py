@@ -1,9 +1,13 @@
 """Looking things up in the record."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from agentcore.store.database.file import connect
 from agentcore.store.record.call_row import COLUMNS, CallRow, RecordedRow
+from agentcore.store.state.errors import RecordUnreadableError
 
 FAILED = "failed"
 """Stands for every outcome of a call that is not `ok`; no error has this type."""
@@ -77,6 +81,23 @@ class RecordFilter:
                 parts.append(f"seq {operator} ?")
                 values.append(bound)
         return (" WHERE " + " AND ".join(parts) if parts else ""), values
+
+
+def read_record(path: Path, wanted: RecordFilter, limit: int) -> list[RecordedRow]:
+    """The newest rows that match in a database file, newest first, whether or not a process holds it; changes nothing.
+
+    Args:
+        path: The file.
+        wanted: Which rows.
+        limit: At most so many, up to `PAGE_ROWS`.
+    Raises:
+        RecordUnreadableError: There is no such file, or it holds no record.
+    """
+    try:
+        with closing(connect(path, is_read_only=True)) as connection:
+            return wanted.page(0, limit, connection)
+    except sqlite3.Error as exc:
+        raise RecordUnreadableError(f"the record in {path} cannot be read: {exc}") from exc
 
 
 def _pattern(text: str) -> str:
