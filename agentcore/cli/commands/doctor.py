@@ -21,7 +21,7 @@ def doctor(config_path: Path, as_json: bool) -> int:
     """
     from dataclasses import asdict
 
-    from agentcore.cli.commands.diagnosis import diagnose
+    from agentcore.cli.diagnosis import diagnose
     from agentcore.cli.terminal.output import painted, print_json, print_text
 
     findings = list(diagnose(config_path))

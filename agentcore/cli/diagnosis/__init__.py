@@ -1,0 +1,3 @@
+"""What `agentcore doctor` looks at."""
+
+from agentcore.cli.diagnosis.checks import diagnose
