@@ -217,3 +217,18 @@ class ModelSetup:
             has_key=origin is not None,
             key_origin=origin,
         )
+
+
+async def models_at(name: str, own: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
+    """The models that there are where a model of app.json is asked, with the key that it would be asked with.
+
+    Args:
+        name: What people call the model.
+        own: What app.json says of it.
+        environ: Where its key stands.
+    Raises:
+        ToolError: `invalid_settings`; and as `ask_for_models`.
+    """
+    settings = ChatSettings.read({name: own}, None, environ)
+    choice = settings.choose(name, settings.agent("default"))
+    return await ask_for_models(choice.provider, choice.base_url, choice.api_key)

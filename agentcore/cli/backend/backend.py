@@ -52,3 +52,15 @@ class Backend(Protocol):
     def revoke_grant(self, grant_id: str) -> None:
         """Take back what was allowed for later."""
         ...
+
+    def chat(self) -> dict[str, Any]:
+        """Providers, models and agents of the chat, as `GET /api/chat` gives them."""
+        ...
+
+    def models_of(self, provider: str) -> list[str]:
+        """The models that a provider says it has, asked with its key."""
+        ...
+
+    def local_servers(self) -> dict[str, Any]:
+        """Model servers on this machine, as `POST /api/chat/local-servers` gives them."""
+        ...

@@ -5,8 +5,9 @@ import json
 import os
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentcore.api import Principal
 from agentcore.cli.backend.backend import Notify, ToolCall
@@ -23,6 +24,9 @@ from agentcore.host.context_task import ContextTask
 from agentcore.host.host import Host
 from agentcore.host.process_privacy import keep_secrets
 from agentcore.store.state import StateDir
+
+if TYPE_CHECKING:
+    from agentcore.chat import ModelSetup
 
 T = TypeVar("T")
 
@@ -86,6 +90,28 @@ class LocalHost:
     def revoke_grant(self, grant_id: str) -> None:
         """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
         self._runner.run(self._host.policy.revoke(grant_id))
+
+    def chat(self) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.chat`."""
+        return self._setup.show().model_dump(by_alias=True, mode="json")
+
+    def models_of(self, provider: str) -> list[str]:
+        """See `agentcore.cli.backend.backend.Backend.models_of`."""
+        return self._runner.run(self._setup.models_of(provider))  # type: ignore[arg-type]  # one that `chat` named
+
+    def local_servers(self) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.local_servers`."""
+        found = [
+            {"kind": server.kind, "baseUrl": server.base_url, "models": server.models}
+            for server in self._runner.run(self._setup.look())
+        ]
+        return {"found": found, "looked": [place.base_url for place in self._setup.places]}
+
+    @cached_property
+    def _setup(self) -> "ModelSetup":
+        from agentcore.chat import ModelSetup
+
+        return ModelSetup(self._host, os.environ)
 
     def run(self, work: Callable[[Host], Coroutine[Any, Any, T]]) -> T:
         """Do something with the host itself, in its event loop."""

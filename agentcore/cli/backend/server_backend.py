@@ -75,6 +75,21 @@ class ServerBackend:
         """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
         self._client.send("DELETE", path_of("api", "approvals", "grants", grant_id))
 
+    def chat(self) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.chat`."""
+        found: dict[str, Any] = self._client.get("/api/chat")
+        return found
+
+    def models_of(self, provider: str) -> list[str]:
+        """See `agentcore.cli.backend.backend.Backend.models_of`."""
+        models: list[str] = self._client.post(path_of("api", "chat", "providers", provider, "models"))["models"]
+        return models
+
+    def local_servers(self) -> dict[str, Any]:
+        """See `agentcore.cli.backend.backend.Backend.local_servers`."""
+        found: dict[str, Any] = self._client.post("/api/chat/local-servers")
+        return found
+
     def call(self, call: ToolCall, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.backend.Backend.call`. An interrupted call is cancelled."""
         body: dict[str, Any] = {"arguments": call.arguments}

@@ -12,9 +12,13 @@ _SIGNS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "problem": ("problem"
 
 @click.command()
 @config_option
+@click.option("--online", "is_online", is_flag=True, help="Ask providers for their models, with their keys.")
 @json_option
-def doctor(config_path: Path, as_json: bool) -> int:
-    """Look for what is missing or wrong: Python, packages, app.json, state folder, modules, address, programs.
+def doctor(config_path: Path, as_json: bool, is_online: bool) -> int:
+    """Look for what is missing or wrong: Python, packages, app.json, state folder, modules, models, address, programs.
+
+    Of models it says which providers have a key and from where (never the key), which models there are, which model
+    servers run on this machine, and what a chat would use. Only this machine is asked, but with --online.
 
     Without a running server, the modules are started for this look and stopped again. Exit code 1: there is a
     problem.
@@ -24,7 +28,7 @@ def doctor(config_path: Path, as_json: bool) -> int:
     from agentcore.cli.diagnosis import diagnose
     from agentcore.cli.terminal.output import painted, print_json, print_text
 
-    findings = list(diagnose(config_path))
+    findings = list(diagnose(config_path, is_online=is_online))
     if as_json:
         print_json({"findings": [asdict(finding) for finding in findings]})
     else:

@@ -8,12 +8,14 @@ import socket
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Literal
 
+from agentcore.cli.backend.backend import Backend
 from agentcore.cli.backend.opening import open_backend, running_server
+from agentcore.cli.diagnosis.finding import Finding
+from agentcore.cli.diagnosis.models import look_at_models
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
 from agentcore.config import AppConfig, load_config, prepare_roots
@@ -29,31 +31,17 @@ _PROGRAMS = {
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check found.
+def diagnose(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
+    """Carry out all checks, and say each thing once; one that depends on what another found broken is left out.
 
     Args:
-        level: `ok`, `note` (works, and somebody may want to know), or `problem`.
-        subject: What was looked at.
-        said: What was found.
-        advice: What to do about it.
-        details: More about it, of several lines: a traceback.
+        config_path: The app.json.
+        is_online: Whether providers of models are asked, with their keys.
     """
-
-    level: Literal["ok", "note", "problem"]
-    subject: str
-    said: str
-    advice: str = ""
-    details: str = ""
+    yield from dict.fromkeys(_findings(config_path, is_online=is_online))
 
 
-def diagnose(config_path: Path) -> Iterator[Finding]:
-    """Carry out all checks, and say each thing once; one that depends on what another found broken is left out."""
-    yield from dict.fromkeys(_findings(config_path))
-
-
-def _findings(config_path: Path) -> Iterator[Finding]:
+def _findings(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
     yield _python()
     yield _packages()
     yield from _programs()
@@ -65,7 +53,8 @@ def _findings(config_path: Path) -> Iterator[Finding]:
     yield _app_json(config)
     around = [_roots(config), _state_folder(config_path), *_server(config_path, config)]
     yield from around
-    yield from _modules(config_path, is_explained=any(finding.level != "ok" for finding in around))
+    is_explained = any(finding.level != "ok" for finding in around)
+    yield from _host(config_path, config, is_explained=is_explained, is_online=is_online)
 
 
 def _python() -> Finding:
@@ -184,16 +173,21 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
-def _modules(config_path: Path, *, is_explained: bool) -> Iterator[Finding]:
-    """The modules; where they cannot be looked at, nothing is said that another finding explains already."""
+def _host(config_path: Path, config: AppConfig, *, is_explained: bool, is_online: bool) -> Iterator[Finding]:
+    """Modules and models; where they cannot be looked at, nothing is said that another finding explains already."""
+    found: list[Finding] = []
     try:
         with open_backend(config_path, warns=False) as backend:
-            modules = backend.modules()
+            found += _modules(backend)
+            found += look_at_models(backend, config, is_online=is_online)
     except (AgentcoreError, CliError) as exc:
         if not is_explained:
-            yield Finding("problem", "modules", str(exc), getattr(exc, "hint", ""))
-        return
-    for module in modules:
+            found.append(Finding("problem", "modules", str(exc), getattr(exc, "hint", "")))
+    yield from found
+
+
+def _modules(backend: Backend) -> Iterator[Finding]:
+    for module in backend.modules():
         subject = f"module {module['name']}"
         if not module["listed"]:
             yield Finding("note", subject, "installed, and off", f"agentcore modules enable {module['name']}")

@@ -1,8 +1,40 @@
 """`agentcore doctor`."""
 
+import json
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
+KEY = "sk-hunter2"
+
+
+class _Listing(BaseHTTPRequestHandler):
+    """Lists models to who has the key, as OpenAI does."""
+
+    def do_GET(self):
+        is_known = self.headers.get("Authorization") == f"Bearer {KEY}"
+        self.send_response(200 if is_known else 401)
+        self.end_headers()
+        self.wfile.write(json.dumps({"data": [{"id": name} for name in ("small", "large")]}).encode())
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture
+def provider():
+    """The address of a provider that has two models."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Listing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.shutdown()
+
+
+def said(done):
+    """The levels and sentences by subject."""
+    return {finding["subject"]: (finding["level"], finding["said"]) for finding in done.json["findings"]}
 
 
 def levels(done):
@@ -76,3 +108,53 @@ def test_notes_of_modules_are_told_with_their_advice(place):
     noted = next(finding for finding in done.json["findings"] if finding["subject"] == "a program")
     assert (noted["level"], noted["said"], noted["advice"]) == ("note", "was not found", "install it")
     assert done.code == 0
+
+
+def test_without_a_model_it_says_what_a_chat_lacks_and_the_way_to_one(place):
+    done = place.run("doctor", "--json")
+    chat = next(finding for finding in done.json["findings"] if finding["subject"] == "chat")
+    assert (done.code, chat["level"]) == (0, "note")
+    assert "no model is set up" in chat["said"]
+    assert chat["advice"]
+    assert said(done)["provider openai"] == ("ok", "no key")
+    assert said(done)["libraries of the chat"] == ("ok", "installed")
+
+
+def test_keys_and_models_are_told_with_their_origin_and_asked_only_when_that_is_wanted(place, provider):
+    place.write_app(modules=["clock"], models={"m": {"provider": "openai", "model": "large"}})
+    environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": provider}
+    plain, online = place.run("doctor", "--json", environ=environ), place.run("doctor", "--online", environ=environ)
+    assert said(plain)["provider openai"] == ("ok", f"the environment has its key; it is asked at {provider}")
+    assert said(plain)["model m"] == ("ok", f"openai:large at {provider}")
+    assert said(plain)["chat"] == ("ok", "a chat would use m")
+    assert "small" not in plain.out
+    assert "2 models (small, large)" in online.out
+    assert online.code == 0
+    assert KEY not in plain.out + plain.err + online.out + online.err
+
+
+def test_key_that_the_provider_refuses_is_a_problem(place, provider):
+    done = place.run("doctor", "--online", environ={"OPENAI_API_KEY": "sk-other", "OPENAI_BASE_URL": provider})
+    assert done.code == 1
+    assert "the provider refused the key" in done.out
+    assert "sk-other" not in done.out + done.err
+
+
+def test_what_the_running_server_has_counts_and_not_the_terminals_environment(place, provider, start_server):
+    place.environ |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": provider}
+    start_server()
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        del place.environ[name]
+    done = place.run("doctor", "--online", "--json")
+    assert done.code == 0
+    subjects = [(finding["subject"], finding["said"]) for finding in done.json["findings"]]
+    assert ("provider openai", f"the environment has its key; it is asked at {provider}") in subjects
+    assert ("provider openai", "asked for its models: 2 models (small, large)") in subjects
+
+
+def test_model_with_an_address_and_a_key_of_its_own_is_asked_there(place, provider):
+    own = {"provider": "openai", "model": "small", "base_url": provider, "api_key_env": "MY_KEY"}
+    place.write_app(modules=["clock"], models={"mine": own})
+    done = place.run("doctor", "--online", "--json", environ={"MY_KEY": KEY})
+    assert said(done)[f"models at {provider}"] == ("ok", "asked for its models: 2 models (small, large)")
+    assert KEY not in done.out
