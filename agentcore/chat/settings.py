@@ -136,24 +136,29 @@ class ChatSettings:
         models: By name, in the order of app.json.
         agents: By id; `default` always exists.
         environ: Where keys and addresses of providers stand.
+        chosen: The `provider:model` that a person chose last; None: none.
     """
 
     def __init__(
-        self, models: Mapping[str, ModelConfig], agents: Mapping[str, AgentConfig], environ: Mapping[str, str]
+        self,
+        models: Mapping[str, ModelConfig],
+        agents: Mapping[str, AgentConfig],
+        environ: Mapping[str, str],
+        chosen: str | None = None,
     ) -> None:
         self.models = dict(models)
         self.agents = {"default": AgentConfig(), **agents}
-        self._environ = environ
+        self._environ, self._chosen = environ, chosen
 
     @classmethod
-    def read(cls, models: Any, agents: Any, environ: Mapping[str, str]) -> Self:
+    def read(cls, models: Any, agents: Any, environ: Mapping[str, str], chosen: str | None = None) -> Self:
         """Validate what app.json says.
 
         Raises:
             ToolError: `invalid_settings`, with one entry for each wrong key.
         """
         try:
-            return cls(_MODELS.validate_python(models or {}), _AGENTS.validate_python(agents or {}), environ)
+            return cls(_MODELS.validate_python(models or {}), _AGENTS.validate_python(agents or {}), environ, chosen)
         except ValidationError as exc:
             # not chained: pydantic's text quotes the values, and one may be a secret
             errors = [
@@ -189,9 +194,15 @@ class ChatSettings:
 
     @property
     def default_name(self) -> str | None:
-        """The model when none is named: the first of `models`, else a usual one of the only provider that has a key."""
+        """The model when none is named.
+
+        The first of `models`; else the one that a person chose, while its provider can be asked; else a usual one of
+        the only provider that has a key.
+        """
         if self.models:
             return next(iter(self.models))
+        if self._chosen is not None and PROVIDERS[provider_and_model(self._chosen)[0]] in self._reachable:
+            return self._chosen
         # at another address than the provider's own, nobody knows which models there are
         if len(self._reachable) != 1 or self._environ.get(self._reachable[0].base_url_variable):
             return None

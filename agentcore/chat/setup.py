@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field, SecretStr
 
 from agentcore.approval_rules import ApprovalMode
+from agentcore.chat.model.chosen_model import ChosenModel
 from agentcore.chat.model.local_servers import PLACES, LocalServer, look
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
-from agentcore.chat.model.provider_models import ask_for_models
-from agentcore.chat.model.providers import PROVIDERS, ProviderName
+from agentcore.chat.model.provider_models import ask_for_models, those_that_talk_first
+from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
 from agentcore.errors import ToolError
@@ -91,6 +92,7 @@ class ModelSetup:
         self._host = host
         self._models: Any = host.config.models
         self.keys = ProviderKeys(host.state.path, environ)
+        self._chosen = ChosenModel(host.state.path)
         self.places = PLACES
 
     @property
@@ -100,7 +102,7 @@ class ModelSetup:
         Raises:
             ToolError: `invalid_settings`.
         """
-        return ChatSettings.read(self._models, self._host.config.agents, self.keys.environ())
+        return ChatSettings.read(self._models, self._host.config.agents, self.keys.environ(), self._chosen.name)
 
     @property
     def is_set_up(self) -> bool:
@@ -143,7 +145,7 @@ class ModelSetup:
         return await look(self.places)
 
     async def models_of(self, provider: ProviderName) -> list[str]:
-        """The models that a provider says it has, asked with its key at its address.
+        """The models that a provider says it has, asked with its key at its address; those that talk first.
 
         Raises:
             ToolError: `model_not_configured`: it has neither; and as `ask_for_models`.
@@ -153,7 +155,7 @@ class ModelSetup:
         if not key and base_url is None:
             message = f"no key of {provider}: enter one, or set it in the environment"
             raise ToolError("model_not_configured", message, provider=provider)
-        return await ask_for_models(provider, base_url, SecretStr(key))
+        return those_that_talk_first(await ask_for_models(provider, base_url, SecretStr(key)))
 
     async def plan(self, name: str, model: ModelConfig) -> SettingsPlan:
         """What adding a model, or changing one, would write into app.json.
@@ -184,6 +186,19 @@ class ModelSetup:
             ToolError: `config_changed`: those before are not kept any more.
         """
         await self.keys.replace(provider, before, after)
+        if self._chosen.name is not None and provider_and_model(self._chosen.name)[0] == provider:
+            await self._chosen.keep(None)  # what there is at another address, or for another key, nobody knows
+        self.tell(())
+
+    async def choose_model(self, name: str) -> None:
+        """Have a model asked where none is named, and app.json has no `models`; it counts at once.
+
+        Raises:
+            ToolError: `model_not_found`, `model_not_configured`: it could not be asked.
+        """
+        settings = self.settings
+        settings.choose(name, settings.agent("default"))
+        await self._chosen.keep(name)
         self.tell(())
 
     def tell(self, paths: tuple[str, ...]) -> None:

@@ -75,7 +75,20 @@ class SystemMessages:
         Raises:
             ToolError: `session_not_found`, `agent_not_found`.
         """
-        session = await self._find(session_id)
+        return await self._show(await self._find(session_id))
+
+    async def show_new(self, agent_id: str, model: str) -> SystemView:
+        """What the model would be told with the first message of a session that is not made yet.
+
+        Args:
+            agent_id: Its agent.
+            model: Its model; empty: the agent's.
+        Raises:
+            ToolError: `agent_not_found`.
+        """
+        return await self._show(_unsaved_session(agent_id, model))
+
+    async def _show(self, session: ChatSessionRow) -> SystemView:
         settings, locale = self._settings(), self._host.config.locale
         agent = settings.agent(session.agent_id)
         model = settings.find(session.model or None, agent)
@@ -133,6 +146,24 @@ class SystemMessages:
         if row is None:
             raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
         return row
+
+
+def _unsaved_session(agent_id: str, model: str) -> ChatSessionRow:
+    return ChatSessionRow(
+        session_id="",
+        owner="",
+        user_id="",
+        agent_id=agent_id,
+        model=model,
+        title="",
+        page=None,
+        client_tools=None,
+        steps=0,
+        tokens=0,
+        is_running=0,
+        created_at_ms=0,
+        last_used_at_ms=0,
+    )
 
 
 def _definition_chars(tool: OfferedTool, model: ModelChoice | None) -> int:

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestServer
 from pydantic import SecretStr
 
 from agentcore.chat.model.local_servers import Place, look
-from agentcore.chat.model.provider_models import ask_for_models
+from agentcore.chat.model.provider_models import ask_for_models, suggested
 from agentcore.errors import ToolError
 
 pytestmark = pytest.mark.spec("C5")
@@ -215,7 +215,7 @@ async def test_provider_says_which_models_it_has(open_talk, provider, monkeypatc
     provider.listed = {"data": [{"id": "large"}, {"id": 7}, {"id": "small"}], "has_more": False}
     async with open_talk(models={}) as talk:
         said = await talk.ask("POST", f"/api/chat/providers/{name}/models")
-    assert said == {"models": ["large", "small"]}
+    assert said == {"models": ["large", "small"], "suggested": "large"}
     sent = provider.headers[0]
     assert sent["Authorization" if name == "openai" else "x-api-key"] == header
 
@@ -251,6 +251,46 @@ async def test_refusal_of_the_list_is_what_it_is_without_the_key(
         said = await talk.ask("POST", "/api/chat/providers/openai/models", status=400)
     assert said["error"]["type"] == error_type
     assert SECRET not in json.dumps(said)
+
+
+@pytest.mark.parametrize(
+    ("provider_name", "names", "first"),
+    [
+        ("openai", ["text-embedding-3-small", "gpt-4o-audio-preview", "gpt-5"], "gpt-5"),
+        (
+            "anthropic",
+            ["claude-3", "claude-sonnet-4-5-20250929", "claude-sonnet-4-5-20260101"],
+            "claude-sonnet-4-5-20260101",
+        ),
+        ("openai", ["nomic-embed-text", "qwen3:8b"], "qwen3:8b"),
+        ("openai", ["whisper-1"], None),
+    ],
+)
+def test_model_that_is_suggested_can_talk(provider_name, names, first):
+    assert suggested(provider_name, names) == first
+
+
+@pytest.mark.spec("C5")
+async def test_model_that_a_person_chose_is_asked_where_none_is_named_also_after_a_restart(
+    open_talk, provider, monkeypatch
+):
+    """It needs no confirmation: its provider was confirmed. Another key or address makes it unknown again."""
+    provider.say("Hi.")
+    async with open_talk(models={}) as talk:
+        refused = await talk.ask("PUT", "/api/chat/model", {"model": "openai:small"}, status=400)
+        await talk.ask("PUT", "/api/chat/providers/openai", {"baseUrl": f"{provider.url}/v1"}, status=403)
+        await confirm(talk)
+        none = await talk.ask("GET", "/api/chat")
+        await talk.ask("PUT", "/api/chat/model", {"model": "openai:small"})
+    async with open_talk(models={}) as talk:
+        shown = await talk.ask("GET", "/api/chat")
+        await talk.say(await talk.begin(), "hello")
+        await talk.ask("PUT", "/api/chat/providers/openai", {"key": SECRET}, status=403)
+        await confirm(talk)
+        gone = await talk.ask("GET", "/api/chat")
+    assert refused["error"]["type"] == "model_not_configured"
+    assert (none["defaultModel"], shown["defaultModel"], gone["defaultModel"]) == (None, "openai:small", None)
+    assert provider.requests[0]["model"] == "small"
 
 
 async def test_provider_that_is_not_there_or_has_no_key_is_said(open_talk, monkeypatch):

@@ -252,3 +252,15 @@ async def test_openai_finds_an_equal_beginning_and_what_it_kept_is_counted(open_
     assert second["messages"][: len(first["messages"])] == first["messages"]
     assert second["tools"] == first["tools"]
     assert events[-1]["usage"]["cached_tokens"] == 3900
+
+
+async def test_what_a_chat_that_is_not_begun_would_be_told_is_seen_without_making_one(open_talk):
+    async with open_talk(Sums(), agents={"brief": {"instructions": "Be brief."}}) as talk:
+        told = await talk.ask("GET", "/api/chat/system?agentId=brief")
+        unknown = await talk.ask("GET", "/api/chat/system?agentId=nobody", status=400)
+        sessions = (await talk.ask("GET", "/api/sessions"))["sessions"]
+    assert [part["text"] for part in told["parts"] if part["id"] in {"agent", "module:sums"}] == [
+        "Sums: Add with `sums_add`.",
+        "Be brief.",
+    ]
+    assert (unknown["error"]["type"], sessions) == ("agent_not_found", [])

@@ -18,11 +18,12 @@ BELOW = ("vendor", "schema", "base", "client", "ui", "form")
 """Each imports those before it."""
 FEATURES: dict[str, set[str]] = {
     "results": set(),
+    "models": set(),
     "settings": set(),
     "tools": {"results"},
     "approval": {"tools"},
     "activity": {"tools"},
-    "chat": {"approval", "results", "tools"},
+    "chat": {"approval", "models", "results", "tools"},
     "modules": {"settings"},
     "tabs": {"modules"},
     "module-pages": {"tabs"},

@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {chatSetup} from './providers/setup.js';
+import {chatSetup} from '../models/setup.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {base, buttons, cards} from '../ui/styles.js';
@@ -7,7 +7,8 @@ import {href} from '../base/router.js';
 import {moduleList} from '../client/module-list.js';
 import {toolList} from '../client/tool-list.js';
 import {advice, putAdviceAway} from './advice.js';
-import './providers/ac-chat-providers.js';
+import '../models/ac-chat-providers.js';
+import '../models/ac-model-picker.js';
 import '../ui/ac-icon.js';
 
 /** First prompts; each is shown where a tool is there that it needs. */
@@ -21,10 +22,13 @@ const PROMPTS = [
 const SHOWN = 4;
 
 /**
- * A chat that is not begun: what could be said first; or, without a model, how to get one.
+ * A chat that is not begun: what could be said first; or, without a model, how to get one, and which.
  * @fires ac-prompt {text: string}
+ * @fires ac-use-model {model: string}
  */
 export class AcChatWelcome extends Localized(LitElement) {
+  static properties = {model: {}};
+
   static styles = [base, buttons, cards, css`
     :host { display: grid; align-content: safe center; justify-items: center; gap: var(--ac-space-5); min-height: 100%; padding: var(--ac-space-6) var(--ac-space-5); }
     .head { display: grid; justify-items: center; gap: var(--ac-space-2); text-align: center; max-width: 36rem; }
@@ -41,12 +45,15 @@ export class AcChatWelcome extends Localized(LitElement) {
 
   constructor() {
     super();
+    /** The model that would be asked; empty: none can be had. */
+    this.model = '';
     new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate()), moduleList.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
     if (!chatSetup.isLoaded) return nothing;
-    return chatSetup.isSetUp ? this._renderPrompts() : this._renderSetup();
+    if (!chatSetup.isSetUp) return this._renderSetup();
+    return this.model && !chatSetup.listed ? this._renderPrompts() : this._renderChoice();
   }
 
   _renderPrompts() {
@@ -81,9 +88,15 @@ export class AcChatWelcome extends Localized(LitElement) {
 
   _renderSetup() {
     return html`
-      <div class="head"><img src="/static/icon.svg" alt=""><h1>${t('chat.setUp')}</h1><p>${t('chat.setUpText')}</p></div>
+      <div class="head"><img src="/static/icon.svg" alt=""><h1>${t('models.setUp')}</h1><p>${t('models.setUpText')}</p></div>
       <div class="card"><ac-chat-providers></ac-chat-providers></div>
       ${this._renderTip()}`;
+  }
+
+  _renderChoice() {
+    return html`
+      <div class="head"><img src="/static/icon.svg" alt=""><h1>${t('models.choose')}</h1><p>${t('models.chooseText')}</p></div>
+      <div class="card"><ac-model-picker .inUse=${this.model}></ac-model-picker></div>`;
   }
 
   _renderTip() {

@@ -2,13 +2,14 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Conversation} from './conversation/conversation.js';
 import {draftOf, keepChoices, keepDraft, lastChoices} from './composer/drafts.js';
 import {sessionList} from './sessions/session-list.js';
-import {chatSetup} from './providers/setup.js';
+import {chatSetup, isAboutModels} from '../models/setup.js';
 import {isCommand} from './composer/slash.js';
 import {client} from '../client/client.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
+import './messages/ac-chat-error.js';
 import './messages/ac-chat-messages.js';
-import './providers/ac-chat-providers.js';
+import '../models/ac-chat-providers.js';
 import './ac-chat-question.js';
 import './sessions/ac-chat-sessions.js';
 import './system/ac-chat-system.js';
@@ -29,7 +30,7 @@ const WIDE = matchMedia('(min-width: 64rem)');
 
 /** Chats: the list of them, and the one that the address names; without a name, a new one. */
 export class AcViewChats extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _draft: {state: true}, _isSending: {state: true}, _showsProviders: {state: true}, _showsSystem: {state: true}};
+  static properties = {path: {attribute: false}, query: {attribute: false}, _draft: {state: true}, _isSending: {state: true}, _showsProviders: {state: true}, _showsSystem: {state: true}, _refused: {state: true}};
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-rows: minmax(0, 1fr); height: 100%; }
@@ -58,6 +59,10 @@ export class AcViewChats extends Localized(LitElement) {
     this._isSending = false;
     this._showsProviders = false;
     this._showsSystem = false;
+    /** Whether the dialog of providers was left for the approval view, and is to go on afterwards. */
+    this._returnsToProviders = false;
+    /** Why a message was not taken, where another model mends it. @type {import('../client/client.js').ApiError | null} */
+    this._refused = null;
     this._choices = lastChoices();
     this._chat = new Conversation('');
     this._endChat = () => {};
@@ -65,11 +70,11 @@ export class AcViewChats extends Localized(LitElement) {
       const resize = () => this.requestUpdate();
       WIDE.addEventListener('change', resize);
       return [
-        () => WIDE.removeEventListener('change', resize), chatSetup.subscribe(resize), toolList.subscribe(resize), sessionList.subscribe(resize),
+        () => WIDE.removeEventListener('change', resize), chatSetup.subscribe(() => this._onSetup()), toolList.subscribe(resize), sessionList.subscribe(resize),
         client.on('connection', resize),
       ];
     });
-    for (const name of ['ac-open-providers', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
+    for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
       this.addEventListener(name, (event) => this._onAction(/** @type {CustomEvent} */ (event)));
     }
   }
@@ -92,6 +97,7 @@ export class AcViewChats extends Localized(LitElement) {
     const id = this.path[0] ?? '';
     if (this.hasUpdated && id === this._chat.id) return;
     this._draft = draftOf(id);
+    this._refused = null;
     this._follow(new Conversation(id));
   }
 
@@ -136,7 +142,7 @@ export class AcViewChats extends Localized(LitElement) {
     const chat = this._chat;
     if (chat.error && !chat.isLoaded) return this._renderFailed(chat.error);
     if (!chat.isLoaded) return html`<div class="middle" aria-busy="true"></div>`;
-    if (!chat.items.length && !chat.isRunning) return html`<div class="middle"><ac-chat-welcome></ac-chat-welcome></div>`;
+    if (!chat.items.length && !chat.isRunning) return html`<div class="middle"><ac-chat-welcome .model=${this._model}></ac-chat-welcome></div>`;
     return html`
       <ac-chat-messages .items=${chat.items} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier} @ac-earlier=${() => void this._try('chat.loadFailed', () => chat.loadEarlier())}>
         ${chat.question ? html`<ac-chat-question .question=${chat.question}></ac-chat-question>` : nothing}
@@ -157,10 +163,11 @@ export class AcViewChats extends Localized(LitElement) {
     const {agentId = '', model = '', mode = ''} = chat.id ? chat.session : this._choices;
     return html`
       <div class="bottom">
+        ${this._refused ? html`<ac-chat-error choose .error=${this._refused}></ac-chat-error>` : nothing}
         <ac-chat-todos .todos=${chat.todos}></ac-chat-todos>
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
         ${this._rejectsBySending() ? html`<p class="warning" role="status"><ac-icon name="info"></ac-icon>${t('chat.sendingRejects')}</p>` : nothing}
-        <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${chatSetup.isSetUp || !chatSetup.isLoaded}
+        <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${this._mayChat}
           ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
@@ -175,7 +182,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   _renderProviders() {
     return html`
-      <ac-dialog .open=${this._showsProviders} heading=${t('chat.providers')} @ac-close=${() => { this._showsProviders = false; }} @ac-show-approvals=${this._leaveForApprovals}>
+      <ac-dialog .open=${this._showsProviders} heading=${t('models.providers')} @ac-close=${() => { this._showsProviders = false; }} @ac-show-approvals=${this._leaveForApprovals}>
         ${this._showsProviders ? html`<ac-chat-providers></ac-chat-providers>` : nothing}
         <button slot="actions" @click=${() => { this._showsProviders = false; }}>${t('ui.close')}</button>
       </ac-dialog>`;
@@ -184,9 +191,20 @@ export class AcViewChats extends Localized(LitElement) {
   _renderSystem() {
     return html`
       <ac-dialog class="system" .open=${this._showsSystem} heading=${t('chat.told.title')} @ac-close=${() => { this._showsSystem = false; }}>
-        ${this._showsSystem ? html`<ac-chat-system .sessionId=${this._chat.id}></ac-chat-system>` : nothing}
+        ${this._showsSystem ? html`<ac-chat-system .sessionId=${this._chat.id} .choices=${this._choices} .begin=${async () => (await this._beginQuietly()).id}></ac-chat-system>` : nothing}
         <button slot="actions" @click=${() => { this._showsSystem = false; }}>${t('ui.close')}</button>
       </ac-dialog>`;
+  }
+
+  /** The model that the next message goes to; empty: there is none. */
+  get _model() {
+    const {agentId = '', model = ''} = this._chat.id ? this._chat.session : this._choices;
+    return model || chatSetup.modelOf(agentId);
+  }
+
+  /** In a chat that has begun, a message that no model takes is answered by the list of models. */
+  get _mayChat() {
+    return !chatSetup.isLoaded || Boolean(chatSetup.isSetUp && (this._model || this._chat.items.length));
   }
 
   get _composer() {
@@ -230,15 +248,31 @@ export class AcViewChats extends Localized(LitElement) {
   async _say(text, failed, send) {
     const from = this._chat.id;
     this._isSending = true;
+    this._refused = null;
+    chatSetup.endChoice();
     this._onDraft(new CustomEvent('ac-draft', {detail: {text: ''}}));
     try {
       await send(await this._begun());
     } catch (error) {
+      if (!from) await this._takeBack(/** @type {import('../client/client.js').ApiError} */ (error));
       keepDraft(from, text);
       if (!this._draft) this._onDraft(new CustomEvent('ac-draft', {detail: {text}}));
-      toastError(t(failed), error);
+      this._tell(failed, error);
     }
     this._isSending = false;
+  }
+
+  /** A chat that was made for a message which the server has refused is not kept, empty as it is. @param {import('../client/client.js').ApiError} error */
+  async _takeBack({status}) {
+    const {id, items} = this._chat;
+    if (!id || items.length || status < 400 || status >= 500) return;
+    this._follow(new Conversation(''));
+    navigate(href(['chats']), {replace: true});
+    try {
+      await sessionList.remove(id);
+    } catch {
+      // it stays in the list, where it can be deleted; what was refused is told either way
+    }
   }
 
   /** The chat that is shown, made on the server at its first message. */
@@ -258,14 +292,39 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** @param {CustomEvent<import('./composer/drafts.js').Choices>} event */
   _onChoice({detail}) {
-    if (detail.model || detail.agentId) keepChoices({...lastChoices(), ...detail});
-    if (!this._chat.id) {
-      this._choices = {...this._choices, ...detail};
-      return this.requestUpdate();
-    }
-    void this._try('chat.changeFailed', async () => {
-      Object.assign(this._chat.session, await sessionList.change(this._chat.id, detail));
-      this.requestUpdate();
+    return this._try('chat.changeFailed', () => this._choose(detail));
+  }
+
+  /** @param {import('./composer/drafts.js').Choices} choices */
+  async _choose(choices) {
+    if (choices.model || choices.agentId) keepChoices({...lastChoices(), ...choices});
+    if (this._chat.id) Object.assign(this._chat.session, await sessionList.change(this._chat.id, choices));
+    else this._choices = {...this._choices, ...choices};
+    this.requestUpdate();
+  }
+
+  /** Go on with what a person began here and has confirmed by now. */
+  _onSetup() {
+    const next = chatSetup.takeNext();
+    if (next && 'use' in next) void this._useModel(next.use);
+    else if (next && this._returnsToProviders) this._showsProviders = true;
+    if (next) this._returnsToProviders = false;
+    this.requestUpdate();
+  }
+
+  /** Ask this model from now on; what failed for want of one is tried again. @param {string} model */
+  _useModel(model) {
+    return this._try('chat.changeFailed', async () => {
+      const [chat, refused] = [this._chat, this._refused];
+      await this._choose({model});
+      chatSetup.endChoice();
+      this._showsProviders = false;
+      this._refused = null;
+      await chatSetup.useByDefault(model);
+      const failed = chat.items.at(-1)?.error;
+      if (refused && this._draft.trim()) await this._onSend(new CustomEvent('ac-send', {detail: {text: this._draft.trim()}}));
+      else if (chat === this._chat && isAboutModels(failed?.type)) await chat.retry();
+      else this._composer?.focus();
     });
   }
 
@@ -274,7 +333,8 @@ export class AcViewChats extends Localized(LitElement) {
     const chat = this._chat;
     switch (type) {
       case 'ac-open-providers': this._showsProviders = true; break;
-      case 'ac-open-system': void this._try('chat.changeFailed', () => this._showSystem()); break;
+      case 'ac-use-model': void this._useModel(detail.model); break;
+      case 'ac-open-system': this._showsSystem = true; break;
       case 'ac-retry': void this._try('chat.retryFailed', () => chat.retry()); break;
       case 'ac-edit': void this._try('chat.sendFailed', () => chat.edit(detail.number, detail.text)); break;
       case 'ac-reject': chat.reject(detail.toolId).catch(detail.failed); break;
@@ -283,12 +343,12 @@ export class AcViewChats extends Localized(LitElement) {
     }
   }
 
-  /** What is told belongs to a chat: one that is new is made, and what was written stays in its box. */
-  async _showSystem() {
+  /** A chat that is new is made, for something belongs to it; what was written stays in its box. */
+  async _beginQuietly() {
     const chat = await this._begun();
     keepDraft('', '');
     keepDraft(chat.id, this._draft);
-    this._showsSystem = true;
+    return chat;
   }
 
   /** What stands beside the content cannot be reached under a modal dialog, which takes the focus back when it closes. @param {Event} event */
@@ -296,13 +356,14 @@ export class AcViewChats extends Localized(LitElement) {
     event.stopPropagation();
     const dialog = /** @type {import('../ui/overlay/ac-dialog.js').AcDialog} */ (event.currentTarget);
     this._showsProviders = false;
+    this._returnsToProviders = true;
     await this.updateComplete;
     await dialog.updateComplete;
     this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
   }
 
   _showConfirmation() {
-    toast(t('chat.confirmKey'), {kind: 'info'});
+    toast(t('models.confirmKey'), {kind: 'info'});
     this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
   }
 
@@ -312,9 +373,16 @@ export class AcViewChats extends Localized(LitElement) {
       await work();
     } catch (error) {
       after?.();
-      if (/** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required') this._showConfirmation();
-      else toastError(t(failed), error);
+      this._tell(failed, error);
     }
+  }
+
+  /** @param {string} failed @param {unknown} error */
+  _tell(failed, error) {
+    const refusal = /** @type {import('../client/client.js').ApiError} */ (error);
+    if (refusal.type === 'confirmation_required') this._showConfirmation();
+    else if (isAboutModels(refusal.type)) this._refused = refusal;
+    else toastError(t(failed), error);
   }
 }
 customElements.define('ac-view-chats', AcViewChats);

@@ -1,6 +1,8 @@
 """The models that a provider says it has; all answer in the shape of OpenAI's `GET /v1/models`."""
 
 import json
+import re
+from collections.abc import Sequence
 from http import HTTPStatus
 
 import aiohttp
@@ -12,6 +14,12 @@ from agentcore.valid_text import valid_text
 
 _ANSWER_BYTES = 8 * 1024 * 1024
 _MODELS_SHOWN = 1000
+_NO_TALK = re.compile(
+    r"embed|bge-|whisper|tts|dall-e|image|audio|realtime|moderation|rerank|transcribe|sora|vision-preview|babbage|davinci|"
+    r"guard|ocr|instruct-0914",
+    re.IGNORECASE,
+)
+"""How models are named that do other things than talk and call tools."""
 ASK_SECONDS = 20.0
 """How long a provider may take to answer."""
 
@@ -91,6 +99,22 @@ def names_in(content: bytes) -> list[str]:
     except (ValueError, TypeError, KeyError, RecursionError) as exc:
         raise ValueError("no list of models") from exc
     return [valid_text(name) for name in names if isinstance(name, str)][:_MODELS_SHOWN]
+
+
+def those_that_talk_first(names: Sequence[str]) -> list[str]:
+    """Models in their provider's order, those that do other things than talk behind the others."""
+    return sorted(names, key=lambda name: _NO_TALK.search(name) is not None)
+
+
+def suggested(provider: ProviderName, names: Sequence[str]) -> str | None:
+    """Which of a provider's models to begin with: its usual one, in its newest form; else the first that talks."""
+    usual = PROVIDERS[provider].usual_model
+    if usual in names:
+        return usual
+    dated = sorted(
+        name for name in names if re.fullmatch(re.escape(usual) + r"-\d{8}|" + re.escape(usual) + "-latest", name)
+    )
+    return dated[-1] if dated else next((name for name in names if not _NO_TALK.search(name)), None)
 
 
 def _refused(status: int, base: str) -> ToolError:

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
-from agentcore.chat import ChatView, ModelConfig, ModelSetup, ToolCalling
-from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider
+from agentcore.chat import ChatView, ModelConfig, ModelSetup, SystemView, ToolCalling
+from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider, suggested
 from agentcore.config import ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -66,6 +66,20 @@ class ProviderModels(BaseModel):
     """The models that a provider says it has, by its names for them."""
 
     models: list[str]
+    suggested: Annotated[str | None, Field(description="The one to begin with; null: there is none.")]
+
+
+class ChosenBody(StrictWireModel):
+    """A model that can be asked now."""
+
+    model: Annotated[_MODEL_NAME, Field(description="`provider:model`, or a name of app.json.")]
+
+
+class NewChatQuery(StrictWireModel):
+    """With whom a chat would begin."""
+
+    agent_id: Annotated[str, Field(min_length=1, max_length=64)] = "default"
+    model: Annotated[str, Field(max_length=200)] = ""
 
 
 async def show_chat(exchange: Exchange) -> Answer:
@@ -105,7 +119,23 @@ def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
 
 async def ask_provider(exchange: Exchange) -> Answer:
     """Ask a provider which models it has, because a person asked."""
-    return Answer(to_json({"models": await _setup(exchange).models_of(_provider(exchange))}))
+    provider = _provider(exchange)
+    models = await _setup(exchange).models_of(provider)
+    return Answer(to_json({"models": models, "suggested": suggested(provider, models)}))
+
+
+async def choose_model(exchange: Exchange) -> Answer:
+    """Have a model asked where none is named; no confirmation, for its provider can be asked already."""
+    body: ChosenBody = exchange.body
+    await _setup(exchange).choose_model(body.model)
+    return Answer(to_json({"ok": True}))
+
+
+async def show_new_system(exchange: Exchange) -> Answer:
+    """Send what the model of a chat would be told that is not begun."""
+    query: NewChatQuery = exchange.query
+    shown = await exchange.parts.chat.system_messages.show_new(query.agent_id, query.model)
+    return Answer(to_json(shown.to_json()))
 
 
 async def put_model(exchange: Exchange) -> Answer:
@@ -170,6 +200,23 @@ ROUTES = (
         "Ask a provider which models it has, with the key and the address that are kept.",
         action="call",
         answer=ProviderModels,
+    ),
+    ServerRoute(
+        "PUT",
+        "/api/chat/model",
+        choose_model,
+        "Have a model asked where neither a session nor an agent nor app.json names one; it counts at once.",
+        action="call",
+        body=ChosenBody,
+    ),
+    ServerRoute(
+        "GET",
+        "/api/chat/system",
+        show_new_system,
+        "What the model of a new chat would be told before the conversation, part by part.",
+        action="follow",
+        query=NewChatQuery,
+        answer=SystemView,
     ),
     ServerRoute(
         "PUT",

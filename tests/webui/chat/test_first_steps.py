@@ -2,9 +2,11 @@
 
 import json
 
+import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, Runtime
+from agentcore.chat.model.local_servers import Place
 
 ASK_SETUP = "import('/static/client/client.js').then(({client}) => client.get('/api/chat')).then(JSON.stringify)"
 SECRET = "sk-only-for-the-server"
@@ -24,11 +26,147 @@ async def test_servers_are_looked_for_only_when_a_person_asks(open_chat):
     chat = await open_chat(has_model=False)
     asked = []
     chat.page.on("request", lambda request: asked.append(request.url))
-    await chat.page.get_by_role("button", name="On this machine").click()
+    await chat.page.get_by_role("button", name="Anthropic").click()
+    await expect(chat.page.get_by_role("heading", name="Anthropic")).to_be_visible()
     assert not [url for url in asked if "local-servers" in url]
-    await chat.page.get_by_role("button", name="Look for model servers").click()
+    await chat.page.get_by_role("button", name="On this machine").click()
     await expect(chat.page.get_by_text("No model server answers on this machine.")).to_be_visible()
     assert [url for url in asked if "local-servers" in url]
+
+
+async def confirm(chat):
+    """Confirm the one change that waits, as a person does in the approval view."""
+    (change,) = chat.ui.host.policy_changes.waiting
+    await chat.ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+
+
+async def sessions(chat):
+    return (await (await chat.ui.server.get("/api/sessions")).json())["sessions"]
+
+
+@pytest.mark.spec("C5")
+async def test_key_leads_to_the_provider_s_models_and_to_a_chat_by_one_confirmation(open_chat, provider):
+    """What was chosen is asked from then on, in other browsers as well."""
+    provider.listed = {"data": [{"id": name} for name in ("text-embedding-3", "small", "large")]}
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors.append("403")
+    await chat.page.get_by_label("API key").fill(SECRET)
+    await chat.page.get_by_label("Address").fill(f"{provider.url}/v1")
+    await chat.page.get_by_role("button", name="Save").click()
+    await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
+    await confirm(chat)
+    await expect(chat.page.get_by_role("heading", name="Choose a model")).to_be_visible()
+    models = chat.page.get_by_role("list", name="Models").get_by_role("listitem")
+    await expect(models).to_contain_text(["small", "large", "text-embedding-3"])
+    await expect(models.first).to_contain_text("Suggested")
+    await expect(chat.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    await chat.page.get_by_role("button", name="Use: large").click()
+    await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+    await expect(chat.box).to_be_focused()
+    provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    assert (provider.requests[0]["model"], provider.headers[-1]["Authorization"]) == ("large", f"Bearer {SECRET}")
+    assert not chat.ui.host.policy_changes.waiting
+    other = await chat.ui.page("#/chats")
+    await expect(other.get_by_role("button", name="openai:large")).to_be_visible()
+
+
+async def test_provider_without_a_list_takes_the_name_of_a_model(open_chat, provider):
+    provider.list_status = 404
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors += ["403", "400"]
+    await chat.page.get_by_label("Address").fill(f"{provider.url}/v1")
+    await chat.page.get_by_role("button", name="Save").click()
+    await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
+    await confirm(chat)
+    await chat.page.get_by_label("Name of the model").fill("my-model")
+    await chat.page.get_by_label("Name of the model").press("Enter")
+    provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    assert provider.requests[0]["model"] == "my-model"
+
+
+async def test_model_of_a_server_on_this_machine_is_one_click_and_one_confirmation(open_chat, provider):
+    provider.listed = {"data": [{"id": "qwen3:8b"}]}
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors.append("403")
+    setup = chat.ui.server.server.app.dispatcher.parts.chat.setup
+    setup.places = (Place("ollama", f"{provider.url}/v1", "Ollama"), Place("vllm", "http://127.0.0.1:9/v1", "vLLM"))
+    await chat.page.reload()
+    await chat.page.get_by_role("button", name="On this machine").click()
+    await chat.page.get_by_role("button", name="Use: qwen3:8b").click()
+    await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()
+    await confirm(chat)
+    await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+    provider.say("Hello.")
+    await chat.say("hi")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+
+
+async def test_message_that_no_model_takes_leaves_no_chat_and_goes_out_with_the_model_that_is_chosen(open_chat):
+    """The model that was chosen last in this browser is gone from app.json."""
+    chat = await open_chat()
+    chat.ui.allowed_errors.append("400")
+    await chat.page.evaluate("localStorage.setItem('agentcore.chatChoices', JSON.stringify({model: 'gone'}))")
+    await chat.page.reload()
+    await chat.say("hi")
+    await expect(chat.page.get_by_role("heading", name="There is no such model")).to_be_visible()
+    await expect(chat.box).to_have_value("hi")
+    assert await sessions(chat) == []
+    assert chat.page.url.endswith("#/chats")
+    chat.provider.say("Hello.")
+    await chat.page.get_by_role("button", name="Use: test-model").click()
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    await expect(chat.box).to_have_value("")
+    assert [session["title"] for session in await sessions(chat)] == ["hi"]
+
+
+async def test_model_that_the_provider_does_not_know_any_more_is_replaced_where_the_error_stands(open_chat, provider):
+    provider.listed = {"data": [{"id": "newer"}]}
+    provider.say(status=404, error={"error": {"message": "no such model", "code": "model_not_found"}})
+    chat = await open_chat(has_model=False)
+    await chat.ui.server.put("/api/chat/providers/openai", json={"baseUrl": f"{provider.url}/v1"})
+    await confirm(chat)
+    await chat.page.evaluate("localStorage.setItem('agentcore.chatChoices', JSON.stringify({model: 'openai:older'}))")
+    await chat.page.reload()
+    await chat.say("hi")
+    await expect(chat.shown.get_by_role("heading", name="There is no such model")).to_be_visible()
+    provider.say("Hello.")
+    await chat.shown.get_by_role("button", name="Use: newer").click()
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    await expect(chat.shown.get_by_role("alert")).to_have_count(0)
+    assert [request["model"] for request in provider.requests] == ["older", "newer"]
+
+
+async def test_key_that_is_refused_is_replaced_where_the_error_stands(open_chat, provider):
+    provider.list_status = 401
+    provider.say(status=401, error={"error": {"message": "bad key"}})
+    chat = await open_chat(has_model=False)
+    chat.ui.allowed_errors += ["403", "400"]
+    await chat.ui.server.put("/api/chat/providers/openai", json={"baseUrl": f"{provider.url}/v1", "key": "sk-old"})
+    await confirm(chat)
+    await chat.ui.server.put("/api/chat/model", json={"model": "openai:small"})
+    await chat.page.reload()
+    await chat.say("hi")
+    await expect(chat.shown.get_by_role("heading", name="The provider refused the key")).to_be_visible()
+    await chat.shown.get_by_label("API key").fill(SECRET)
+    await chat.shown.get_by_role("button", name="Save").click()
+    await expect(chat.shown.get_by_text("This waits for you in the approval view")).to_be_visible()
+    provider.list_status, provider.listed = 200, {"data": [{"id": "small"}]}
+    provider.say("Hello.")
+    await confirm(chat)
+    await chat.shown.get_by_role("button", name="Use: small").click()
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    assert provider.headers[-1]["Authorization"] == f"Bearer {SECRET}"
+
+
+async def test_to_see_what_the_model_is_told_makes_no_chat(open_chat):
+    chat = await open_chat()
+    await chat.page.get_by_role("button", name="What the model is told").click()
+    await expect(chat.page.locator("ac-chat-system").get_by_role("listitem").first).to_be_visible()
+    assert await sessions(chat) == []
 
 
 async def test_providers_and_servers_are_those_that_the_server_names(open_chat):

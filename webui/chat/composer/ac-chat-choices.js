@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {chatSetup} from '../providers/setup.js';
+import {chatSetup} from '../../models/setup.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {base, buttons} from '../../ui/styles.js';
@@ -47,12 +47,12 @@ export class AcChatChoices extends Localized(LitElement) {
 
   _renderModels() {
     const wanted = this.model || chatSetup.modelOf(this.agentId);
-    const models = chatSetup.models.map(({name, isUsable, hint, baseUrl}) => ({value: name, label: name, text: isUsable ? baseUrl ?? '' : hint ?? t('chat.notUsable'), isOff: !isUsable}));
+    const models = chatSetup.models.map(({name, isUsable, hint, baseUrl}) => ({value: name, label: name, text: isUsable ? baseUrl ?? '' : hint ?? t('models.notUsable'), isOff: !isUsable}));
     if (wanted && !models.some(({value}) => value === wanted)) models.unshift({value: wanted, label: wanted, text: '', isOff: false});
     return html`
       <ac-choice-menu icon="sparkles" label=${t('chat.model')} shown=${wanted ? '' : t('chat.noModel')} .choices=${models} .value=${wanted}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({model: event.detail.value})}>
-        <button class="quiet settings" role="menuitem" tabindex="-1" @click=${() => this._fire('ac-open-providers', {})}><ac-icon name="key"></ac-icon>${t('chat.providers')}…</button>
+        <button class="quiet settings" role="menuitem" tabindex="-1" @click=${() => this._fire('ac-open-providers', {})}><ac-icon name="key"></ac-icon>${t('models.providers')}…</button>
       </ac-choice-menu>`;
   }
 

@@ -1,20 +1,21 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, hasText, t} from '../../base/i18n.js';
 import {base, buttons} from '../../ui/styles.js';
+import {isAboutModels} from '../../models/setup.js';
 import '../../ui/ac-icon.js';
+import '../../models/ac-model-picker.js';
 
-/** What needs the settings of providers before another try makes sense. */
-const NEEDS_SETTINGS = new Set(['model_not_configured', 'model_not_found', 'provider_unauthorized', 'invalid_settings']);
 /** No fault of anybody. */
 const CALM = new Set(['cancelled', 'stopped']);
 
 /**
- * Why an answer ended early, in words, and what to do about it.
+ * Why an answer ended early, or did not begin, in words, and what to do about it: another model is chosen where this stands.
  * @fires ac-retry
  * @fires ac-open-providers
+ * @fires ac-use-model {model: string}
  */
 export class AcChatError extends Localized(LitElement) {
-  static properties = {error: {attribute: false}, mayRetry: {type: Boolean, attribute: 'retry'}};
+  static properties = {error: {attribute: false}, mayRetry: {type: Boolean, attribute: 'retry'}, mayChoose: {type: Boolean, attribute: 'choose'}};
 
   static styles = [base, buttons, css`
     section { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-1) var(--ac-space-3); padding: var(--ac-space-3) var(--ac-space-4); border-radius: var(--ac-radius-l); border: 1px solid color-mix(in srgb, var(--ac-danger) 35%, transparent); background: color-mix(in srgb, var(--ac-danger-soft) 55%, var(--ac-surface)); }
@@ -26,6 +27,7 @@ export class AcChatError extends Localized(LitElement) {
     h3 { font-size: var(--ac-text-m); }
     .message { overflow-wrap: anywhere; white-space: pre-wrap; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     code { color: var(--ac-text-muted); }
+    ac-model-picker { margin-top: var(--ac-space-2); padding: var(--ac-space-3); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface); }
     .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); margin-top: var(--ac-space-2); }
   `];
 
@@ -34,6 +36,8 @@ export class AcChatError extends Localized(LitElement) {
     /** @type {import('../../client/client.js').ErrorObject} */
     this.error = {type: '', message: '', context: {}, retryable: false};
     this.mayRetry = false;
+    /** Whether a model can be chosen here; where the chat has gone on, that is over. */
+    this.mayChoose = false;
   }
 
   render() {
@@ -46,17 +50,18 @@ export class AcChatError extends Localized(LitElement) {
         <h3>${t(hasText(heading) ? heading : 'chat.error.other')} ${isCalm ? nothing : html`<code>${type}</code>`}</h3>
         ${hasText(hint) ? html`<p>${t(hint)}</p>` : nothing}
         ${isCalm ? nothing : html`<p class="message">${message}</p>`}
+        ${isAboutModels(type) && this.mayChoose ? html`<ac-model-picker></ac-model-picker>` : nothing}
         ${this._renderActions(type)}
       </section>`;
   }
 
   /** @param {string} type */
   _renderActions(type) {
-    const needsSettings = NEEDS_SETTINGS.has(type);
+    const needsSettings = type === 'invalid_settings' || (isAboutModels(type) && !this.mayChoose);
     if (!this.mayRetry && !needsSettings) return nothing;
     return html`
       <div class="actions">
-        ${needsSettings ? html`<button class="small" @click=${() => this._fire('ac-open-providers')}><ac-icon name="key"></ac-icon>${t('chat.providers')}</button>` : nothing}
+        ${needsSettings ? html`<button class="small" @click=${() => this._fire('ac-open-providers')}><ac-icon name="key"></ac-icon>${t('models.providers')}</button>` : nothing}
         ${this.mayRetry ? html`<button class="small" @click=${() => this._fire('ac-retry')}><ac-icon name="rotate-ccw"></ac-icon>${t('chat.retry')}</button>` : nothing}
       </div>`;
   }

@@ -64,7 +64,7 @@ export class AcChatMessage extends Localized(LitElement) {
 
   /** @param {import('../../client/client.js').ErrorObject} error */
   _renderError(error) {
-    return html`<ac-chat-error .error=${error} ?retry=${this.isLast && !this.isBusy}></ac-chat-error>`;
+    return html`<ac-chat-error .error=${error} ?retry=${this.isLast && !this.isBusy} ?choose=${this.isLast && !this.isBusy}></ac-chat-error>`;
   }
 
   /** @param {import('../conversation/items.js').ChatItem} item */

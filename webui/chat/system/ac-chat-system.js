@@ -14,7 +14,7 @@ import '../../ui/ac-error-card.js';
 
 /** What the model of a chat is told before the conversation: each part with its source and size, and what of it one wants. */
 export class AcChatSystem extends Localized(LitElement) {
-  static properties = {sessionId: {}, _system: {state: true}, _usage: {state: true}, _error: {state: true}, _draft: {state: true}, _isBusy: {state: true}, _status: {state: true}};
+  static properties = {sessionId: {}, choices: {attribute: false}, begin: {attribute: false}, _system: {state: true}, _usage: {state: true}, _error: {state: true}, _draft: {state: true}, _isBusy: {state: true}, _status: {state: true}};
 
   static styles = [base, badges, buttons, code, fields, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); color: var(--ac-text); }
@@ -37,7 +37,12 @@ export class AcChatSystem extends Localized(LitElement) {
 
   constructor() {
     super();
+    /** `''`: of a chat that is not begun. */
     this.sessionId = '';
+    /** With whom a chat that is not begun would be. @type {{agentId?: string, model?: string}} */
+    this.choices = {};
+    /** Makes the chat, at the first change; gives its id. @type {() => Promise<string>} */
+    this.begin = async () => '';
     /** @type {System | null} */
     this._system = null;
     /** @type {Usage | null} */
@@ -111,6 +116,11 @@ export class AcChatSystem extends Localized(LitElement) {
   async _load() {
     this._error = null;
     try {
+      if (!this.sessionId) {
+        const {agentId = '', model = ''} = this.choices;
+        this._system = await client.get(`/api/chat/system?${new URLSearchParams({...(agentId && {agentId}), ...(model && {model})})}`);
+        return;
+      }
       const [system, session] = await Promise.all([client.get(this._path('/system')), client.get(this._path(''))]);
       this._system = system;
       this._usage = session.usage;
@@ -137,6 +147,7 @@ export class AcChatSystem extends Localized(LitElement) {
     this._isBusy = true;
     this._status = '';
     try {
+      this.sessionId ||= await this.begin();
       this._system = await client.patch(this._path('/system'), change);
       if ('instructions' in change) {
         this._draft = null;

@@ -1,9 +1,9 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {client} from '../../client/client.js';
-import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
-import {base, buttons, fields} from '../../ui/styles.js';
-import '../../ui/ac-icon.js';
+import {client} from '../client/client.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {base, buttons, fields} from '../ui/styles.js';
+import '../ui/ac-icon.js';
 
 /**
  * Why a key or a model was not taken: what went wrong, or that it waits for a person, until they have decided.
@@ -19,7 +19,7 @@ export class AcSetupError extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** @type {import('../../client/client.js').ApiError | null} */
+    /** @type {import('../client/client.js').ApiError | null} */
     this.error = null;
     this._decided = '';
     new Listening(this, () => [client.on('policy.decided', ({changeId}) => { this._decided = changeId; })]);
@@ -30,12 +30,17 @@ export class AcSetupError extends Localized(LitElement) {
     this.hidden = !this.error || isOver;
     if (!this.error || isOver) return nothing;
     if (this.error.type !== 'confirmation_required') return html`<p class="field-error" role="alert">${this.error.message}</p>`;
-    return html`<p class="notice" role="alert"><ac-icon name="shield"></ac-icon><span>${t('chat.confirmKey')}
+    return html`<p class="notice" role="alert"><ac-icon name="shield"></ac-icon><span>${t('models.confirmKey')}
       <button type="button" class="small" @click=${this._showApprovals}>${t('chat.review')}</button></span></p>`;
   }
 
   _showApprovals() {
-    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
+    if (this.error) toConfirmation(this, this.error);
   }
+}
+
+/** A change that a person began leads straight to where they confirm it. @param {HTMLElement} from @param {import('../client/client.js').ApiError} error */
+export function toConfirmation(from, error) {
+  if (error.type === 'confirmation_required') from.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
 }
 customElements.define('ac-setup-error', AcSetupError);

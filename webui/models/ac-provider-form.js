@@ -1,8 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from './setup.js';
-import {Localized, inLocale, t} from '../../base/i18n.js';
-import {badges, base, buttons, fields} from '../../ui/styles.js';
-import './ac-setup-error.js';
+import {Localized, inLocale, t} from '../base/i18n.js';
+import {badges, base, buttons, fields} from '../ui/styles.js';
+import {toConfirmation} from './ac-setup-error.js';
 
 /** @typedef {import('./setup.js').Provider} Provider */
 
@@ -25,7 +25,7 @@ export class AcProviderForm extends Localized(LitElement) {
     this.provider = null;
     this._isBusy = false;
     this._status = '';
-    /** @type {import('../../client/client.js').ApiError | null} */
+    /** @type {import('../client/client.js').ApiError | null} */
     this._error = null;
   }
 
@@ -35,21 +35,21 @@ export class AcProviderForm extends Localized(LitElement) {
     const isFixed = keyOrigin === 'environment';
     return html`
       <form @submit=${this._save} autocomplete="off">
-        <div class="head"><h3>${inLocale(label)}</h3><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `chat.keyFrom.${keyOrigin}` : 'chat.noKey')}</span></div>
+        <div class="head"><h3>${inLocale(label)}</h3><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `models.keyFrom.${keyOrigin}` : 'models.noKey')}</span></div>
         <div class="field">
-          <label for="key">${t('chat.key')}</label>
-          <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('chat.keyKept') : ''} aria-describedby="key-hint">
-          <span class="hint" id="key-hint">${t(isFixed ? 'chat.keyFixed' : 'chat.keyHint')}</span>
+          <label for="key">${t('models.key')}</label>
+          <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('models.keyKept') : ''} aria-describedby="key-hint">
+          <span class="hint" id="key-hint">${t(isFixed ? 'models.keyFixed' : 'models.keyHint')}</span>
         </div>
         <div class="field">
-          <label for="url">${t('chat.baseUrl')}</label>
+          <label for="url">${t('models.baseUrl')}</label>
           <input id="url" name="url" type="url" spellcheck="false" .value=${baseUrl ?? ''} placeholder=${ownBaseUrl} aria-describedby="url-hint">
-          <span class="hint" id="url-hint">${t('chat.baseUrlHint')}</span>
+          <span class="hint" id="url-hint">${t('models.baseUrlHint')}</span>
         </div>
         <ac-setup-error .error=${this._error}></ac-setup-error>
         <div class="row">
-          <button class="primary" ?disabled=${this._isBusy}>${t('chat.saveKey')}</button>
-          ${keyOrigin === 'stored' ? html`<button type="button" class="danger" ?disabled=${this._isBusy} @click=${this._drop}>${t('chat.dropKey')}</button>` : nothing}
+          <button class="primary" ?disabled=${this._isBusy}>${t('models.saveKey')}</button>
+          ${keyOrigin === 'stored' ? html`<button type="button" class="danger" ?disabled=${this._isBusy} @click=${this._drop}>${t('models.dropKey')}</button>` : nothing}
           <span role="status" class="hint">${this._status}</span>
         </div>
       </form>`;
@@ -65,13 +65,13 @@ export class AcProviderForm extends Localized(LitElement) {
     const {provider, baseUrl} = /** @type {Provider} */ (this.provider);
     const changes = {...(key && {key}), ...(url !== (baseUrl ?? '') && {baseUrl: url})};
     if (!Object.keys(changes).length) return;
-    if (await this._do(() => chatSetup.keepProvider(provider, changes), 'chat.keySaved')) form.reset();
+    if (await this._do(() => chatSetup.keepProvider(provider, changes), 'models.keySaved')) form.reset();
     // whatever came of it, what is secret does not stay in the page
     /** @type {HTMLInputElement} */ (form.elements.namedItem('key')).value = '';
   }
 
   _drop() {
-    void this._do(() => chatSetup.dropProvider(/** @type {Provider} */ (this.provider).provider), 'chat.keyDropped');
+    void this._do(() => chatSetup.dropProvider(/** @type {Provider} */ (this.provider).provider), 'models.keyDropped');
   }
 
   /** @param {() => Promise<void>} work @param {string} done */
@@ -83,7 +83,8 @@ export class AcProviderForm extends Localized(LitElement) {
       await work();
       this._status = t(done);
     } catch (error) {
-      this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
+      this._error = /** @type {import('../client/client.js').ApiError} */ (error);
+      toConfirmation(this, this._error);
     }
     this._isBusy = false;
     return !this._error;

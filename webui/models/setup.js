@@ -1,6 +1,6 @@
 /** What one can chat with here: agents, models, providers and their keys, approval modes. */
-import {client} from '../../client/client.js';
-import {Store} from '../../base/store.js';
+import {client} from '../client/client.js';
+import {Store} from '../base/store.js';
 
 /**
  * @typedef {{id: string, model?: string | null, mode: string, instructions: string}} Agent
@@ -21,6 +21,17 @@ import {Store} from '../../base/store.js';
  * @typedef {{kind: string, label: string, baseUrl: string}} LocalPlace  where a kind of server on this machine is looked for
  * @typedef {{kind: string, baseUrl: string, models: string[]}} LocalServer
  */
+
+/**
+ * What goes on once a change counts: the models of a provider are listed, or a model is used.
+ * @typedef {{list: string} | {use: string}} NextStep
+ */
+
+/** Errors of a chat that another model, or another key, mends. */
+const OF_MODELS = new Set(['model_not_configured', 'model_not_found', 'provider_unauthorized']);
+
+/** @param {string | undefined} errorType */
+export const isAboutModels = (errorType) => OF_MODELS.has(errorType ?? '');
 
 /** The modes that every server has, from the most careful on; the server's own list is shown in its order. */
 const MODES = ['ask', 'ask_writes', 'allow', 'deny'];
@@ -45,22 +56,50 @@ export class ChatSetup extends Store {
     this.error = null;
     /** @type {Promise<void> | null} */
     this._loading = null;
+    this._isStale = false;
+    /** The provider whose models are to be chosen from, because its key or its address was kept just now. */
+    this.listed = '';
+    /** @type {Map<string, NextStep>} By the change that a person has to confirm. */
+    this._waiting = new Map();
+    /** @type {NextStep | null} */
+    this._next = null;
     // a key or a model that waited for a person is there from now on
-    client.on('policy.decided', () => void this.load());
+    client.on('policy.decided', (event) => void this._onDecided(event));
     client.on('settings.changed', () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open' && this.isLoaded) void this.load(); });
   }
 
   /** Load it (again); requests meanwhile are the same load. */
   load() {
-    this._loading ??= this._load().finally(() => { this._loading = null; });
+    if (this._loading) this._isStale = true; // its answer may be of before
+    this._loading ??= this._loadAll().finally(() => { this._loading = null; });
     return this._loading;
+  }
+
+  async _loadAll() {
+    do {
+      this._isStale = false;
+      await this._load();
+    } while (this._isStale);
+  }
+
+  /** What a person began here and has confirmed; whoever takes it goes on with it. @returns {NextStep | null} */
+  takeNext() {
+    const next = this._next;
+    this._next = null;
+    return next;
+  }
+
+  /** A model has been chosen. */
+  endChoice() {
+    if (!this.listed) return;
+    this.listed = '';
+    this.notify();
   }
 
   /** Keep a provider's key or address on the server. What is kept is never given back. @param {string} provider @param {{key?: string, baseUrl?: string}} given */
   async keepProvider(provider, given) {
-    await client.put(`/api/chat/providers/${provider}`, given);
-    await this.load();
+    await this._change(() => client.put(`/api/chat/providers/${provider}`, given), {list: provider});
   }
 
   /** Forget what is stored of a provider. @param {string} provider */
@@ -69,9 +108,14 @@ export class ChatSetup extends Store {
     await this.load();
   }
 
-  /** The names of the models that a provider says it has. @param {string} provider @returns {Promise<string[]>} */
-  async modelsOf(provider) {
-    return (await client.post(`/api/chat/providers/${provider}/models`, {})).models;
+  /** The names of the models that a provider says it has, and which to begin with. @param {string} provider @returns {Promise<{models: string[], suggested: string | null}>} */
+  modelsOf(provider) {
+    return client.post(`/api/chat/providers/${provider}/models`, {});
+  }
+
+  /** Have a model asked wherever none is named. @param {string} model */
+  async useByDefault(model) {
+    if (!this.models.some(({name}) => name === model)) await client.put('/api/chat/model', {model});
   }
 
   /** Look for model servers on this machine. @returns {Promise<{found: LocalServer[], looked: string[]}>} */
@@ -81,8 +125,35 @@ export class ChatSetup extends Store {
 
   /** Have a model by this name from now on. @param {string} name @param {Record<string, unknown>} model */
   async addModel(name, model) {
-    await client.put(`/api/chat/models/${encodeURIComponent(name)}`, model);
+    await this._change(() => client.put(`/api/chat/models/${encodeURIComponent(name)}`, model), {use: name});
+  }
+
+  /** Make a change, and go on; where a person has to confirm it, when they have. @param {() => Promise<unknown>} send @param {NextStep} next */
+  async _change(send, next) {
+    try {
+      await send();
+    } catch (error) {
+      const {type, context} = /** @type {import('../client/client.js').ApiError} */ (error);
+      if (type === 'confirmation_required') this._waiting.set(String(context.changeId), next);
+      throw error;
+    }
     await this.load();
+    this._goOn(next);
+  }
+
+  /** @param {{changeId: string, outcome: string}} decided */
+  async _onDecided({changeId, outcome}) {
+    const next = this._waiting.get(changeId);
+    this._waiting.delete(changeId);
+    await this.load();
+    if (next && outcome === 'applied') this._goOn(next);
+  }
+
+  /** @param {NextStep} next */
+  _goOn(next) {
+    if ('list' in next) this.listed = next.list;
+    this._next = next;
+    this.notify();
   }
 
   /** @param {string} id */

@@ -1,9 +1,9 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {keyed} from 'lit/directives/keyed.js';
 import {chatSetup} from './setup.js';
-import {Localized, formatList, inLocale, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
-import {badges, base, buttons} from '../../ui/styles.js';
+import {Localized, formatList, inLocale, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {badges, base, buttons} from '../ui/styles.js';
 import './ac-local-servers.js';
 import './ac-provider-form.js';
 import './ac-provider-models.js';
@@ -31,14 +31,14 @@ export class AcChatProviders extends Localized(LitElement) {
   }
 
   render() {
-    const shown = this._shown || chatSetup.providers.find(({hasKey}) => hasKey)?.provider || chatSetup.providers[0]?.provider || 'local';
+    const shown = this._shown || chatSetup.listed || chatSetup.providers.find(({hasKey}) => hasKey)?.provider || chatSetup.providers[0]?.provider || 'local';
     const provider = chatSetup.providers.find((one) => one.provider === shown);
     return html`
-      <div class="tabs" role="group" aria-label=${t('chat.providers')}>
-        ${chatSetup.providers.map((one) => this._renderTab(one.provider, inLocale(one.label), shown))}${this._renderTab('local', t('chat.local'), shown)}
+      <div class="tabs" role="group" aria-label=${t('models.providers')}>
+        ${chatSetup.providers.map((one) => this._renderTab(one.provider, inLocale(one.label), shown))}${this._renderTab('local', t('models.local'), shown)}
       </div>
-      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('chat.localText', {servers: formatList(chatSetup.localServers.map(({label}) => label))})}</p><ac-local-servers></ac-local-servers></div>`}
-      ${chatSetup.models.length ? html`<section class="models"><h3>${t('chat.models')}</h3><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
+      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('models.localText', {servers: formatList(chatSetup.localServers.map(({label}) => label))})}</p><ac-local-servers></ac-local-servers></div>`}
+      ${chatSetup.models.length ? html`<section class="models"><h3>${t('models.models')}</h3><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
   }
 
   /** @param {string} id @param {string | undefined} label @param {string} shown */
@@ -49,13 +49,14 @@ export class AcChatProviders extends Localized(LitElement) {
   /** What one provider has at one address is not another one's, also when the answer comes late. @param {import('./setup.js').Provider} given */
   _renderModelsOf({provider, baseUrl, hasKey}) {
     if (!hasKey && !baseUrl) return nothing;
-    return keyed(`${provider} ${baseUrl}`, html`<ac-provider-models .provider=${provider}></ac-provider-models>`);
+    const asks = chatSetup.listed === provider;
+    return keyed(`${provider} ${baseUrl} ${asks}`, html`<ac-provider-models ?asks=${asks} .provider=${provider}></ac-provider-models>`);
   }
 
   /** @param {import('./setup.js').Model} model */
   _renderModel({name, isUsable, hint, baseUrl}) {
     return html`
-      <li><code>${name}</code><span class="badge ${isUsable ? 'ok' : 'warn'}">${t(isUsable ? 'chat.usable' : 'chat.notUsable')}</span>
+      <li><code>${name}</code><span class="badge ${isUsable ? 'ok' : 'warn'}">${t(isUsable ? 'models.usable' : 'models.notUsable')}</span>
         ${hint && !isUsable ? html`<p>${hint}</p>` : baseUrl ? html`<p>${baseUrl}</p>` : nothing}</li>`;
   }
 }

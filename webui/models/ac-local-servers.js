@@ -1,10 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from './setup.js';
-import {Localized, t} from '../../base/i18n.js';
-import {Listening} from '../../base/listening.js';
-import {base, buttons} from '../../ui/styles.js';
-import '../../ui/ac-icon.js';
-import './ac-setup-error.js';
+import {Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {base, buttons} from '../ui/styles.js';
+import '../ui/ac-icon.js';
+import {toConfirmation} from './ac-setup-error.js';
 
 /** Looks for model servers on this machine when a person asks, and takes the model that they choose. */
 export class AcLocalServers extends Localized(LitElement) {
@@ -27,7 +27,7 @@ export class AcLocalServers extends Localized(LitElement) {
     this._looked = [];
     this._isLooking = false;
     this._adding = '';
-    /** @type {import('../../client/client.js').ApiError | null} */
+    /** @type {import('../client/client.js').ApiError | null} */
     this._error = null;
     new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
   }
@@ -35,7 +35,7 @@ export class AcLocalServers extends Localized(LitElement) {
   render() {
     const models = (this._found ?? []).flatMap(({kind, baseUrl, models: names}) => names.map((name) => ({kind, baseUrl, name})));
     return html`
-      <button ?disabled=${this._isLooking} aria-busy=${this._isLooking} @click=${this._look}><ac-icon name=${this._isLooking ? 'loader-circle' : 'search'}></ac-icon>${t(this._isLooking ? 'chat.looking' : 'chat.look')}</button>
+      <button ?disabled=${this._isLooking} aria-busy=${this._isLooking} @click=${this._look}><ac-icon name=${this._isLooking ? 'loader-circle' : 'search'}></ac-icon>${t(this._isLooking ? 'models.looking' : 'models.look')}</button>
       <div role="status">${this._found === null ? nothing : this._renderOutcome(models.length)}</div>
       ${models.length ? html`<ul>${models.map((model) => this._renderModel(model))}</ul>` : nothing}
       <ac-setup-error .error=${this._error}></ac-setup-error>`;
@@ -43,9 +43,9 @@ export class AcLocalServers extends Localized(LitElement) {
 
   /** @param {number} count */
   _renderOutcome(count) {
-    if (count) return html`<p class="notice">${t('chat.foundModels', {n: count})}</p>`;
-    if (this._found?.length) return html`<p class="notice">${t('chat.foundNoModels', {server: labelOf(this._found[0].kind)})}</p>`;
-    return html`<p class="notice">${t('chat.foundNothing', {looked: this._looked.join(', ')})}</p>`;
+    if (count) return html`<p class="notice">${t('models.foundModels', {n: count})}</p>`;
+    if (this._found?.length) return html`<p class="notice">${t('models.foundNoModels', {server: labelOf(this._found[0].kind)})}</p>`;
+    return html`<p class="notice">${t('models.foundNothing', {looked: this._looked.join(', ')})}</p>`;
   }
 
   /** @param {{kind: string, baseUrl: string, name: string}} model */
@@ -53,7 +53,17 @@ export class AcLocalServers extends Localized(LitElement) {
     const isAdded = chatSetup.models.some(({name, baseUrl}) => name === model.name && baseUrl === model.baseUrl);
     return html`
       <li><span>${model.name}<small>${labelOf(model.kind)} · ${model.baseUrl}</small></span>
-        ${isAdded ? html`<span class="notice">${t('chat.added')}</span>` : html`<button class="small primary" ?disabled=${this._adding !== ''} @click=${() => this._add(model)}>${t('chat.useModel')}</button>`}</li>`;
+        <button class="small primary" aria-label=${t('models.useNamed', {name: model.name})} ?disabled=${this._adding !== ''} @click=${() => (isAdded ? this._use(model.name) : this._add(model))}>${t('models.useModel')}</button></li>`;
+  }
+
+  /** A server that is found is used by one click: to show this is to ask for it. */
+  firstUpdated() {
+    void this._look();
+  }
+
+  /** @param {string} model */
+  _use(model) {
+    this.dispatchEvent(new CustomEvent('ac-use-model', {detail: {model}, bubbles: true, composed: true}));
   }
 
   async _look() {
@@ -64,7 +74,7 @@ export class AcLocalServers extends Localized(LitElement) {
       this._looked = looked;
       this._found = found;
     } catch (error) {
-      this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
+      this._error = /** @type {import('../client/client.js').ApiError} */ (error);
     }
     this._isLooking = false;
   }
@@ -76,7 +86,8 @@ export class AcLocalServers extends Localized(LitElement) {
     try {
       await chatSetup.addModel(name, {model: name, baseUrl});
     } catch (error) {
-      this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
+      this._error = /** @type {import('../client/client.js').ApiError} */ (error);
+      toConfirmation(this, this._error);
     }
     this._adding = '';
   }

@@ -1,0 +1,47 @@
+"""The model that a person chose last from a provider's list: asked wherever none is named."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import structlog
+
+from agentcore.store.state import read_private_file, write_private_file
+
+log = structlog.get_logger(__name__)
+
+_FILE = "chosen-model.json"
+_FILE_LIMIT_BYTES = 4 * 1024
+
+
+class ChosenModel:
+    """A `provider:model` in the state folder; beside app.json, for it allows nothing that was not allowed before.
+
+    Args:
+        folder: The state folder.
+
+    Attributes:
+        name: `provider:model`; None: nothing was chosen.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
+        self.name = self._read()
+
+    async def keep(self, name: str | None) -> None:
+        """Ask this one from now on; None: as if nothing had been chosen."""
+        if name == self.name:
+            return
+        await asyncio.to_thread(write_private_file, self._path, json.dumps({"model": name}).encode())
+        self.name = name
+
+    def _read(self) -> str | None:
+        content = read_private_file(self._path, _FILE_LIMIT_BYTES)
+        if content is None:
+            return None
+        try:
+            name = json.loads(content)["model"]
+        except (ValueError, TypeError, KeyError):
+            log.warning("chosen_model_unreadable", path=str(self._path), hint="choose a model again")
+            return None
+        return name if isinstance(name, str) and name else None
