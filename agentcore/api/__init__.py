@@ -11,6 +11,7 @@ from agentcore.api.result import ArtifactLines, ArtifactLink, Image, Text, ToolR
 from agentcore.api.runtime import Runtime
 from agentcore.api.tool import tool
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
+from agentcore.documents import PdfReader, PdfText, seen_text
 from agentcore.errors import ToolError
 from agentcore.files.guessing import guess_encoding
 from agentcore.files.workspace import Workspace
@@ -32,6 +33,8 @@ __all__ = [
     "Image",
     "Mark",
     "Module",
+    "PdfReader",
+    "PdfText",
     "Principal",
     "Recording",
     "Request",
@@ -59,5 +62,6 @@ __all__ = [
     "guess_encoding",
     "hookimpl",
     "known_to_models",
+    "seen_text",
     "tool",
 ]

@@ -1,16 +1,15 @@
 """The lines of a text artifact, as models count them: a long line counts as several, so that each can be read."""
 
-import codecs
 import io
 from collections.abc import Iterator
 from typing import BinaryIO, TextIO
 
 from agentcore.api import ArtifactLines
+from agentcore.documents import HEAD_BYTES, is_text
 
 LINE_CHARS = 1000
 """The longest line; what is longer goes on in the next one."""
 
-_SNIFFED_BYTES = 8192
 _SHOWN_CHARS = 300
 
 
@@ -26,13 +25,9 @@ def split_lines(text: str) -> list[str]:
 
 def looks_like_text(file: BinaryIO) -> bool:
     """Whether a file begins with UTF-8 text, whatever its media type says; its position stays at the beginning."""
-    head = file.read(_SNIFFED_BYTES)
+    head = file.read(HEAD_BYTES)
     file.seek(0)
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in head
+    return is_text(head)
 
 
 def as_text(file: BinaryIO, mime: str) -> TextIO:

@@ -10,6 +10,7 @@ from agentcore.api import (
     CallPreview,
     Field,
     Module,
+    PdfReader,
     Runtime,
     ToolContext,
     ToolError,
@@ -30,7 +31,6 @@ from agentcore_web_tools.fetching import (
     give_text,
     kind_of,
 )
-from agentcore_web_tools.reading.pdf import PdfReader
 from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, SearchResults, SearXNG, clean, show
 from agentcore_web_tools.settings import LONGEST_S, WebSettings
 
@@ -146,7 +146,8 @@ class WebTools(Module[WebSettings]):
         media, mime = kind_of(reply)
         if media == "pdf" and format != "raw" and not reply.cut:
             assert self._pdfs is not None  # noqa: S101 - `init` made it
-            return await give_pdf(ctx, reply, options, await self._pdfs.read(reply.body, ctx.workspace))
+            read = await self._pdfs.read(reply.body, ctx.workspace)
+            return await give_pdf(ctx, reply, options, Reading(read.text, read.title, (read.notice,)))
         if media in ("image", "pdf", "binary"):
             return await give_file(ctx, reply, media, mime)
         return await asyncio.to_thread(give_text, reply, mime, options, _read_page)

@@ -1,9 +1,9 @@
 """Reads pages; the libraries for it are imported with this file, at the first page."""
 
+from agentcore.api import seen_text
 from agentcore_web_tools.fetching import FetchOptions, Reading, shell_notice
 from agentcore_web_tools.reading.document import Document
 from agentcore_web_tools.reading.rendering import to_html, to_markdown, to_text
-from agentcore_web_tools.reading.seen_text import tidy
 from agentcore_web_tools.reading.text_length import text_length
 
 _RENDER = {"markdown": to_markdown, "text": to_text, "html": to_html}
@@ -24,4 +24,4 @@ def read_page(text: str, url: str, options: FetchOptions) -> Reading:
     if left_out:
         of = f"{left_out:,} of {chars + left_out:,} characters"
         notices += (f"Menus, headers and footers ({of}) are left out; `full: true` gives them.",)
-    return Reading(_RENDER[options.format](content), tidy(document.title), notices, left_out)
+    return Reading(_RENDER[options.format](content), seen_text(document.title), notices, left_out)

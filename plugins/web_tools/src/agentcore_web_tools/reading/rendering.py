@@ -8,7 +8,7 @@ from lxml import etree, html
 from lxml.html import builder
 from markdownify import MarkdownConverter
 
-from agentcore_web_tools.reading.seen_text import tidy
+from agentcore.api import seen_text
 from agentcore_web_tools.reading.tables import regularise_tables
 
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})")
@@ -54,7 +54,7 @@ def to_markdown(element: html.HtmlElement) -> str:
     regularise_tables(element)
     _mark_raised_and_lowered(element)
     try:
-        return tidy(converter.convert(to_html(element)))
+        return seen_text(converter.convert(to_html(element)))
     except RecursionError:
         return to_text(element)
 
@@ -74,7 +74,7 @@ def to_text(element: html.HtmlElement) -> str:
         text = node.text if is_start else (node.tail if node is not element else None)
         if text:
             pieces.append(text if in_code else _SPACE.sub(" ", text))
-    return tidy("\n".join(line if line.strip() else "" for line in "".join(pieces).split("\n")))
+    return seen_text("\n".join(line if line.strip() else "" for line in "".join(pieces).split("\n")))
 
 
 def to_html(element: html.HtmlElement) -> str:

@@ -1,4 +1,4 @@
-"""`python -m agentcore_web_tools.reading.pdf_text`: the text of a PDF, from stdin to stdout, in a process of its own.
+"""`python -m agentcore.documents.pdf_text`: the text of a PDF, from stdin to stdout, in a process of its own.
 
 A PDF comes from anybody, and reading one can take for ever or more memory than there is: here it takes nothing else
 along. Writes lines of JSON: `{"title", "page_count"}`, then the text of each page as it is read; or `{"problem"}`.

@@ -1,0 +1,65 @@
+"""A program of ours that reads one file from anybody, in a process of its own: stdin to stdout, within its time."""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import IO
+
+from agentcore.files.workspace import Workspace
+from agentcore.supervision.supervisor import Supervisor, SupervisorError
+
+_SECONDS = 20.0
+
+
+class ReadingProcess:
+    """Runs one of the programs of this room; nothing in a file can harm more than the process that reads it.
+
+    Args:
+        program: The module that is run.
+    """
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self._supervisor = Supervisor()
+
+    async def close(self) -> None:
+        """End what still reads; safe to call twice."""
+        await self._supervisor.close()
+
+    @asynccontextmanager
+    async def run(self, body: bytes, workspace: Workspace, *arguments: str) -> AsyncIterator[tuple[IO[bytes], str]]:
+        """Have a file read; gives what was written, and why that ended early, if it did."""
+        # files and no pipes: a file that is never read to its end, and an answer that nobody waits for, hold nobody up
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as taken:
+            await asyncio.to_thread(_fill, given, body)
+            why = await self._run(given, taken, workspace, arguments)
+            taken.seek(0)
+            yield taken, why
+
+    async def _run(self, given: IO[bytes], taken: IO[bytes], workspace: Workspace, arguments: tuple[str, ...]) -> str:
+        try:
+            with workspace.working_folder() as folder:
+                process = await self._supervisor.start(
+                    [sys.executable, "-I", "-m", self._program, *arguments],
+                    folder=folder,
+                    environment=self._supervisor.environment(),
+                    stdin=given.fileno(),
+                    stdout=taken.fileno(),
+                )
+        except SupervisorError as exc:
+            return f"its reader could not be started ({exc})"
+        try:
+            async with asyncio.timeout(_SECONDS):
+                return "its reader gave up" if await process.wait() else ""
+        except TimeoutError:
+            return f"reading was ended after {_SECONDS:g} s"
+        finally:
+            process.end(0)
+
+
+def _fill(file: IO[bytes], body: bytes) -> None:
+    file.write(body)
+    file.flush()
+    file.seek(0)

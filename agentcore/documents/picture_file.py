@@ -1,0 +1,73 @@
+"""`python -m agentcore.documents.picture_file LIMIT`: looks a picture through, and makes it small enough for a model.
+
+A picture comes from anybody, and one of a few bytes can be gigabytes of pixels: here it takes nothing else along.
+Reads it from stdin; writes a line of JSON, `{"width", "height", "mime", "is_smaller"}` or `{"problem"}`, and after it
+the bytes of a smaller one where the picture has more than LIMIT bytes or longer edges than providers take.
+"""
+
+import io
+import json
+import resource
+import sys
+
+from PIL import Image, ImageOps
+
+MEMORY_BYTES = 2 << 30
+PIXELS = 100_000_000
+EDGE_PIXELS = 8_000
+"""The longest edge that providers take (https://docs.anthropic.com/en/docs/vision)."""
+
+_FIRST_EDGE = 4_000
+_LEAST_EDGE = 64
+_SHRINK = 0.75
+_QUALITY = 85
+
+
+def main() -> None:
+    """Look, and write what was found."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    Image.MAX_IMAGE_PIXELS = PIXELS // 2  # from twice as many on it is an error
+    body = sys.stdin.buffer.read()
+    try:
+        _look(body, int(sys.argv[1]))
+    except (Image.DecompressionBombError, MemoryError):
+        _write({"problem": "it has too many pixels"})
+    except (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, TypeError, AttributeError):
+        # what Pillow gives for files that are not as they should be
+        _write({"problem": "it is damaged"})
+
+
+def _look(body: bytes, limit_bytes: int) -> None:
+    picture = Image.open(io.BytesIO(body), formats=("PNG", "JPEG", "GIF", "WEBP"))
+    mime = picture.get_format_mimetype() or ""
+    picture.load()
+    if len(body) <= limit_bytes and max(picture.size) <= EDGE_PIXELS:
+        _write({"width": picture.width, "height": picture.height, "mime": mime})
+        return
+    smaller, body = _smaller(picture, limit_bytes)
+    _write({"width": smaller.width, "height": smaller.height, "mime": f"image/{smaller.format}", "is_smaller": True})
+    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.flush()
+
+
+def _smaller(picture: Image.Image, limit_bytes: int) -> tuple[Image.Image, bytes]:
+    has_alpha = picture.has_transparency_data
+    picture = ImageOps.exif_transpose(picture).convert("RGBA" if has_alpha else "RGB")
+    edge = min(_FIRST_EDGE, max(picture.size))
+    while True:
+        picture.thumbnail((edge, edge))
+        encoded = io.BytesIO()
+        picture.save(encoded, "png" if has_alpha else "jpeg", quality=_QUALITY)
+        if encoded.tell() <= limit_bytes or edge <= _LEAST_EDGE:
+            picture.format = "png" if has_alpha else "jpeg"
+            return picture, encoded.getvalue()
+        edge = int(edge * _SHRINK)
+
+
+def _write(line: object) -> None:
+    sys.stdout.write(f"{json.dumps(line)}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
