@@ -15,4 +15,4 @@ from agentcore.chat.session.live import Sink
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
 from agentcore.chat.setup import ChatView, ModelSetup, models_at
 from agentcore.chat.system_message import SystemMessages, SystemView
-from agentcore.chat.wire import ChatBody
+from agentcore.chat.wire import Attachments, ChatBody

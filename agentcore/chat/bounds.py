@@ -113,3 +113,15 @@ SHORTENED_TOKENS = 120
 
 IMAGE_TOKENS = 1600
 """What an image takes, about the most that providers count for one."""
+
+ATTACHMENTS = 10
+"""Files of one message."""
+
+ATTACHED_CHARS = 100_000
+"""Text of the files of one message that the model is given, all together; each as much as a result at most."""
+
+PICTURES_SENT = 20
+"""Attached pictures of one request; older ones are told by name."""
+
+PICTURES_SENT_BYTES = 20_000_000
+"""The same, all together: providers take requests of 32 MB, and a picture is a third longer in them."""

@@ -120,10 +120,12 @@ class Chat:
             return await self._continue(session.session_id, stream, body)
         settings.choose(body.model or None, agent)
         self._turns.check_idle(session.session_id)
+        await self._turns.hold(session.session_id, body.attachments, principal)
         async with self._turns.lock(session.session_id):
-            await self._keep_context(body, starts_turn=True)
-            turn = await self._turns.turn(session.session_id, stream)
-            await turn.take(body.message)
+            async with self._turns.sending(session.session_id, body.attachments):
+                await self._keep_context(body, starts_turn=True)
+                turn = await self._turns.turn(session.session_id, stream)
+                await turn.take(body.message, body.attachments)
             return await self._turns.carry(turn, session.session_id)
 
     async def _continue(self, session_id: str, stream: Stream, body: ChatBody) -> list[str]:

@@ -2,7 +2,8 @@
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from agentcore.api import Principal
@@ -152,25 +153,55 @@ class Conversations:
 
     # -- going on --------------------------------------------------------------------------------------------------
 
-    async def say(self, session_id: str, message: str, *, model: str | None, agent_id: str | None) -> None:
+    async def say(
+        self,
+        session_id: str,
+        message: str,
+        by: Principal,
+        attachments: Sequence[str] = (),
+        *,
+        model: str | None,
+        agent_id: str | None,
+    ) -> None:
         """Take a person's message; what comes of it arrives as events.
 
+        Args:
+            session_id: The session.
+            message: What they say.
+            by: Who sends it; what they attach has to be theirs.
+            attachments: Ids of artifacts.
+            model: The model from now on; None: as before.
+            agent_id: The agent from now on; None: as before.
         Raises:
             ToolError: `session_not_found`, `session_busy`, `agent_not_found`, `model_not_found`,
-                `model_not_configured`.
+                `model_not_configured`, `artifact_not_found`, `attachments_full`.
         """
         await self._ready(session_id, model=model, agent_id=agent_id)
-        await self._turns.begin(session_id, lambda stream: self._say(session_id, message, stream))
+        await self._turns.hold(session_id, attachments, by)
+        async with self._turns.sending(session_id, attachments):
+            await self._turns.begin(session_id, partial(self._say, session_id, message, attachments))
 
-    async def edit(self, session_id: str, number: int, message: str) -> None:
+    async def edit(
+        self, session_id: str, number: int, message: str, by: Principal, attachments: Sequence[str] | None = None
+    ) -> None:
         """Go back to a message of the person's, and send another in its place.
 
+        Args:
+            session_id: The session.
+            number: The message.
+            message: What they say instead.
+            by: Who sends it.
+            attachments: Ids of artifacts; None: those that the message had.
         Raises:
             ToolError: As `say`; `message_not_found`.
         """
         row = await self._prompt(session_id, number)
+        if attachments is None:
+            attachments = [view.artifact_id for view in transcript.attachments_of(row)]
         await self._ready(session_id)
-        await self._turns.begin(session_id, lambda stream: self._edit(session_id, row, message, stream))
+        await self._turns.hold(session_id, attachments, by)
+        async with self._turns.sending(session_id, attachments):
+            await self._turns.begin(session_id, partial(self._edit, session_id, row, message, attachments))
 
     async def retry(self, session_id: str) -> None:
         """Ask the model once more for its answer to the last message of the person's.
@@ -273,15 +304,18 @@ class Conversations:
                 stream.live.commands.discard(tool_id)
                 stream.tool_result(request.tool, tool_id, envelope, is_told=False)
 
-    async def _say(self, session_id: str, message: str, stream: Stream) -> list[str]:
+    async def _say(self, session_id: str, message: str, attachments: Sequence[str], stream: Stream) -> list[str]:
         await self._chats.change(session_id, page=None, client_tools=None)
-        turn = await self._turns.turn(session_id, stream)
-        await turn.take(message)
+        async with self._turns.sending(session_id, attachments):
+            turn = await self._turns.turn(session_id, stream)
+            await turn.take(message, attachments)
         return await self._turns.carry(turn, session_id)
 
-    async def _edit(self, session_id: str, row: ChatMessageRow, message: str, stream: Stream) -> list[str]:
+    async def _edit(
+        self, session_id: str, row: ChatMessageRow, message: str, attachments: Sequence[str], stream: Stream
+    ) -> list[str]:
         await self._go_back(session_id, row.number, _without_prompt(row))
-        return await self._say(session_id, message, stream)
+        return await self._say(session_id, message, attachments, stream)
 
     async def _retry(self, session_id: str, row: ChatMessageRow, stream: Stream) -> list[str]:
         await self._go_back(session_id, row.number + 1, None)

@@ -143,6 +143,16 @@ _OF_RESULTS: Mapping[str, str] = {
     "no_output": "[done; it gave no output]",
     "no_image": "[an image of type {mime}, which models do not take]",
     "no_images": "[an image of type {mime}, which this model cannot see]",
+    "attached": "The person attached a file:",
+    "attached_gone": "[attached {name}: it is not kept any more]",
+    "attached_rest": "[left out: lines {first} to {total} of {total}; {how}]",
+    "attached_read_on": "read on with {call}",
+    "attached_unread": "no tool here reads it",
+    "not_shown": "[the picture cannot be shown: {reason}]",
+    "made_smaller": "[it is shown smaller, with {width} by {height} pixels]",
+    "too_many_pictures": "[an earlier picture, {name}, which is not shown again]",
+    "image_lost": "[a picture, which is not kept any more]",
+    "cut_attached": "{count} characters of this file are left out at […], for there is no room for them.",
     "tool_result": "Result of tool {tool} ({id}):",
 }
 """What stands in definitions and results: in English whatever the language is, as all of a module's does."""

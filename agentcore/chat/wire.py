@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from agentcore.chat.bounds import CLIENT_TOOLS
+from agentcore.chat.bounds import ATTACHMENTS, CLIENT_TOOLS
 from agentcore.chat.client_tools import check_schemas
 from agentcore.errors import ToolError
 from agentcore.tool_forms import LoweredSchema
@@ -62,6 +62,12 @@ def _checked(tools: list[ClientTool]) -> list[ClientTool]:
 ClientTools = Annotated[list[ClientTool], Field(max_length=CLIENT_TOOLS), AfterValidator(_checked)]
 
 
+Attachments = Annotated[
+    tuple[Annotated[str, Field(max_length=64)], ...],
+    Field(max_length=ATTACHMENTS, description="Ids of artifacts, as `POST /api/artifacts` gives them."),
+]
+
+
 class ChatBody(_Foreign):
     """One message of a client."""
 
@@ -76,6 +82,7 @@ class ChatBody(_Foreign):
     ] = None
     current_page_info: PageInfo | None = None
     browser_tools: ClientTools | None = None
+    attachments: Attachments = ()
 
 
 class CallAnswer(_Foreign):

@@ -65,7 +65,9 @@ EVENT_TYPES = (
     EventType("settings.changed", "module, paths", "Settings were written; `module` is null for those of app.json."),
     EventType("stop.changed", "stopped, by", "The emergency stop was used, or lifted."),
     EventType(
-        "session.message", "number, role, text, calls?, thread?", "A message that is no model's, as it is listed."
+        "session.message",
+        "number, role, text, calls?, attachments?, thread?",
+        "A message that is no model's, as it is listed.",
     ),
     EventType("session.content", "content, thread?", "A piece of the answer."),
     EventType("session.thinking", "content, thread?", "A piece of what the model thinks."),

@@ -102,6 +102,9 @@ def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
     if route.body is not None:
         schema = schemas[route.body, "validation"]
         operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
+    if route.takes:
+        content = {route.takes: {"schema": {"type": "string", "format": "binary"}}}
+        operation["requestBody"] = {"required": True, "content": content}
     return operation
 
 

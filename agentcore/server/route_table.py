@@ -11,6 +11,8 @@ from agentcore.host.policy import Action
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import JSON, Answer, Sent
 
+OCTETS = "application/octet-stream"
+
 Handler = Callable[[Exchange], Awaitable[Answer | Sent]]
 
 
@@ -32,6 +34,7 @@ class ServerRoute:
         answer: Model of the JSON that it answers with, where a model says more than the summary.
         content_type: Media type of the answer.
         limit_bytes: Bound of the body; None: the server's.
+        takes: Media type of a body that the handler reads itself, as it comes; empty: it reads none.
     """
 
     method: str
@@ -45,6 +48,7 @@ class ServerRoute:
     answer: type[BaseModel] | None = None
     content_type: str = JSON
     limit_bytes: int | None = None
+    takes: str = ""
 
     @property
     def group(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from agentcore.chat.session.view import CallState, CallView, MessageView
+from agentcore.chat.session.view import AttachmentView, CallState, CallView, MessageView
 from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
 
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
@@ -39,6 +39,13 @@ def prompt_of(row: ChatMessageRow) -> str | None:
     """What the person said in a message; None: it is none of a person's."""
     said = [_text(part["content"]) for part in _parts(row) if part.get("part_kind") == "user-prompt"]
     return "\n".join(said) if said else None
+
+
+def attachments_of(row: ChatMessageRow) -> list[AttachmentView]:
+    """The files that came with a message of the person's."""
+    contents = [part["content"] for part in _parts(row) if part.get("part_kind") == "user-prompt"]
+    told = [each.get("metadata") or {} for content in contents for each in content if isinstance(each, dict)]
+    return [AttachmentView.model_validate(each["attachment"]) for each in told if "attachment" in each]
 
 
 def call_view(call: ChatCallRow) -> CallView:
@@ -80,7 +87,8 @@ def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageVi
     parts = _parts(row)
     prompt = prompt_of(row)
     if prompt is not None:
-        return MessageView(number=row.number, time=row.time_ms, role="user", text=prompt)
+        attached = attachments_of(row)
+        return MessageView(number=row.number, time=row.time_ms, role="user", text=prompt, attachments=attached or None)
     wanted = [_call(part, calls) for part in parts if part.get("part_kind") == "tool-call"]
     said = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
     thought = "".join(part["content"] for part in parts if part.get("part_kind") == "thinking")

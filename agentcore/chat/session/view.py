@@ -53,6 +53,15 @@ class CompactionView(View):
     tokens_after: int
 
 
+class AttachmentView(View):
+    """A file that came with a message; `GET /api/artifacts/{artifactId}` gives it."""
+
+    artifact_id: str
+    name: str
+    mime: str
+    bytes: int
+
+
 class MessageView(View):
     """One message."""
 
@@ -62,6 +71,7 @@ class MessageView(View):
     text: str
     thinking: str | None = None
     calls: list[CallView] | None = None
+    attachments: list[AttachmentView] | None = None
     error: Annotated[dict[str, Any] | None, Field(description="What ended the turn here.")] = None
     thread: ThreadView | None = None
     compaction: Annotated[

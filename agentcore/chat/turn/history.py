@@ -22,6 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.texts import result_text
+from agentcore.chat.turn.attachments import words_of
 from agentcore.chat.turn.tool_output import ToolOutput
 from agentcore.store.chat import ToldMessage
 
@@ -33,8 +34,8 @@ def dump(message: ModelMessage) -> str:
 
 def said(message: ModelMessage) -> str:
     """What a person or the model said in a message, as it is found by searching."""
-    parts = (part.content for part in message.parts if isinstance(part, UserPromptPart | TextPart))
-    return "\n".join(content for content in parts if isinstance(content, str))
+    parts = (part for part in message.parts if isinstance(part, UserPromptPart | TextPart))
+    return "\n".join(words_of(part) if isinstance(part, UserPromptPart) else part.content for part in parts)
 
 
 def load(stored: Iterable[ToldMessage]) -> list[tuple[int, ModelMessage]]:
@@ -60,8 +61,16 @@ def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
     return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 
-def request(results: Sequence[tuple[str, str, ToolOutput]], message: str | None = None) -> ModelRequest:
-    """What is sent to a model: results of calls (tool, id, what it is told), then a person's message."""
+def request(
+    results: Sequence[tuple[str, str, ToolOutput]], message: str | None = None, attached: Sequence[UserContent] = ()
+) -> ModelRequest:
+    """What is sent to a model: results of calls (tool, id, what it is told), then a person's message.
+
+    Args:
+        results: The results.
+        message: The message; None: there is none.
+        attached: What is attached to it.
+    """
     parts: list[ModelRequestPart] = [
         ToolReturnPart(
             tool,
@@ -73,7 +82,8 @@ def request(results: Sequence[tuple[str, str, ToolOutput]], message: str | None 
         for tool, tool_id, told in results
     ]
     if message is not None:
-        parts.append(UserPromptPart(message))
+        words: list[UserContent] = [message] if message else []
+        parts.append(UserPromptPart([*words, *attached] if attached else message))
     return ModelRequest(parts=parts)
 
 

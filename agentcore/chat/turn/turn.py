@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,14 +18,17 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
+from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
 from agentcore.chat.turn.compaction import Compactor, SessionKeeper, ToldHistory, load_history
+from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.server_call import ServerCalls
-from agentcore.chat.turn.tool_output import error_output
+from agentcore.chat.turn.tool_output import ToolOutput, error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
+from agentcore.host.calls import ArtifactReading
 from agentcore.store.chat import ChatCallRow, ChatSessionRow, MessageKind, NewMessage, UsedTokens
 
 
@@ -52,7 +56,7 @@ class TurnPlan:
 class Turn:
     """Carries one session on. Whoever makes one sees to it that there is no other for the session."""
 
-    def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream) -> None:
+    def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
         self._host, self._chats, self._plan, self._stream = host, host.store.chats, plan, stream
         self._session_id = plan.session.session_id
         self._server = ServerCalls(host, stream)
@@ -65,19 +69,35 @@ class Turn:
         self._used = UsedTokens()
         self._found: list[str] | None = None
         self._client_arguments = ClientArguments()
+        self._attached = AttachedFiles(
+            host, self._session_id, readers, ArtifactReading(host.registry, stream.live.reader)
+        )
         self._is_loaded = self._has_repaired = False
 
-    async def take(self, message: str) -> None:
-        """Begin with a person's message; calls that still wait are rejected as superseded."""
+    async def take(self, message: str, attachments: Sequence[str] = ()) -> None:
+        """Begin with a person's message; calls that still wait are rejected as superseded.
+
+        Args:
+            message: What they say; may be empty where they attach something.
+            attachments: Ids of artifacts, which are held for it.
+        """
         await self._load()
         for call in await self._chats.open_calls(self._session_id):
             if call.state in {"waiting", "new"}:
                 await self._server.supersede(call)
         calls = await self._work_off()
         self._steps = self._tokens = 0
-        title = self._plan.session.title or " ".join(message.split())[:TITLE_CHARS]
-        number = await self._tell_model(calls, message, title=title)
-        self._stream.message({"number": number, "role": "user", "text": message})
+        contents = await self._attached.contents(attachments)
+        views = [view for content in contents if (view := attachment_of(content)) is not None]
+        words = message.split() or [view.name for view in views]
+        title = self._plan.session.title or " ".join(words)[:TITLE_CHARS]
+        request = history.request(_results(calls), message, contents)
+        settles = [call.tool_id for call in calls]
+        number = await self._append(
+            [request], settles=settles, values={"title": title} if title else {}, attachments=self._attached.kept
+        )
+        said: dict[str, Any] = {"number": number, "role": "user", "text": message}
+        self._stream.message(said | ({"attachments": [view.to_json() for view in views]} if views else {}))
         if title != self._plan.session.title:
             self._stream.publish("session.changed", {"title": title})
 
@@ -136,11 +156,8 @@ class Turn:
         else:
             await self._find_tools(call)
 
-    async def _tell_model(self, calls: list[ChatCallRow], message: str | None = None, title: str = "") -> int:
-        results = [(call.tool_name, call.tool_id, json.loads(call.result or "{}")) for call in calls]
-        settles = [call.tool_id for call in calls]
-        values = {"title": title} if title else {}
-        return await self._append([history.request(results, message)], settles=settles, values=values)
+    async def _tell_model(self, calls: list[ChatCallRow]) -> None:
+        await self._append([history.request(_results(calls))], settles=[call.tool_id for call in calls])
 
     # -- the model ---------------------------------------------------------------------------------------------
 
@@ -270,9 +287,11 @@ class Turn:
         calls: list[ChatCallRow] | None = None,
         settles: list[str] | None = None,
         values: dict[str, str] | None = None,
+        attachments: Sequence[str] = (),
     ) -> int:
         """Keep messages; gives the number of the last."""
-        stored = [NewMessage(history.dump(message), kind, history.said(message)) for message in messages]
+        held = tuple(attachments)
+        stored = [NewMessage(history.dump(message), kind, history.said(message), held) for message in messages]
         learned = {"model_scales": self._scales.dump()} if self._scales.has_news else {}
         live = self._stream.live
         async with live.storing:
@@ -293,6 +312,10 @@ class Turn:
                 live.clear()
         self._history.add(messages, numbers)
         return numbers[-1]
+
+
+def _results(calls: list[ChatCallRow]) -> list[tuple[str, str, ToolOutput]]:
+    return [(call.tool_name, call.tool_id, json.loads(call.result or "{}")) for call in calls]
 
 
 def _dump(value: dict[str, Any] | list[str]) -> str:

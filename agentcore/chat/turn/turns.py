@@ -3,21 +3,25 @@
 import asyncio
 import importlib
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from agentcore.api import Principal
 from agentcore.chat.session.live import LiveSessions, Sink
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import notice
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
+from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.calls import ModelReader
+from agentcore.host.policy import owner_of, reach
 from agentcore.installing import pip_command
 
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ class Turns:
     def __init__(self, host: Host, settings: Callable[[], ChatSettings]) -> None:
         self._host, self._chats, self._settings = host, host.store.chats, settings
         self.live = LiveSessions()
+        self._readers = FileReaders(host.workspace)
         self._engine: Engine | None = None
         self._loading = asyncio.Lock()
         self._tasks: dict[asyncio.Task[None], str] = {}
@@ -87,6 +92,7 @@ class Turns:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._readers.close()
         if self._engine is not None:
             await self._engine.close()
 
@@ -113,6 +119,26 @@ class Turns:
         task.remove_done_callback(self._forget)
         task.add_done_callback(lambda _: lock.release())
         task.add_done_callback(self._forget)
+
+    async def hold(self, session_id: str, attachments: Sequence[str], by: Principal) -> None:
+        """Hold what is attached to a message that is about to be sent.
+
+        Raises:
+            ToolError: `artifact_not_found`: of an artifact that is not there, or is another's; `attachments_full`.
+        """
+        if attachments:
+            owner = None if reach(by, "converse") == "all" else owner_of(by)
+            await self._host.store.artifacts.hold(attachments, session_id, owner)
+
+    @asynccontextmanager
+    async def sending(self, session_id: str, attachments: Sequence[str]) -> AsyncIterator[None]:
+        """Let go of what was held for a message where sending it fails."""
+        try:
+            yield
+        except BaseException:
+            if attachments:
+                await self._host.store.artifacts.release(attachments, session_id)
+            raise
 
     async def guarded(
         self, work: Coroutine[Any, Any, list[str]], session_id: str, stream: Stream, *, holds_turn: bool = False
@@ -188,7 +214,7 @@ class Turns:
             PageInfo.model_validate_json(session.page) if session.page else None,
             tuple(ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")),
         )
-        made: Turn = turns.Turn(self._host, engine, plan, stream)
+        made: Turn = turns.Turn(self._host, engine, plan, stream, self._readers)
         return made
 
     async def keep_error(self, session_id: str, error: ToolError) -> None:

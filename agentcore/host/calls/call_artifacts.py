@@ -49,9 +49,13 @@ class CallArtifacts:
 
     async def _find(self, artifact_id: str, *, reads: bool = False) -> Artifact:
         call, artifact = self._call, await self._store.describe(artifact_id)
-        if not call.is_of_person and artifact.session_id != call.session_id:
+        if not (call.is_of_person or artifact.session_id == call.session_id or await self._is_attached(artifact_id)):
             # as if it were not there: which ids others have is nothing for it to find out
             raise unknown_artifact(artifact_id)
         if reads and artifact.is_untrusted:
             call.has_opened_untrusted = True
         return artifact
+
+    async def _is_attached(self, artifact_id: str) -> bool:
+        """Whether the person gave it to the session with a message."""
+        return await self._store.is_held(artifact_id, self._call.session_id)

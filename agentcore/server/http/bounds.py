@@ -9,6 +9,9 @@ BODY_BYTES = 4 * 1024 * 1024
 BODY_IN_THREAD_BYTES = 256 * 1024
 """Larger bodies are parsed in a thread, so that the event loop goes on meanwhile."""
 
+UPLOAD_BYTES = 32 * 1024 * 1024
+"""One file that is sent to be attached to a message."""
+
 LOGIN_BODY_BYTES = 4 * 1024
 """Body of the one request that is read before anybody has shown a credential."""
 
@@ -50,6 +53,7 @@ class TimeLimits:
     Args:
         headers: From the first byte of a request (or from the connection) to the end of its headers.
         body: From the end of the headers to the end of the body.
+        upload: The body of a file that is sent, as a whole; `body` counts between its pieces.
         idle: A kept-alive connection without a request.
         linger: How long the rest of a refused body is read and thrown away, so that the refusal arrives.
         module_answer: A module's route, until its answer begins; above the longest long poll of 30 s.
@@ -58,6 +62,7 @@ class TimeLimits:
 
     headers: float = 20.0
     body: float = 20.0
+    upload: float = 900.0
     idle: float = 75.0
     linger: float = 5.0
     module_answer: float = 35.0

@@ -1,7 +1,8 @@
 """The one place where bodies of requests are read: bounded in bytes and in time, JSON only, validated by a model."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -54,8 +55,48 @@ class BodyReader:
             Refusal: `unsupported_media_type` (it is compressed), `body_too_large`, `request_timeout`,
                 `incomplete_body`.
         """
-        headers = request.headers
-        if hdrs.CONTENT_ENCODING in headers:
+        self._check_head(request, limit_bytes, "send less")
+        content = request.content
+        if content.is_eof():
+            data = content.read_nowait(-1)
+            if len(data) > limit_bytes:
+                raise self._too_large(limit_bytes)
+            return data
+        with self._told_of_faults(self._limits.body):
+            async with asyncio.timeout(self._limits.body):
+                _ask_to_go_on(request)
+                return await self._collect(content, limit_bytes)
+
+    async def stream_bytes(
+        self, request: web.BaseRequest, limit_bytes: int, advice: str = "send less"
+    ) -> AsyncIterator[bytes]:
+        """The bytes of a request's body as they come; never all of them in memory.
+
+        Args:
+            request: The request.
+            limit_bytes: Bound of the body.
+            advice: What to do about a body that is over it.
+        Raises:
+            Refusal: As `read_bytes`.
+        """
+        self._check_head(request, limit_bytes, advice)
+        _ask_to_go_on(request)
+        content, size, loop = request.content, 0, asyncio.get_running_loop()
+        ends_at = loop.time() + self._limits.upload
+        while True:
+            left = min(self._limits.body, ends_at - loop.time())
+            with self._told_of_faults(left):
+                async with asyncio.timeout(left):
+                    part = await content.readany()
+            if not part:
+                return
+            size += len(part)
+            if size > limit_bytes:
+                raise self._too_large(limit_bytes, advice)
+            yield part
+
+    def _check_head(self, request: web.BaseRequest, limit_bytes: int, advice: str) -> None:
+        if hdrs.CONTENT_ENCODING in request.headers:
             raise Refusal(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
                 "unsupported_media_type",
@@ -63,24 +104,18 @@ class BodyReader:
             )
         declared = request.content_length
         if declared is not None and declared > limit_bytes:
-            raise self._too_large(limit_bytes)
-        content = request.content
-        if content.is_eof():
-            data = content.read_nowait(-1)
-            if len(data) > limit_bytes:
-                raise self._too_large(limit_bytes)
-            return data
+            raise self._too_large(limit_bytes, advice)
+
+    @contextmanager
+    def _told_of_faults(self, limit_s: float) -> Iterator[None]:
         try:
-            async with asyncio.timeout(self._limits.body):
-                if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.transport is not None:
-                    request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")  # it waits to be asked (RFC 9110, 10.1.1)
-                return await self._collect(content, limit_bytes)
+            yield
         except TimeoutError as exc:
             self._hits.add("body_timeout")
             raise Refusal(
                 HTTPStatus.REQUEST_TIMEOUT,
                 "request_timeout",
-                f"the body was not complete within {self._limits.body:g} s",
+                f"the body was not complete within {limit_s:g} s",
                 retryable=True,
                 closes=True,
             ) from exc
@@ -99,15 +134,21 @@ class BodyReader:
             parts.append(part)
         return b"".join(parts)
 
-    def _too_large(self, limit_bytes: int) -> Refusal:
+    def _too_large(self, limit_bytes: int, advice: str = "send less") -> Refusal:
         self._hits.add("body_too_large")
         return Refusal(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             "body_too_large",
-            f"the body has more than {limit_bytes:,} bytes; send less",
+            f"the body has more than {limit_bytes:,} bytes; {advice}",
             closes=True,
             limit_bytes=limit_bytes,
         )
+
+
+def _ask_to_go_on(request: web.BaseRequest) -> None:
+    """Have a client send the body that waits to be asked for it (RFC 9110, 10.1.1)."""
+    if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.transport is not None:
+        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
 def validate_body(model: type[Model], value: Any) -> Model:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -10,16 +11,21 @@ from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.host.policy import owner_of
 from agentcore.server.exchange import Exchange
+from agentcore.server.http.bounds import UPLOAD_BYTES
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
-from agentcore.server.route_table import ServerRoute
+from agentcore.server.route_table import OCTETS, ServerRoute
 from agentcore.server.wire import StrictModel
 from agentcore.store.artifacts import MATCHES, QUERY_CHARS, Artifact
 
 # one range, as RFC 9110, 14.2 writes it; several at once are answered with the whole
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")
+
+
+_TOO_LARGE = "put a larger file into the workspace, and name its path in the message"
 
 
 class SearchQuery(StrictModel):
@@ -35,6 +41,32 @@ class Matches(BaseModel, defer_build=True):
 
     matches: list[dict[str, Any]]
     isCut: bool  # noqa: N815 - the name on the wire
+
+
+class UploadQuery(StrictModel):
+    """What a file that is sent is called."""
+
+    name: Annotated[str, Field(max_length=1000, description="A file name; parts of a path before it do not count.")] = (
+        "file"
+    )
+
+
+class Uploaded(BaseModel, defer_build=True):
+    """A file that was kept; its media type is told by what it begins with."""
+
+    artifactId: str  # noqa: N815 - the name on the wire
+    mime: str
+    bytes: int
+    name: str
+
+
+async def take_artifact(exchange: Exchange) -> Answer:
+    """Keep a file that is to be attached to a message; it belongs to whoever sends it."""
+    query: UploadQuery = exchange.query
+    chunks = exchange.parts.reader.stream_bytes(exchange.request, UPLOAD_BYTES, _TOO_LARGE)
+    link = await exchange.host.store.artifacts.receive(chunks, name=query.name, owner=owner_of(exchange.principal))
+    document = {"artifactId": link.artifact_id, "mime": link.mime, "bytes": link.size_bytes, "name": link.name}
+    return Answer(to_json(document), HTTPStatus.CREATED)
 
 
 async def send_artifact(exchange: Exchange) -> Answer | Sent:
@@ -99,6 +131,18 @@ def _headers(artifact: Artifact) -> dict[str, str]:
 
 
 ROUTES = (
+    ServerRoute(
+        "POST",
+        "/api/artifacts",
+        take_artifact,
+        "Keep a file of up to 32 MiB that is to be attached to a message: the body is the file, as it is. It makes way "
+        "for newer ones as others do, but not while a message holds it.",
+        action="converse",
+        keeps_to_own=True,
+        query=UploadQuery,
+        answer=Uploaded,
+        takes=OCTETS,
+    ),
     ServerRoute(
         "GET",
         "/api/artifacts/{id}",

@@ -1,9 +1,9 @@
 """Chat sessions as the page uses them; what happens in them arrives as `session.*` events."""
 
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat import (
@@ -13,6 +13,7 @@ from agentcore.chat import (
     OWN_INSTRUCTIONS_CHARS,
     SESSIONS_LISTED,
     TITLE_CHARS,
+    Attachments,
     Conversations,
     SystemMessages,
     SystemView,
@@ -90,9 +91,16 @@ class SystemChange(StrictWireModel):
 class Said(StrictWireModel):
     """A message of the person's; model and agent count from it on."""
 
-    text: Text
+    text: Annotated[str, Field(max_length=MESSAGE_CHARS)] = ""
+    attachments: Attachments = ()
     model: ModelName | None = None
     agent_id: AgentId | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not (self.text or self.attachments):
+            raise ValueError("a message has a text, or something is attached to it")
+        return self
 
 
 class Edited(StrictWireModel):
@@ -100,6 +108,7 @@ class Edited(StrictWireModel):
 
     number: Annotated[int, Field(ge=1, le=NUMBER_MAX)]
     text: Text
+    attachments: Annotated[Attachments | None, Field(description="Left out: those that the message had.")] = None
 
 
 class Command(BaseModel, defer_build=True, extra="forbid", frozen=True):
@@ -255,14 +264,17 @@ async def list_messages(exchange: Exchange) -> Answer:
 async def post_message(exchange: Exchange) -> Answer:
     """Take a message, and begin with the answer."""
     body: Said = exchange.body
-    await _conversations(exchange).say(_session_id(exchange), body.text, model=body.model, agent_id=body.agent_id)
+    sender, choice = exchange.principal, {"model": body.model, "agent_id": body.agent_id}
+    await _conversations(exchange).say(_session_id(exchange), body.text, sender, body.attachments, **choice)
     return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def edit_message(exchange: Exchange) -> Answer:
     """Go back to a message, and begin with the answer to another one in its place."""
     body: Edited = exchange.body
-    await _conversations(exchange).edit(_session_id(exchange), body.number, body.text)
+    await _conversations(exchange).edit(
+        _session_id(exchange), body.number, body.text, exchange.principal, body.attachments
+    )
     return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 

@@ -1,6 +1,8 @@
 """Large results as files, with quotas."""
 
-from agentcore.store.artifacts.artifacts import MATCHES, Artifact, ArtifactStore
+from agentcore.store.artifacts.artifacts import MATCHES, ArtifactStore
 from agentcore.store.artifacts.files import unknown_artifact
+from agentcore.store.artifacts.holding import hold_for_message
+from agentcore.store.artifacts.rows import Artifact
 from agentcore.store.artifacts.text_lines import split_lines
 from agentcore.store.artifacts.text_search import QUERY_CHARS

@@ -5,9 +5,9 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Self, TextIO
 import structlog
 
 from agentcore.api import ArtifactLines, ArtifactLink
+from agentcore.documents import HEAD_BYTES, media_type
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile, regular_file
 from agentcore.store.artifacts.files import (
@@ -23,11 +24,24 @@ from agentcore.store.artifacts.files import (
     disk_full,
     is_artifact_id,
     new_artifact_id,
+    told_when_full,
     unknown_artifact,
+)
+from agentcore.store.artifacts.holding import hold_artifacts, is_artifact_held, release_artifacts
+from agentcore.store.artifacts.rows import (
+    Artifact,
+    charge_of,
+    find_artifact,
+    forget_incomplete,
+    insert_artifact,
+    remove_artifact,
+    too_large,
+    used_bytes,
 )
 from agentcore.store.artifacts.text_lines import as_text, find_lines, looks_like_text, take_lines
 from agentcore.store.artifacts.text_search import QUERY_CHARS, TextMatch, search_lines
 from agentcore.store.database.database import Database
+from agentcore.store.state.private_file import NewPrivateFile
 
 log = structlog.get_logger(__name__)
 
@@ -40,39 +54,8 @@ MATCHES = 1000
 _CHUNK_BYTES = 256 * 1024
 _PREVIEW_CHARS = 500
 _NAME_CHARS = 200
-# what a small file takes on the disk; charged, so that the quota bounds the number of files too
-_CHARGE_BYTES = 4096
-_TEXT_MIMES = frozenset({"application/json", "application/xml", "application/javascript", "application/x-ndjson"})
 # fit for a header as it is
 _MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,64}( *; *[\x21-\x7e]{1,64})?")
-_COLUMNS = "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id, is_untrusted"
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """What is known about a stored artifact.
-
-    Args:
-        artifact_id: Opaque and random.
-        name: A file name to show and to save under; never a place in the state folder.
-        created_at_ms: Milliseconds since 1970.
-        is_untrusted: Whether it holds, or may hold, what comes from the open world.
-    """
-
-    artifact_id: str
-    mime: str
-    name: str
-    size_bytes: int
-    created_at_ms: int
-    session_id: str
-    call_id: str
-    is_untrusted: bool
-
-    @property
-    def is_text(self) -> bool:
-        """Whether lines can be searched in it."""
-        mime = self.mime.partition(";")[0].strip().lower()
-        return mime.startswith("text/") or mime in _TEXT_MIMES or mime.endswith(("+json", "+xml"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +95,7 @@ class ArtifactStore:
         """
         files = await asyncio.to_thread(ArtifactFiles, folder)
         sizes = await asyncio.to_thread(files.sizes)
-        known = await database.write(partial(_forget_incomplete, sizes))
+        known = await database.write(partial(forget_incomplete, sizes))
         await asyncio.to_thread(files.sweep, known)
         return cls(database, files, quota_bytes)
 
@@ -131,31 +114,49 @@ class ArtifactStore:
         Raises:
             ToolError: `result_too_large` (more than the whole quota), `disk_full`.
         """
-        if _charge(len(data)) > self._quota_bytes:
-            raise ToolError(
-                "result_too_large",
-                f"{len(data)} bytes are more than the {self._quota_bytes} that all artifacts may take; ask for less",
-                size_bytes=len(data),
-                limit_bytes=self._quota_bytes,
-            )
-        artifact = Artifact(
-            artifact_id=new_artifact_id(),
-            mime=mime if _MIME.fullmatch(mime) else "application/octet-stream",
-            name=_clean_name(name),
+        if charge_of(len(data)) > self._quota_bytes:
+            raise too_large(len(data), self._quota_bytes)
+        artifact = _new_artifact(
+            new_artifact_id(),
+            mime=mime,
+            name=name,
             size_bytes=len(data),
-            created_at_ms=time.time_ns() // 1_000_000,
             session_id=session_id,
             call_id=call_id,
             is_untrusted=is_untrusted,
         )
         await asyncio.to_thread(self._files.write, artifact.artifact_id, data)
-        evicted = await self._enter(artifact)
-        self.counts["saved"] += 1
-        if evicted:
-            self.counts["evicted"] += len(evicted)
-            log.info("artifacts_evicted", artifacts=len(evicted), for_artifact=artifact.artifact_id)
-            await asyncio.to_thread(self._files.delete, evicted)
+        await self._enter(artifact)
         return ArtifactLink(artifact.artifact_id, artifact.mime, len(data), artifact.name, _preview(artifact, data))
+
+    async def receive(self, chunks: AsyncIterator[bytes], *, name: str, owner: str) -> ArtifactLink:
+        """Store what somebody sends, as it comes; what it is, is told by what it begins with.
+
+        Args:
+            chunks: Its bytes; an error in them leaves nothing behind.
+            name: What they call it.
+            owner: The credential that it belongs to.
+        Raises:
+            ToolError: `result_too_large`, `disk_full`.
+        """
+        artifact_id = new_artifact_id()
+        file = await asyncio.to_thread(self._files.begin, artifact_id)
+        head, size = b"", 0
+        try:
+            async for chunk in chunks:
+                size += len(chunk)
+                head += chunk[: HEAD_BYTES - len(head)]
+                await asyncio.to_thread(_write, file, chunk, size)
+            if charge_of(size) > self._quota_bytes:
+                raise too_large(size, self._quota_bytes)
+            await asyncio.to_thread(_keep, file, size)
+        finally:
+            await asyncio.to_thread(file.discard)
+        artifact = _new_artifact(
+            artifact_id, mime=media_type(head, name), name=name, size_bytes=size, is_untrusted=True, owner=owner
+        )
+        await self._enter(artifact)
+        return ArtifactLink(artifact_id, artifact.mime, size, artifact.name, _preview(artifact, head))
 
     async def describe(self, artifact_id: str) -> Artifact:
         """What is known about an artifact; whose it is, is for the caller to judge.
@@ -163,7 +164,9 @@ class ArtifactStore:
         Raises:
             ToolError: `artifact_not_found`.
         """
-        artifact = await self._database.read(partial(_find, artifact_id)) if is_artifact_id(artifact_id) else None
+        artifact = (
+            await self._database.read(partial(find_artifact, artifact_id)) if is_artifact_id(artifact_id) else None
+        )
         if artifact is None:
             raise unknown_artifact(artifact_id)
         return artifact
@@ -244,6 +247,27 @@ class ArtifactStore:
         """
         return await asyncio.to_thread(self._from_text, artifact, partial(find_lines, query, first, limit))
 
+    async def hold(self, artifact_ids: Sequence[str], session_id: str, owner: str | None) -> list[Artifact]:
+        """Keep artifacts for a message of a session that is to be sent: they are not evicted, and its calls read them.
+
+        Args:
+            artifact_ids: Which; those of others count as not there.
+            session_id: The session.
+            owner: Whose they must be, or whose the session must be that they were made in; None: anybody's.
+        Raises:
+            ToolError: `artifact_not_found`; `attachments_full`: messages hold as much as they may.
+        """
+        work = partial(hold_artifacts, artifact_ids, session_id, owner, self._quota_bytes // 2)
+        return await self._database.write(work, is_durable=True)
+
+    async def release(self, artifact_ids: Sequence[str], session_id: str) -> None:
+        """Let go of artifacts that were held for a message that is not sent after all."""
+        await self._database.write(partial(release_artifacts, artifact_ids, session_id), is_durable=True)
+
+    async def is_held(self, artifact_id: str, session_id: str) -> bool:
+        """Whether a message of a session holds an artifact."""
+        return await self._database.read(partial(is_artifact_held, artifact_id, session_id))
+
     async def mark_untrusted(self, call_id: str) -> None:
         """Note that what a call has stored comes from the open world."""
         statement = "UPDATE artifacts SET is_untrusted = 1 WHERE call_id = ?"
@@ -255,22 +279,30 @@ class ArtifactStore:
         Raises:
             ToolError: `artifact_not_found`.
         """
-        if not is_artifact_id(artifact_id) or not await self._database.write(partial(_remove, artifact_id)):
+        if not is_artifact_id(artifact_id) or not await self._database.write(partial(remove_artifact, artifact_id)):
             raise unknown_artifact(artifact_id)
         await asyncio.to_thread(self._files.delete, [artifact_id])
 
     async def used_bytes(self) -> int:
         """How much of the quota is taken."""
-        return await self._database.read(_used)
+        return await self._database.read(used_bytes)
 
-    async def _enter(self, artifact: Artifact) -> list[str]:
+    async def _enter(self, artifact: Artifact) -> None:
         try:
-            return await self._database.write(partial(_insert, artifact, self._quota_bytes))
+            evicted = await self._database.write(partial(insert_artifact, artifact, self._quota_bytes))
         except sqlite3.OperationalError as exc:
             await asyncio.to_thread(self._files.delete, [artifact.artifact_id])
             if exc.sqlite_errorcode == sqlite3.SQLITE_FULL:
                 raise disk_full(artifact.size_bytes) from exc
             raise
+        except ToolError:
+            await asyncio.to_thread(self._files.delete, [artifact.artifact_id])
+            raise
+        self.counts["saved"] += 1
+        if evicted:
+            self.counts["evicted"] += len(evicted)
+            log.info("artifacts_evicted", artifacts=len(evicted), for_artifact=artifact.artifact_id)
+            await asyncio.to_thread(self._files.delete, evicted)
 
     def _from_text(self, artifact: Artifact, read: Callable[[TextIO], ArtifactLines]) -> ArtifactLines:
         with os.fdopen(self._files.open(artifact.artifact_id), "rb") as file:
@@ -287,8 +319,38 @@ class ArtifactStore:
             return list(islice(search_lines(file, query, ignore_case=ignore_case), limit))
 
 
-def _charge(size_bytes: int) -> int:
-    return max(1, -(-size_bytes // _CHARGE_BYTES)) * _CHARGE_BYTES
+def _new_artifact(
+    artifact_id: str,
+    *,
+    mime: str,
+    name: str,
+    size_bytes: int,
+    is_untrusted: bool,
+    session_id: str = "",
+    call_id: str = "",
+    owner: str = "",
+) -> Artifact:
+    return Artifact(
+        artifact_id=artifact_id,
+        mime=mime if _MIME.fullmatch(mime) else "application/octet-stream",
+        name=_clean_name(name),
+        size_bytes=size_bytes,
+        created_at_ms=time.time_ns() // 1_000_000,
+        session_id=session_id,
+        call_id=call_id,
+        is_untrusted=is_untrusted,
+        owner=owner,
+    )
+
+
+def _write(file: NewPrivateFile, chunk: bytes, size_bytes: int) -> None:
+    with told_when_full(size_bytes):
+        file.write(chunk)
+
+
+def _keep(file: NewPrivateFile, size_bytes: int) -> None:
+    with told_when_full(size_bytes):
+        file.keep()
 
 
 def _clean_name(name: str) -> str:
@@ -311,49 +373,3 @@ def _clip(artifact: Artifact, start: int, end: int | None) -> tuple[int, int]:
             "invalid_range", f"no byte of {size} lies from {start} up to {end}", size_bytes=size, start=start, end=end
         )
     return first, after
-
-
-def _find(artifact_id: str, connection: sqlite3.Connection) -> Artifact | None:
-    query = f"SELECT {_COLUMNS} FROM artifacts WHERE artifact_id = ?"  # noqa: S608
-    row = connection.execute(query, (artifact_id,)).fetchone()
-    return None if row is None else Artifact(*row)
-
-
-def _insert(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection) -> list[str]:
-    """Enter an artifact and take out as many of the oldest as the quota asks for; gives their ids."""
-    charge = _charge(artifact.size_bytes)
-    excess = _used(connection) + charge - quota_bytes
-    evicted = []
-    oldest = connection.execute("SELECT artifact_id, charged_bytes FROM artifacts ORDER BY number")
-    while excess > 0:
-        artifact_id, credit = oldest.fetchone()
-        evicted.append(artifact_id)
-        excess -= credit
-    oldest.close()
-    for artifact_id in evicted:
-        _remove(artifact_id, connection)
-    connection.execute(
-        f"INSERT INTO artifacts ({_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        (*astuple(artifact), charge),
-    )
-    return evicted
-
-
-def _remove(artifact_id: str, connection: sqlite3.Connection) -> bool:
-    return connection.execute("DELETE FROM artifacts WHERE artifact_id = ?", (artifact_id,)).rowcount > 0
-
-
-def _used(connection: sqlite3.Connection) -> int:
-    (used,) = connection.execute("SELECT charged_bytes FROM artifact_usage").fetchone()
-    return int(used)
-
-
-def _forget_incomplete(sizes: dict[str, int], connection: sqlite3.Connection) -> set[str]:
-    """Take out rows whose file is gone or has another size; gives the ids that stay."""
-    known = dict(connection.execute("SELECT artifact_id, size_bytes FROM artifacts"))
-    incomplete = [artifact_id for artifact_id, size in known.items() if sizes.get(artifact_id) != size]
-    for artifact_id in incomplete:
-        _remove(artifact_id, connection)
-    if incomplete:
-        log.warning("artifacts_incomplete", artifacts=len(incomplete))
-    return known.keys() - set(incomplete)

@@ -5,12 +5,12 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agentcore.errors import ToolError
-from agentcore.store.state.private_file import make_private_folder, write_private_file
+from agentcore.store.state.private_file import NewPrivateFile, make_private_folder, write_private_file
 
 _ID = re.compile(r"art_[0-9a-f]{32}")
 
@@ -47,12 +47,16 @@ class ArtifactFiles:
         Raises:
             ToolError: `disk_full`.
         """
-        try:
+        with told_when_full(len(data)):
             write_private_file(self._path(artifact_id), data)
-        except OSError as exc:
-            if exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise disk_full(len(data)) from exc
-            raise
+
+    def begin(self, artifact_id: str) -> NewPrivateFile:
+        """A new file that is written piece by piece, within `told_when_full`.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        return NewPrivateFile(self._path(artifact_id))
 
     def open(self, artifact_id: str) -> int:
         """A descriptor for reading; the file stays readable through it even when it is deleted meanwhile.
@@ -89,6 +93,17 @@ class ArtifactFiles:
         if not is_artifact_id(artifact_id):
             raise unknown_artifact(artifact_id)
         return self._folder / artifact_id
+
+
+@contextmanager
+def told_when_full(size_bytes: int) -> Iterator[None]:
+    """Raise `disk_full` where the disk has no room."""
+    try:
+        yield
+    except OSError as exc:
+        if exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise disk_full(size_bytes) from exc
+        raise
 
 
 def disk_full(size_bytes: int) -> ToolError:

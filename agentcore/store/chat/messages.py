@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from agentcore.store.artifacts import hold_for_message
 from agentcore.store.chat.rows import NewMessage, ToldMessage
 
 
@@ -26,4 +27,5 @@ def insert_message(
     if message.said:
         found = "INSERT INTO chat_search (rowid, session_id, text) VALUES (?, ?, ?)"
         connection.execute(found, (given, session_id, message.said))
+    hold_for_message(message.attachments, session_id, given, connection)
     return given

@@ -147,11 +147,13 @@ class NewMessage(NamedTuple):
         message: JSON text.
         kind: Who gets it.
         said: What is found by searching; empty: nothing.
+        attachments: Ids of the artifacts that it holds: they stay as long as it does.
     """
 
     message: str
     kind: MessageKind = "said"
     said: str = ""
+    attachments: tuple[str, ...] = ()
 
 
 class ToldMessage(NamedTuple):

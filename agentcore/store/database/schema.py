@@ -287,6 +287,34 @@ _COMPACTION = (
     "UPDATE chat_sessions SET summary = NULL, summarised_before = 0",
 )
 
+_ATTACHMENTS = (
+    # who sent it; those that calls made have none
+    "ALTER TABLE artifacts ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
+    # number: of the message that holds it; 0: of one that is to be sent
+    """
+    CREATE TABLE artifact_holds (
+        artifact_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        PRIMARY KEY (artifact_id, session_id, number)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX artifact_holds_by_number ON artifact_holds (number)",
+    "CREATE INDEX artifact_holds_by_session ON artifact_holds (session_id)",
+    (
+        "CREATE TRIGGER message_lets_go AFTER DELETE ON chat_messages"
+        " BEGIN DELETE FROM artifact_holds WHERE number = OLD.number; END"
+    ),
+    (
+        "CREATE TRIGGER session_lets_go AFTER DELETE ON chat_sessions"
+        " BEGIN DELETE FROM artifact_holds WHERE session_id = OLD.session_id; END"
+    ),
+    (
+        "CREATE TRIGGER artifact_is_gone AFTER DELETE ON artifacts"
+        " BEGIN DELETE FROM artifact_holds WHERE artifact_id = OLD.artifact_id; END"
+    ),
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -300,5 +328,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _SYSTEM_MESSAGE,
     _UNTRUSTED_ARTIFACTS,
     _COMPACTION,
+    _ATTACHMENTS,
 )
 """The statements of each step, in order."""

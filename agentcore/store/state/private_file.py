@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from agentcore.store.state.errors import StateDirError
@@ -89,8 +90,48 @@ def read_private_file(path: Path, limit_bytes: int) -> bytes | None:
         os.close(descriptor)
 
 
+class NewPrivateFile:
+    """A file with mode 0600 that is written piece by piece, and is there when it is kept or not at all.
+
+    Args:
+        path: Where it is to stand.
+    Raises:
+        OSError: It cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._temporary = path, _temporary_path(path)
+        self._file = os.fdopen(os.open(self._temporary, _NEW_FILE, _MODE_FILE), "wb")
+
+    def write(self, data: bytes) -> None:
+        """Add bytes.
+
+        Raises:
+            OSError: There is no room for them.
+        """
+        self._file.write(data)
+
+    def keep(self) -> None:
+        """Put it in its place; its bytes are on the disk when this returns.
+
+        Raises:
+            OSError: It could not be written.
+        """
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._temporary.replace(self._path)
+        _sync_folder(self._path.parent)
+
+    def discard(self) -> None:
+        """Take back what was not kept; harmless after `keep`."""
+        with suppress(OSError):  # what could not be written cannot be flushed either
+            self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+
 def _write_temporary(path: Path, data: bytes) -> Path:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
+    temporary = _temporary_path(path)
     descriptor = os.open(temporary, _NEW_FILE, _MODE_FILE)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -101,6 +142,10 @@ def _write_temporary(path: Path, data: bytes) -> Path:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
+
+
+def _temporary_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -200,3 +200,55 @@ async def test_query_that_no_line_can_hold_is_invalid(artifacts: ArtifactStore, 
     with pytest.raises(ToolError) as caught:
         await artifacts.search(link.artifact_id, query)
     assert caught.value.type == "invalid_query"
+
+
+async def sent(*chunks: bytes):
+    for chunk in chunks:
+        yield chunk
+
+
+async def test_what_somebody_sends_is_kept_as_what_it_is(artifacts: ArtifactStore, tmp_path: Path) -> None:
+    link = await artifacts.receive(sent(b"\x89PNG\r\n", b"\x1a\n rest"), name="C:\\notes.txt", owner="page")
+    assert (link.mime, link.name, link.size_bytes) == ("image/png", "notes.txt", 13)
+    assert await artifacts.load(link.artifact_id) == b"\x89PNG\r\n\x1a\n rest"
+    assert files_in(tmp_path / "artifacts") == [link.artifact_id]
+
+
+async def test_what_breaks_off_leaves_nothing_behind(artifacts: ArtifactStore, tmp_path: Path) -> None:
+    async def broken():
+        yield b"begun"
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await artifacts.receive(broken(), name="a.txt", owner="page")
+    assert files_in(tmp_path / "artifacts") == []
+
+
+async def test_what_a_message_holds_is_not_evicted(artifacts: ArtifactStore) -> None:
+    kept = await artifacts.receive(sent(b"a" * 8 * KIB), name="kept.txt", owner="page")
+    passing = await artifacts.receive(sent(b"b" * 8 * KIB), name="passing.txt", owner="page")
+    await artifacts.hold([kept.artifact_id], "s1", "page")
+    for _ in range(8):
+        await artifacts.save(b"c" * 8 * KIB, mime="text/plain", name="c.txt")
+    assert await artifacts.load(kept.artifact_id) == b"a" * 8 * KIB
+    with pytest.raises(ToolError, match="there is no artifact"):
+        await artifacts.load(passing.artifact_id)
+    await artifacts.release([kept.artifact_id], "s1")
+    assert not await artifacts.is_held(kept.artifact_id, "s1")
+
+
+async def test_messages_hold_half_of_the_quota_at_most(artifacts: ArtifactStore) -> None:
+    links = [await artifacts.receive(sent(b"a" * 20 * KIB), name="a.txt", owner="page") for _ in range(2)]
+    with pytest.raises(ToolError) as caught:
+        await artifacts.hold([link.artifact_id for link in links], "s1", "page")
+    assert caught.value.type == "attachments_full"
+    assert not await artifacts.is_held(links[0].artifact_id, "s1")
+    await artifacts.hold([links[0].artifact_id], "s1", "page")
+
+
+async def test_artifact_of_another_is_as_if_it_were_not_there(artifacts: ArtifactStore) -> None:
+    link = await artifacts.receive(sent(b"a"), name="a.txt", owner="client:one")
+    with pytest.raises(ToolError) as caught:
+        await artifacts.hold([link.artifact_id], "s1", "client:two")
+    assert caught.value.type == "artifact_not_found"
+    assert await artifacts.hold([link.artifact_id], "s1", None)

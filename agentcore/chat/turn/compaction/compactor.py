@@ -13,6 +13,7 @@ from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
+from agentcore.chat.turn.attachments import ready_to_send
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener
 from agentcore.chat.turn.compaction.summary import cut_to_tokens, write_summary
@@ -46,6 +47,10 @@ class CompactionKeeper(Protocol):
 
     async def save(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
         """Keep an artifact of the session; gives its id, None if it cannot be kept."""
+        ...
+
+    async def load(self, artifact_id: str) -> bytes | None:
+        """The bytes of an artifact; None: it is not there any more."""
         ...
 
     def call_for(self, artifact_id: str) -> str:
@@ -169,7 +174,8 @@ class Compactor:
     # -- asking ------------------------------------------------------------------------------------------------
 
     async def _ask(self, prompt: Prompt, history: ToldHistory, *, can_repair: bool) -> ModelReply:
-        reply = await ask_model(self._engine, prompt, history.messages, self._stream, can_repair=can_repair)
+        messages = await ready_to_send(history.messages, self._keeper.load, images=prompt.choice.images)
+        reply = await ask_model(self._engine, prompt, messages, self._stream, can_repair=can_repair)
         estimated = self._overhead(prompt) + await history.measure()
         self._scales.note_count(_name(prompt.choice), estimated, reply.response.usage.input_tokens)
         return reply

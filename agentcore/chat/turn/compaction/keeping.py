@@ -46,6 +46,13 @@ class _Keeper:
             return None
         return link.artifact_id
 
+    async def load(self, artifact_id: str) -> bytes | None:
+        """See `CompactionKeeper.load`."""
+        try:
+            return await self._host.store.artifacts.load(artifact_id)
+        except ToolError:  # it was deleted, which is told in its place
+            return None
+
 
 class SessionKeeper(_Keeper):
     """Keeps compactions of a session.

@@ -9,14 +9,17 @@ from pydantic_ai.messages import (
     BinaryContent,
     ModelRequestPart,
     ModelResponsePart,
+    TextContent,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
+    UserContent,
     UserPromptPart,
 )
 
 from agentcore.chat.bounds import SHORTENED_TOKENS
 from agentcore.chat.texts import result_text
+from agentcore.chat.turn.attachments import attachment_of, tagged
 from agentcore.chat.turn.compaction.token_estimate import content_tokens, text_tokens
 from agentcore.encoding import to_json
 
@@ -43,7 +46,7 @@ def is_untrusted(part: Part) -> bool:
     """Whether a part holds content from the open world, or stands in place of such content."""
     if isinstance(part, ToolReturnPart) and (part.metadata or {}).get("is_untrusted"):
         return True
-    return any(isinstance(content, str) and _MARK in content for content in _contents(part))
+    return any(_MARK in text for text in map(_said, _contents(part)))
 
 
 def part_tokens(part: Part) -> int:
@@ -94,14 +97,34 @@ class Shortener:
                 kept = {"artifact": artifact, "is_untrusted": is_untrusted(part)}
                 return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
             case UserPromptPart():
-                whole = "\n".join(_texts_and_images(part)[0])
-                artifact = await self._save(_encoded(whole), _TEXT, "message.txt", is_untrusted=False)
-                return UserPromptPart(self._ends(whole, limit, "cut_message", artifact))
+                return replace(part, content=await self._short_message(part, limit))
             case TextPart():
                 return replace(part, content=self._ends(part.content, limit, "cut_message", None))
             case ToolCallPart():
                 return replace(part, args=self._short_arguments(part, limit))
         return None
+
+    async def _short_message(self, part: UserPromptPart, limit_tokens: int) -> str | list[UserContent]:
+        """What a person said, and what they attached, each with both ends of it; pictures stay."""
+        if isinstance(part.content, str):
+            return await self._short_words(part.content, limit_tokens)
+        room = max(limit_tokens // len(part.content), _LEAST_TOKENS)
+        contents: list[UserContent] = []
+        for content in part.content:
+            if isinstance(content, str):
+                contents.append(await self._short_words(content, room))
+            elif (attached := attachment_of(content)) is not None:
+                ends = self._ends(_said(content), room, "cut_attached", attached.artifact_id)
+                contents.append(tagged(ends, attached))
+            else:
+                contents.append(content)
+        return contents
+
+    async def _short_words(self, whole: str, limit_tokens: int) -> str:
+        if text_tokens(whole) <= limit_tokens:
+            return whole
+        artifact = await self._save(_encoded(whole), _TEXT, "message.txt", is_untrusted=False)
+        return self._ends(whole, limit_tokens, "cut_message", artifact)
 
     def _line(self, part: ToolReturnPart, chars: int, artifact: str | None, pictures: Sequence[str]) -> str:
         key = "short_untrusted" if is_untrusted(part) else "short_result"
@@ -159,7 +182,13 @@ def _contents(part: Part) -> Sequence[Any]:
     return content if isinstance(content, Sequence) and not isinstance(content, str) else (content,)
 
 
-def _texts_and_images(part: ToolReturnPart | UserPromptPart) -> tuple[list[str], list[BinaryContent]]:
+def _said(content: Any) -> str:
+    """The text of a piece of a message; empty: it is none."""
+    text = content.content if isinstance(content, TextContent) else content
+    return text if isinstance(text, str) else ""
+
+
+def _texts_and_images(part: ToolReturnPart) -> tuple[list[str], list[BinaryContent]]:
     contents = _contents(part)
     images = [content for content in contents if isinstance(content, BinaryContent)]
     return [_as_text(content) for content in contents if not isinstance(content, BinaryContent)], images

@@ -10,6 +10,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    TextContent,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -17,6 +18,7 @@ from pydantic_ai.messages import (
 )
 
 from agentcore.chat.texts import Locale, result_text, text
+from agentcore.chat.turn.attachments import attachments_of, words_of
 from agentcore.chat.turn.compaction.shortening import is_untrusted
 from agentcore.chat.turn.compaction.token_estimate import text_tokens
 from agentcore.chat.turn.tool_output import mark_untrusted
@@ -90,7 +92,9 @@ def gather(messages: Sequence[ModelMessage], written: str) -> Summary:
             continue
         for part in message.parts:
             if isinstance(part, UserPromptPart):
-                words.append(_spoken(part))
+                words.append(words_of(part))
+                if is_untrusted(part):
+                    sources |= dict.fromkeys(each.name for each in attachments_of(part))
             elif isinstance(part, ToolReturnPart) and is_untrusted(part):
                 sources[part.tool_name] = None
     return Summary(written, tuple(words), tuple(sources))
@@ -150,7 +154,8 @@ def _written(message: ModelMessage) -> str:
     lines = []
     for part in message.parts:
         if isinstance(part, UserPromptPart):
-            lines.append(f"person: {_cut(_spoken(part), _SAID_CHARS)}")
+            lines.append(f"person: {_cut(words_of(part), _SAID_CHARS)}")
+            lines += [_cut(each.content, _RESULT_CHARS) for each in part.content if isinstance(each, TextContent)]
         elif isinstance(part, ToolReturnPart):
             lines.append(_written_result(part))
     return "\n".join(lines)
@@ -165,11 +170,6 @@ def _written_result(part: ToolReturnPart) -> str:
 
 def _written_call(part: ToolCallPart) -> str:
     return f"[calls {part.tool_name} {_cut(part.args_as_json_str(), _ARGUMENT_CHARS)}]"
-
-
-def _spoken(part: UserPromptPart) -> str:
-    contents = (part.content,) if isinstance(part.content, str) else part.content
-    return "\n".join(content for content in contents if isinstance(content, str))
 
 
 def _cut(said: str, limit_chars: int) -> str:

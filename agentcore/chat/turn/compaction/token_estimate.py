@@ -12,7 +12,9 @@ from typing import Any
 
 from pydantic_ai.messages import (
     BinaryContent,
+    ImageUrl,
     ModelMessage,
+    TextContent,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -63,7 +65,9 @@ def content_tokens(content: Any) -> int:
     """The tokens of what a part holds: a text, an image, or several."""
     if isinstance(content, str):
         return text_tokens(content)
-    if isinstance(content, BinaryContent):
+    if isinstance(content, TextContent):
+        return text_tokens(content.content)
+    if isinstance(content, BinaryContent | ImageUrl):
         return IMAGE_TOKENS
     if isinstance(content, Sequence):
         return sum(map(content_tokens, content))

@@ -1,0 +1,152 @@
+"""From attached artifacts to what stands in a message: texts and PDFs are read, pictures stand by reference."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic_ai.messages import ImageUrl, TextContent, UserContent, UserPromptPart
+
+from agentcore.api import ArtifactLink
+from agentcore.bounds import MODEL_CHARS
+from agentcore.chat.bounds import ATTACHED_CHARS
+from agentcore.chat.session.view import AttachmentView
+from agentcore.chat.texts import result_text
+from agentcore.chat.turn.file_readers import FileReaders
+from agentcore.chat.turn.tool_output import mark_untrusted
+from agentcore.documents import PICTURES, FittedPicture
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.host.calls import ArtifactReading, cut
+from agentcore.store.artifacts import Artifact
+
+PICTURE_SCHEME = "artifact:"
+"""Begins the address by which a message refers to a picture; the bytes are put in its place when it is sent."""
+
+_LINES = 1_000_000
+
+
+class AttachedFiles:
+    """Makes the part of a message that its attachments are.
+
+    Args:
+        host: Has the artifacts.
+        session_id: Whose the message is.
+        readers: Read PDFs and pictures.
+        reading: Says how the model reads what is left out.
+
+    Attributes:
+        kept: Ids of the artifacts that the message needs, those made for it included.
+    """
+
+    def __init__(self, host: Host, session_id: str, readers: FileReaders, reading: ArtifactReading) -> None:
+        self._host, self._session_id, self._readers, self._reading = host, session_id, readers, reading
+        self._artifacts = host.store.artifacts
+        self.kept: list[str] = []
+
+    async def contents(self, artifact_ids: Sequence[str]) -> list[UserContent]:
+        """What the model gets of the files, one after another; each is untrusted, and noted as a source."""
+        limit = min(self._reading.reader.result_chars or MODEL_CHARS, ATTACHED_CHARS // max(len(artifact_ids), 1))
+        contents: list[UserContent] = []
+        for artifact_id in artifact_ids:
+            try:
+                artifact = await self._artifacts.describe(artifact_id)
+                contents += await self._contents_of(artifact, limit)
+            except ToolError as exc:
+                if exc.type != "artifact_not_found":
+                    raise
+                contents.append(result_text("attached_gone", name=artifact_id))
+                continue
+            self.kept.append(artifact_id)
+            await self._host.policy.note_source(self._session_id, artifact.name)
+        return contents
+
+    async def _contents_of(self, artifact: Artifact, limit_chars: int) -> list[UserContent]:
+        link = ArtifactLink(artifact.artifact_id, artifact.mime, artifact.size_bytes, artifact.name)
+        head = f"{result_text('attached')} {self._reading.describe(link)}"
+        view = _view(link)
+        if artifact.mime in PICTURES:
+            said, picture = await self._picture(artifact)
+            return [tagged("\n".join(filter(None, (head, said))), view), *picture]
+        if artifact.mime == "application/pdf":
+            said, text = await self._pdf(artifact, limit_chars)
+            return [tagged("\n".join(filter(None, (head, said, _framed(text, link.name)))), view)]
+        text = await self._text(artifact, limit_chars)
+        return [tagged("\n".join(filter(None, (head, _framed(text, link.name)))), view)]
+
+    async def _text(self, artifact: Artifact, limit_chars: int) -> str:
+        """The head of a text; empty: it is none."""
+        try:
+            found = await self._artifacts.lines(artifact, 1, _LINES, limit_chars)
+        except ToolError as exc:
+            if exc.type != "artifact_not_text":
+                raise
+            return ""
+        text = "".join(line for _, line in found.lines)
+        if len(found.lines) == found.total:
+            return text
+        first = len(found.lines) + 1
+        call = self._reading.call(artifact.artifact_id, first)
+        how = result_text("attached_read_on", call=call) if call else result_text("attached_unread")
+        rest = result_text("attached_rest", first=f"{first:,}", total=f"{found.total:,}", how=how)
+        return f"{text.removesuffix(chr(10))}\n{rest}"
+
+    async def _pdf(self, artifact: Artifact, limit_chars: int) -> tuple[str, str]:
+        """What there is to say of a PDF, and its text."""
+        read = await self._readers.pdf(await self._artifacts.load(artifact.artifact_id))
+        if len(read.text) <= limit_chars:
+            return read.notice, read.text
+        link = await self._save(read.text.encode(), "text/plain; charset=utf-8", f"{artifact.name}.txt")
+        return read.notice, cut(read.text, limit_chars, "head", link, self._reading)
+
+    async def _picture(self, artifact: Artifact) -> tuple[str, list[UserContent]]:
+        """What there is to say of a picture, and the reference to it; none, if it cannot be shown."""
+        fitted = await self._readers.picture(await self._artifacts.load(artifact.artifact_id))
+        if not isinstance(fitted, FittedPicture):
+            return result_text("not_shown", reason=fitted), []
+        if fitted.smaller is None:
+            return "", [_reference(artifact.artifact_id, fitted.mime)]
+        ending = fitted.mime.rpartition("/")[2]
+        link = await self._save(fitted.smaller, fitted.mime, f"{artifact.name}.{ending}")
+        said = result_text("made_smaller", width=fitted.width, height=fitted.height)
+        return said, [_reference(link.artifact_id, fitted.mime)]
+
+    async def _save(self, data: bytes, mime: str, name: str) -> ArtifactLink:
+        link = await self._artifacts.save(data, mime=mime, name=name, session_id=self._session_id)
+        self.kept.append(link.artifact_id)
+        return link
+
+
+def tagged(text: str, attachment: AttachmentView) -> TextContent:
+    """What a model is told of an attachment, so that it is known to be that."""
+    return TextContent(text, metadata={"attachment": attachment.to_json()})
+
+
+def attachment_of(content: Any) -> AttachmentView | None:
+    """The attachment that a piece of a message is; None: it is none."""
+    told = content.metadata if isinstance(content, TextContent) else None
+    return AttachmentView.model_validate(told["attachment"]) if told and "attachment" in told else None
+
+
+def attachments_of(part: UserPromptPart) -> list[AttachmentView]:
+    """What is attached to a message."""
+    return [each for content in part.content if (each := attachment_of(content)) is not None]
+
+
+def words_of(part: UserPromptPart) -> str:
+    """What the person said themselves, and the names of what they attached to it."""
+    if isinstance(part.content, str):
+        return part.content
+    words = [content for content in part.content if isinstance(content, str)]
+    named = (f"[attached {each.name}, artifact {each.artifact_id}]" for each in attachments_of(part))
+    return "\n".join([*words, *named])
+
+
+def _view(link: ArtifactLink) -> AttachmentView:
+    return AttachmentView(artifact_id=link.artifact_id, name=link.name, mime=link.mime, bytes=link.size_bytes)
+
+
+def _framed(text: str, name: str) -> str:
+    return mark_untrusted(text, name) if text.strip() else ""
+
+
+def _reference(artifact_id: str, mime: str) -> ImageUrl:
+    return ImageUrl(f"{PICTURE_SCHEME}{artifact_id}", media_type=mime)

@@ -1,0 +1,89 @@
+"""Messages with attachments as they are sent: pictures in place of their references, as many as a request may have."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from pydantic_ai.messages import (
+    BinaryContent,
+    ImageUrl,
+    ModelMessage,
+    ModelRequest,
+    TextContent,
+    UserContent,
+    UserPromptPart,
+)
+
+from agentcore.chat.bounds import PICTURES_SENT, PICTURES_SENT_BYTES
+from agentcore.chat.texts import result_text
+from agentcore.chat.turn.attachments.attached import PICTURE_SCHEME
+
+LoadPicture = Callable[[str], Awaitable[bytes | None]]
+"""Gives the bytes of an artifact; None: it is not there any more."""
+
+
+async def ready_to_send(messages: Sequence[ModelMessage], load: LoadPicture, *, images: bool) -> list[ModelMessage]:
+    """The history with its attachments.
+
+    Args:
+        messages: The history, oldest first.
+        load: Gives pictures.
+        images: Whether the model sees them.
+    """
+    pictures = _Pictures(load, images=images)
+    # the newest first: where there are too many, these count
+    ready = [await _ready(message, pictures) for message in reversed(messages)]
+    return ready[::-1]
+
+
+async def _ready(message: ModelMessage, pictures: "_Pictures") -> ModelMessage:
+    if not isinstance(message, ModelRequest) or not any(map(_has_attachments, message.parts)):
+        return message
+    parts = [
+        replace(part, content=await _contents(part, pictures))
+        if isinstance(part, UserPromptPart) and _has_attachments(part)
+        else part
+        for part in message.parts
+    ]
+    return replace(message, parts=parts)
+
+
+def _has_attachments(part: object) -> bool:
+    return isinstance(part, UserPromptPart) and not isinstance(part.content, str)
+
+
+async def _contents(part: UserPromptPart, pictures: "_Pictures") -> str | list[UserContent]:
+    contents: list[UserContent] = []
+    for content in part.content:
+        match content:
+            case TextContent():
+                contents.append(content.content)
+            case ImageUrl() if content.url.startswith(PICTURE_SCHEME):
+                contents.append(await pictures.find(content))
+            case _:
+                contents.append(content)
+    texts = [content for content in contents if isinstance(content, str)]
+    # one text where it is all text: servers of small models take no other
+    return "\n\n".join(texts) if len(texts) == len(contents) else contents
+
+
+class _Pictures:
+    """The pictures of one request."""
+
+    def __init__(self, load: LoadPicture, *, images: bool) -> None:
+        self._load, self._images = load, images
+        self._count = self._bytes = 0
+
+    async def find(self, reference: ImageUrl) -> str | BinaryContent:
+        if not self._images:
+            return result_text("no_images", mime=reference.media_type)
+        artifact_id = reference.url.removeprefix(PICTURE_SCHEME)
+        if self._count >= PICTURES_SENT:
+            return result_text("too_many_pictures", name=artifact_id)
+        data = await self._load(artifact_id)
+        if data is None:
+            return result_text("image_lost")
+        if self._bytes + len(data) > PICTURES_SENT_BYTES:
+            return result_text("too_many_pictures", name=artifact_id)
+        self._count += 1
+        self._bytes += len(data)
+        return BinaryContent(data, media_type=reference.media_type)

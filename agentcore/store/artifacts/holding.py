@@ -1,0 +1,63 @@
+"""Artifacts that messages of chats hold: they stay as long as these do, and calls of their sessions reach them."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from agentcore.errors import ToolError
+from agentcore.store.artifacts.files import unknown_artifact
+from agentcore.store.artifacts.rows import ARTIFACT_COLUMNS, Artifact
+
+_NOT_SENT = 0
+"""Stands in place of a message's number until it has one."""
+
+
+def hold_artifacts(
+    artifact_ids: Sequence[str], session_id: str, owner: str | None, limit_bytes: int, connection: sqlite3.Connection
+) -> list[Artifact]:
+    """Hold artifacts for a message that is to be sent; gives what is known of them.
+
+    Raises:
+        ToolError: `artifact_not_found`, `attachments_full`.
+    """
+    rows = [_find(artifact_id, session_id, owner, connection) for artifact_id in artifact_ids]
+    held = [(artifact_id, session_id, _NOT_SENT) for artifact_id in artifact_ids]
+    connection.executemany("INSERT OR IGNORE INTO artifact_holds VALUES (?, ?, ?)", held)
+    (taken,) = connection.execute(
+        "SELECT coalesce(sum(charged_bytes), 0) FROM artifacts"
+        " WHERE artifact_id IN (SELECT artifact_id FROM artifact_holds)"
+    ).fetchone()
+    if taken > limit_bytes:
+        message = f"attachments of chats may take {limit_bytes:,} bytes together, and these are more; delete old chats"
+        raise ToolError("attachments_full", message, limit_bytes=limit_bytes)
+    return rows
+
+
+def hold_for_message(artifact_ids: Iterable[str], session_id: str, number: int, connection: sqlite3.Connection) -> None:
+    """Hold artifacts for a message that was entered; what was held for it before it was sent is its own now."""
+    for artifact_id in artifact_ids:
+        connection.execute("INSERT OR IGNORE INTO artifact_holds VALUES (?, ?, ?)", (artifact_id, session_id, number))
+        release_artifacts((artifact_id,), session_id, connection)
+
+
+def release_artifacts(artifact_ids: Iterable[str], session_id: str, connection: sqlite3.Connection) -> None:
+    """Let go of what was held for a message that has not been sent."""
+    statement = "DELETE FROM artifact_holds WHERE artifact_id = ? AND session_id = ? AND number = ?"
+    connection.executemany(statement, [(artifact_id, session_id, _NOT_SENT) for artifact_id in artifact_ids])
+
+
+def is_artifact_held(artifact_id: str, session_id: str, connection: sqlite3.Connection) -> bool:
+    """Whether a message of a session holds an artifact."""
+    query = "SELECT 1 FROM artifact_holds WHERE artifact_id = ? AND session_id = ? LIMIT 1"
+    return connection.execute(query, (artifact_id, session_id)).fetchone() is not None
+
+
+def _find(artifact_id: str, session_id: str, owner: str | None, connection: sqlite3.Connection) -> Artifact:
+    query = (
+        f"SELECT {ARTIFACT_COLUMNS} FROM artifacts WHERE artifact_id = :artifact"  # noqa: S608 - names
+        " AND (:owner IS NULL OR owner = :owner OR (session_id <> '' AND session_id = :session)"
+        " OR session_id IN (SELECT session_id FROM chat_sessions WHERE owner = :owner))"
+    )
+    row = connection.execute(query, {"artifact": artifact_id, "owner": owner, "session": session_id}).fetchone()
+    if row is None:
+        raise unknown_artifact(artifact_id)
+    return Artifact(*row)
