@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any
 
 import structlog
@@ -163,12 +163,17 @@ class Host:
         finally:
             await self._guard.close()
 
+    def importing(self) -> AbstractContextManager[None]:
+        """A block in which threads import a lot, which is no fault of the code that is in the event loop then."""
+        return self._watchdog.importing()
+
     async def start(self) -> None:
         """Start the modules that app.json lists, and those that were given."""
         names = [*self.config.modules, *self._given]
         if not names:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
-        await self.modules.start(names)
+        with self.importing():
+            await self.modules.start(names)
         await self.tabs.close_dead()
         self.has_started = True
         await self.approvals.restore(self._definition_of)

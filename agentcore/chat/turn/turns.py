@@ -230,7 +230,8 @@ class Turns:
         async with self._loading:
             if self._engine is None:
                 try:
-                    await asyncio.to_thread(importlib.import_module, "agentcore.chat.turn.turn")
+                    with self._host.importing():
+                        await asyncio.to_thread(importlib.import_module, "agentcore.chat.turn.turn")
                 except ModuleNotFoundError as exc:
                     message = f"the chat needs {exc.name}; {pip_command('agentcore-runtime[chat]')}"
                     raise ToolError("model_not_configured", message) from exc

@@ -4,7 +4,8 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,8 @@ class Watchdog:
         self._beat = time.monotonic()
         self._holder: Holder | None = None
         self._held_s = 0.0
+        self._imports = 0
+        self._is_crowded = self._was_crowded = False
         self._ended = threading.Event()
         self._handle: asyncio.TimerHandle | None = None
 
@@ -59,6 +62,19 @@ class Watchdog:
     def take(self, holder: Holder) -> None:
         """Take note of who held the loop while no thread of this process could look: the guard saw it."""
         self._holder = holder
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """A block in which threads import a lot: a turn that is late then, and held by nobody's code, is not told.
+
+        The loop shares the interpreter with those threads, and on a busy machine each turn waits for it. Whoever holds
+        the loop meanwhile is named as ever.
+        """
+        self._imports += 1
+        try:
+            yield
+        finally:
+            self._imports -= 1
 
     def stop(self) -> None:
         """End watching; may be called twice."""
@@ -79,6 +95,8 @@ class Watchdog:
         self._guard.beat()
         if self._held_s:
             self._report()
+        # the turn in which an import has ended waited as well
+        self._was_crowded, self._is_crowded = self._is_crowded, self._imports > 0
         if late_s > LOOP_BLOCKED_SECONDS:
             self._held_s = late_s  # what the guard saw comes in after this turn, and is reported with the next
         else:
@@ -87,6 +105,8 @@ class Watchdog:
     def _report(self) -> None:
         holder, self._holder = self._holder or Holder(), None
         held_s, self._held_s = self._held_s, 0.0
+        if not holder.module and (self._is_crowded or self._was_crowded):
+            return
         log.warning("event_loop_was_blocked", module=holder.module, tool=holder.tool, duration_ms=round(held_s * 1000))
         self._on_blocked(holder, held_s)
 

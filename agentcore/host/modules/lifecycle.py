@@ -143,7 +143,8 @@ class Lifecycle:
 
     async def _load(self, record: ModuleRecord) -> None:
         found, record.rivals = await self._sources.find(record.name)
-        record.found, record.origin = found, found.origin()
+        # in a thread: where the package lies is known once no other thread imports it, and that takes its time
+        record.found, record.origin = found, await asyncio.to_thread(found.origin)
         if isinstance(found, InstalledModule):
             await asyncio.to_thread(check_requirements, found)
         record.loaded = await loader.load(found)

@@ -11,6 +11,7 @@ import structlog
 
 from agentcore.api import Module, ToolContext, tool
 from agentcore.api.context import Principal
+from agentcore.bounds import LOOP_BEAT_SECONDS
 from agentcore.host import CallRequest
 from agentcore.server.modules.view import show_module
 
@@ -144,3 +145,51 @@ async def test_whose_code_holds_the_loop_is_said_at_once_with_tool_and_place(mak
     assert events.index("event_loop_blocked") < events.index("event_loop_was_blocked")
     problem = json.loads(await show_module(host, "holding", PERSON))["problems"][0]
     assert re.search(r"held the whole server \d+ times, .* in tool 'nap' in .*holding\.py:\d+ in nap:", problem)
+
+
+CROWDING = """
+import sys, threading, time
+from agentcore.api import Module, tool
+
+class Crowding(Module):
+    '''Keeps the interpreter busy in a thread, as a large import does, and lets nobody else in for a while.'''
+
+    def init(self, runtime):
+        self.crowd()
+
+    @tool(read_only=True)
+    def crowd(self) -> str:
+        '''Be busy.'''
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1)
+        try:
+            until = time.monotonic() + 1.5
+            while time.monotonic() < until:
+                pass
+        finally:
+            sys.setswitchinterval(before)
+        return "busy"
+"""
+
+
+@pytest.mark.spec("S4")
+async def test_start_in_which_threads_are_busy_is_not_told_as_a_block_that_nobody_made(make_host):
+    with structlog.testing.capture_logs() as lines:
+        host = await make_host(files={"crowding": CROWDING}, modules=["crowding"])
+        for _ in range(4):  # what was late is told with the turns that follow
+            await asyncio.sleep(LOOP_BEAT_SECONDS)
+    assert host.modules.records["crowding"].state == "ready"
+    assert [line for line in lines if line["event"].startswith("event_loop")] == []
+    assert host.loop_blocked == {}
+
+
+@pytest.mark.spec("S4")
+async def test_init_that_holds_the_loop_is_named_at_the_start_as_ever(make_host):
+    holding = HOLDING.replace("    @tool", f"    async def init(self, runtime): time.sleep({HELD_S})\n\n    @tool")
+    with structlog.testing.capture_logs() as lines:
+        host = await make_host(files={"holding": holding}, modules=["holding"])
+        async with asyncio.timeout(60):
+            while not host.loop_blocked:
+                await asyncio.sleep(0.05)
+    assert host.loop_blocked == {"holding": 1}
+    assert [line["module"] for line in lines if line["event"] == "event_loop_was_blocked"] == ["holding"]

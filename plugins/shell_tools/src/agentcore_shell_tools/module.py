@@ -1,5 +1,6 @@
 """`ShellTools`: the three tools, their arguments and what they say about themselves."""
 
+import asyncio
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,7 +85,7 @@ class ShellTools(Module[ShellSettings]):
         sandbox = await Sandbox.find(wanted)
         distrusted = [str(caches.folder), *map(str, writable)]
         guard = Guard(workspace, folder / "control.json", distrusted, list(map(str, writable)), self._report_put_aside)
-        self._shell = Shell(sandbox, guard, settings.environment)
+        self._shell = await asyncio.to_thread(Shell, sandbox, guard, settings.environment)  # looks for programs
         self._consent = Consent(sandbox)
         self._processes = Processes(runtime, self._shell)
         if sandbox.is_wanted:
