@@ -90,6 +90,15 @@ PROGRESS_INTERVAL_SECONDS = 0.05
 PROGRESS_CHARS = 2_000
 """The message of one progress."""
 
+OUTPUT_EVENT_CHARS = 8_000
+"""What a call has written since the last event of it; of more, the end."""
+
+OUTPUT_KEPT_CHARS = 32_000
+"""The end of what a call has written, kept while it runs for pages that open meanwhile."""
+
+OUTPUT_INTERVAL_SECONDS = 0.2
+"""What one call writes is told at most this often."""
+
 ARGUMENTS_DEPTH = 100
 """Objects and lists within each other in the arguments of one call of a model."""
 

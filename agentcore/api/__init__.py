@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.context import Artifacts, ChatSession, Principal, ToolContext
-from agentcore.api.definition import CallPreview, Effect, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
 from agentcore.api.module import Module, hookimpl
 from agentcore.api.resource import Resource, Resources
@@ -27,6 +27,7 @@ __all__ = [
     "BaseModel",
     "CallPreview",
     "ChatSession",
+    "DisplayRole",
     "Effect",
     "Excerpt",
     "Field",

@@ -171,6 +171,17 @@ class ToolContext(Protocol):
         """
         ...
 
+    def show_output(self, text: str) -> None:
+        """Show a person what the call writes, as it writes it; safe from threads, cheap, never waits.
+
+        Pieces are put together in the order of the calls. Of much that comes at once the end is shown, and the end of
+        all is kept until the call ends; the result says the rest.
+
+        Args:
+            text: What came since the last time; lines end with a newline.
+        """
+        ...
+
     def block_on(self, work: Coroutine[Any, Any, T]) -> T:
         """From a sync tool, which runs in a thread: wait for an async method of this context, and give what it gives.
 

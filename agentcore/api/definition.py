@@ -1,8 +1,8 @@
 """What a tool is: its name, its schema, what it may do, how long and how much."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
 
@@ -21,6 +21,28 @@ Effect = Literal["read", "write", "egress", "execute", "dangerous", "session"]
 EFFECTS: frozenset[Effect] = frozenset(("read", "write", "egress", "execute", "dangerous", "session"))
 
 SESSION_ONLY: frozenset[Effect] = frozenset(("session",))
+
+DisplayRole = Literal[
+    "subject",
+    "command",
+    "output",
+    "exit_code",
+    "path",
+    "first_line",
+    "last_line",
+    "line_count",
+    "content",
+    "edits",
+    "todos",
+]
+"""What an argument, or a field of the data, is to the person who reads a call.
+
+`subject`: what it is about, in one line. `command`: what a shell runs; `output`: what that wrote; `exit_code`: how it
+ended. `path`: the file; `first_line`, `last_line`, `line_count`: the part of it. `content`: the whole new text of the
+file; `edits`: a list of `{old, new}`. `todos`: a list of `{content, status}`.
+"""
+
+DISPLAY_ROLES: frozenset[str] = frozenset(get_args(DisplayRole))
 
 
 Keep = Literal["head", "tail", "both"]
@@ -132,6 +154,7 @@ class ToolDefinition:
         keep: The part that a model gets of a result over that bound.
         artifact_call: For a tool that gives what is in an artifact: the arguments, as JSON text, with `{id}` for the
             artifact and `{line}` for the line to begin at. Where a result is cut, a model is told this call.
+        display: How people are shown a call: names of arguments and of fields of `data`, and what each is to them.
     """
 
     name: str
@@ -150,6 +173,7 @@ class ToolDefinition:
     model_chars: int | None = None
     keep: Keep = "both"
     artifact_call: str | None = None
+    display: Mapping[str, DisplayRole] = field(default_factory=dict)
 
     def to_openai(self) -> dict[str, Any]:
         """The definition in the OpenAI tools schema, without what OpenAI does not take."""
@@ -181,6 +205,8 @@ class ToolDefinition:
         }
         if self.output_schema is not None:
             tool["output_schema"] = self.output_schema
+        if self.display:
+            tool["display"] = dict(self.display)
         if self.resource is not None:
             tool["resource"] = {"type": self.resource.type, "argument": self.resource.argument}
         return tool

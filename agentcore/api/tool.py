@@ -1,11 +1,11 @@
 """`@tool`: marks a typed method of a `Module` as a tool. What is wrong about it is said when tools are made."""
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from agentcore.api.definition import Effect, Keep, PreviewMethod, ResourceUse
+from agentcore.api.definition import DisplayRole, Effect, Keep, PreviewMethod, ResourceUse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +30,7 @@ class ToolOptions:
     preview: Any = None
     resource: Any = None
     rank: Any = None
+    display: Any = None
     fault: str = ""
 
 
@@ -56,6 +57,7 @@ def tool(
     preview: PreviewMethod | None = None,
     resource: ResourceUse | None = None,
     rank: int | None = None,
+    display: Mapping[str, DisplayRole] | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -82,6 +84,8 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         resource: The resource that a call acts on.
         rank: 0 to 9, 5 if left out: where a model cannot be given all tools, low ones go first, and the rest are found
             by searching.
+        display: How people are shown a call: names of arguments and of fields of the data, and what each is to them,
+            such as `{"query": "subject"}`; the words are those of `DisplayRole`. The rest is shown by its shape.
 
     Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
     and named among the module's problems.

@@ -81,6 +81,10 @@ class Conversations:
         async with live.storing:
             rows = await self._chats.rows(session_id, before=before, limit=limit + 1)
             calls = await self._chats.calls_of(session_id, transcript.called_in(rows))
+            # the host's name of a call that was not asked about is stored with its end, and is how a page follows it
+            for call_id, tool_id in live.tool_ids.items():
+                if (call := calls.get(tool_id)) is not None and not call.call_id:
+                    calls[tool_id] = call._replace(call_id=call_id)
             streaming = StreamingView(text=live.text, thinking=live.thinking)
             event_id = self._host.events.last_id
         if session_id not in self._turns.busy:

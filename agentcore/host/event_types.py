@@ -26,6 +26,13 @@ EVENT_TYPES = (
     EventType("call.started", "callId, tool, module", "A module begins with a call."),
     EventType("call.progress", "callId, message, fraction?", "How far a call is; `fraction` is from 0 to 1."),
     EventType(
+        "call.output",
+        "callId, text, end",
+        "What a call writes while it runs, a piece of at most 8,000 characters; `end` is how many there were with it. "
+        "`GET /api/calls/{id}/output` has the end of all.",
+        is_kept=False,
+    ),
+    EventType(
         "call.finished",
         "callId, tool, module, outcome, durationMs",
         "A call has ended; `outcome` is `ok` or the type of its error.",

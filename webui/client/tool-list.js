@@ -14,6 +14,7 @@ import {client} from './client.js';
  * @property {{readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean}} annotations
  * @property {number} timeout_ms
  * @property {{type: string, argument: string}} [resource]
+ * @property {Record<string, 'subject' | 'command' | 'output' | 'exit_code' | 'path' | 'first_line' | 'last_line' | 'line_count' | 'content' | 'edits' | 'todos'>} [display]  what arguments and data are to a person
  */
 
 class ToolList extends Store {

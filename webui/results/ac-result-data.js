@@ -54,7 +54,7 @@ export class AcResultData extends Localized(LitElement) {
   _renderDiffs() {
     if (this.value === null || typeof this.value !== 'object') return nothing;
     const diffs = Object.values(this.value).filter((part) => typeof part === 'string' && holdsDiff(part));
-    return diffs.map((text) => html`<ac-diff .text=${text}></ac-diff>`);
+    return diffs.map((text) => html`<ac-diff folds .text=${text}></ac-diff>`);
   }
 }
 customElements.define('ac-result-data', AcResultData);

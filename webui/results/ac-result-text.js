@@ -70,18 +70,18 @@ export class AcResultText extends Localized(LitElement) {
   _renderAs(form) {
     switch (form) {
       case 'diff': return html`<div class="parts">${partsOf(this.text).map((part) => (part.isDiff
-        ? html`<ac-diff .text=${part.text}></ac-diff>` : html`<ac-result-text .text=${part.text.trim()}></ac-result-text>`))}</div>`;
+        ? html`<ac-diff folds .text=${part.text}></ac-diff>` : html`<ac-result-text .text=${part.text.trim()}></ac-result-text>`))}</div>`;
       case 'table': return html`<ac-table .table=${tableOf(jsonOf(this.text)) ?? {columns: [], rows: []}}></ac-table>`;
       case 'json': return html`<ac-json-tree class="tree" .value=${jsonOf(this.text)}></ac-json-tree>`;
       case 'markdown': return html`<ac-markdown .text=${this.text}></ac-markdown>`;
       case 'code': return this._renderNumbered();
-      default: return html`<ac-code .text=${this.text} ?wraps=${this._wraps}></ac-code>`;
+      default: return html`<ac-code folds .text=${this.text} ?wraps=${this._wraps}></ac-code>`;
     }
   }
 
   _renderNumbered() {
     const {first, text} = numberedLines(this.text) ?? {first: 0, text: this.text};
-    return html`<ac-code .text=${text} .first=${first} language=${languageOf(this.name)}></ac-code>`;
+    return html`<ac-code folds .text=${text} .first=${first} language=${languageOf(this.name)}></ac-code>`;
   }
 }
 customElements.define('ac-result-text', AcResultText);

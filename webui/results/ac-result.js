@@ -10,11 +10,12 @@ import './ac-result-image.js';
 import './ac-result-text.js';
 
 /**
- * How a call ended: its content as what it is, its data, or its error. `isRaw` shows the envelope as JSON.
+ * How a call ended: its content as what it is, its data, or its error. `isRaw` shows the envelope as JSON;
+ * `isBrief` leaves the structured data to whoever shows them beside it.
  * @slot actions  For the error, such as a button to try again.
  */
 export class AcResult extends Localized(LitElement) {
-  static properties = {envelope: {attribute: false}, isRaw: {type: Boolean, attribute: 'raw'}};
+  static properties = {envelope: {attribute: false}, isRaw: {type: Boolean, attribute: 'raw'}, isBrief: {type: Boolean, attribute: 'brief'}};
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); min-width: 0; }
@@ -29,6 +30,7 @@ export class AcResult extends Localized(LitElement) {
     /** @type {import('../client/client.js').Envelope | null} */
     this.envelope = null;
     this.isRaw = false;
+    this.isBrief = false;
   }
 
   render() {
@@ -48,7 +50,7 @@ export class AcResult extends Localized(LitElement) {
       ${blocks.map((block) => this._renderBlock(block, data))}
       ${truncated ? html`<p class="notice">${t('results.truncated')}</p>` : nothing}
       ${hasData && (blocks.length === 0 || isShort) ? html`<ac-result-data .value=${data}></ac-result-data>` : nothing}
-      ${hasData && blocks.length > 0 && !isShort ? html`
+      ${hasData && blocks.length > 0 && !isShort && !this.isBrief ? html`
         <details><summary>${t('results.data')}</summary><ac-result-data .value=${data}></ac-result-data></details>` : nothing}
       ${blocks.length === 0 && !hasData ? html`<p class="muted">${t('results.nothing')}</p>` : nothing}`;
   }

@@ -14,6 +14,7 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals.pending import PendingApproval
+from agentcore.host.calls.shown_output import ShownOutput
 from agentcore.host.containment.containment import Contained
 from agentcore.host.modules.module_record import RegisteredTool
 from agentcore.host.policy.authority import PERSONS, Decision
@@ -176,6 +177,7 @@ class Call:
         deadline: The event loop's time at which it is cut off; 0: not set yet.
         is_cancelled: Whether it was ended from outside: a thread that works on it looks here.
         has_ended: Whether its outcome is known: nothing is told of its progress any more.
+        output: What it writes while it runs; None: nothing yet.
         has_read_untrusted: Whether a call that it made has read what nobody vouches for.
         has_opened_untrusted: Whether it has itself, from what an earlier call had stored.
     """
@@ -194,6 +196,7 @@ class Call:
     deadline: float = 0.0
     is_cancelled: bool = False
     has_ended: bool = False
+    output: ShownOutput | None = None
     has_read_untrusted: bool = False
     has_opened_untrusted: bool = False
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from agentcore.api import ChatSession, Principal, Resource, ToolResult
-from agentcore.bounds import PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
+from agentcore.bounds import OUTPUT_KEPT_CHARS, PROGRESS_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, Notify, paused
 from agentcore.host.calls.call_artifacts import CallArtifacts
 from agentcore.host.calls.conversation import ConversationSlot, no_session
 from agentcore.host.calls.model_part import model_chars
+from agentcore.host.calls.shown_output import ShownOutput
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.ownership import OWNER
 from agentcore.host.containment.plain_values import plain_text
@@ -106,6 +107,15 @@ class CallContext:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 self._loop.call_soon_threadsafe(self._report, fraction, message)
 
+    def show_output(self, text: str) -> None:
+        """See `agentcore.api.ToolContext.show_output`."""
+        piece, length = _output(text), len(text)
+        if threading.get_ident() == self._thread:
+            self._show(piece, length)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                self._loop.call_soon_threadsafe(self._show, piece, length)
+
     def block_on(self, work: Coroutine[Any, Any, T]) -> T:
         """See `agentcore.api.ToolContext.block_on`."""
         if threading.get_ident() == self._thread:
@@ -185,11 +195,25 @@ class CallContext:
         """Tell what is still held back, before the result."""
         if self._progress is not None:
             self._progress.tell_held()
+        if self._call.output is not None:
+            self._call.output.tell()
 
     def _report(self, fraction: float | None, message: str) -> None:
         if self._progress is None:
             self._progress = _Progress(self._call, self._services, self._loop)
         self._progress.report(fraction, message)
+
+    def _show(self, piece: str, length: int) -> None:
+        if self._call.output is None:
+            self._call.output = ShownOutput(self._tell_output, self._loop)
+        self._call.output.add(piece, length)
+
+    def _tell_output(self, told: dict[str, Any]) -> None:
+        # whoever has the outcome does not listen any more
+        if not self._call.has_ended:
+            payload = {"callId": self._call.id, **told}
+            # not kept: a client that resumes reads all that there is
+            self._services.events.publish("call.output", payload, session_id=self._call.session_id, kept=False)
 
 
 def _fraction(fraction: Any) -> float | None:
@@ -206,6 +230,12 @@ def _message(message: Any) -> str:
         raise TypeError(f"progress: message must be text, not {type_name(message)}")
     text = message if type(message) is str else str.__str__(message)
     return plain_text(text[:PROGRESS_CHARS])
+
+
+def _output(text: Any) -> str:
+    if not issubclass(type(text), str):
+        raise TypeError(f"show_output: what was written must be text, not {type_name(text)}")
+    return plain_text(text[-OUTPUT_KEPT_CHARS:])
 
 
 class _Progress:

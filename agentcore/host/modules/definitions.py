@@ -15,8 +15,10 @@ import pydantic_core
 
 from agentcore.api.definition import (
     DEFAULT_RANK,
+    DISPLAY_ROLES,
     EFFECTS,
     SESSION_ONLY,
+    DisplayRole,
     Effect,
     Keep,
     ResourceUse,
@@ -47,7 +49,7 @@ _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
 _FORM_KEYS = ("type", "strict", "title", "icons", "cache_control", "_meta", "execution", "module")
 _RESULT_KEYS = ("limit_bytes", "model_chars", "keep", "artifact_call")
-_CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank")
+_CALL_KEYS = ("effects", "annotations", "timeout_ms", "timeout_s", "resource", "rank", "display")
 _OWN_KEYS = ("name", "description", *_CALL_KEYS, *_RESULT_KEYS)
 _KEYS = (*_OWN_KEYS, *_SCHEMA_KEYS, *_OUTPUT_KEYS, *_FORM_KEYS)
 _HINTS: Mapping[str, str] = MappingProxyType(
@@ -96,6 +98,7 @@ def read_definition(given: Any) -> ToolDefinition:
         model_chars=_model_chars(raw["model_chars"], f"model_chars {of}"),
         keep=_keep(raw["keep"], f"keep {of}"),
         artifact_call=_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
+        display=_display(raw["display"], f"display {of}"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
@@ -146,6 +149,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "model_chars": raw.get("model_chars"),
         "keep": raw.get("keep") or "both",
         "artifact_call": raw.get("artifact_call"),
+        "display": raw.get("display") or {},
     }
 
 
@@ -208,6 +212,14 @@ def _rank(value: Any, where: str) -> int:
     if type(value) is not int or not 0 <= value <= _RANK_MAX:
         raise WrongValueError(where, f"a whole number from 0 to {_RANK_MAX}", value)
     return value
+
+
+def _display(value: Any, where: str) -> dict[str, DisplayRole]:
+    roles = read_mapping(value, where, "names of arguments and of fields of the data, each with a role")
+    for role in roles.values():
+        if type(role) is not str or role not in DISPLAY_ROLES:
+            raise WrongValueError(where, f"roles out of {sorted(DISPLAY_ROLES)}", role)
+    return roles
 
 
 def _model_chars(value: Any, where: str) -> int | None:
@@ -279,6 +291,17 @@ def _contradictions(definition: ToolDefinition) -> Iterator[str]:
         yield "read_only, and not idempotent"
     if hints.destructive and effects == {"read"}:
         yield "destructive, and effects ['read'] alone"
+    known = _known_names(definition)
+    for name in definition.display:
+        if known is not None and name not in known:
+            yield f"display names {name!r}, which is neither an argument nor a field of its data"
+
+
+def _known_names(definition: ToolDefinition) -> set[str] | None:
+    """Arguments, and fields of the data; None: the schemas leave open which there are."""
+    schemas = [definition.input_schema, *([] if definition.output_schema is None else [definition.output_schema])]
+    properties = [each for each in (schema.get("properties") for schema in schemas) if isinstance(each, dict)]
+    return {name for each in properties for name in each} if len(properties) == len(schemas) else None
 
 
 def _unknown_key(key: str, where: str, known: tuple[str, ...]) -> TypeError:

@@ -55,6 +55,13 @@ class CallsOnTheWay(BaseModel, defer_build=True):
     calls: list[dict[str, Any]]
 
 
+class CallOutput(BaseModel, defer_build=True):
+    """The last characters that a call has written, and how many it wrote in all."""
+
+    text: str
+    end: int
+
+
 async def list_calls(exchange: Exchange) -> Answer:
     """Send one page of the record."""
     query: CallsQuery = exchange.query
@@ -103,6 +110,12 @@ def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
     }
 
 
+async def get_output(exchange: Exchange) -> Answer:
+    """Send the end of what a call has written; of one that has ended, nothing: its result says it."""
+    call = exchange.host.calls.in_flight.get(exchange.path_values["id"])
+    return Answer(to_json({"text": "", "end": 0} if call is None or call.output is None else call.output.to_json()))
+
+
 async def cancel_call(exchange: Exchange) -> Answer:
     """End a call that is on its way; whoever made it gets `cancelled`."""
     exchange.host.calls.cancel(exchange.path_values["id"], exchange.principal)
@@ -120,6 +133,14 @@ ROUTES = (
     ),
     ServerRoute(
         "GET", "/api/calls/on-the-way", list_calls_on_the_way, "Calls that have not ended.", answer=CallsOnTheWay
+    ),
+    ServerRoute(
+        "GET",
+        "/api/calls/{id}/output",
+        get_output,
+        "The end of what a call has written that is on its way, of others nothing; the events `call.output` go on from "
+        "there.",
+        answer=CallOutput,
     ),
     ServerRoute("POST", "/api/calls/{id}/cancel", cancel_call, "End a call that is on its way.", action="call"),
 )

@@ -123,6 +123,14 @@ class Lab(Module):
         ctx.progress(0.5, "half")
         await asyncio.to_thread(ctx.progress, 1.0, "done")
 
+    @tool
+    async def write(self, ctx: ToolContext) -> None:
+        """Write much, from the loop and from a thread, and stay until it is let go."""
+        ctx.show_output("first\n")
+        await asyncio.to_thread(ctx.show_output, "x" * 100_000 + "\nlast\n")
+        self.entered.set()
+        await self.release.wait()
+
     @tool(limit_bytes=100)
     async def capped(self) -> str:
         """Give more than its own bound."""

@@ -4,11 +4,13 @@ import asyncio
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
+from agentcore.bounds import OUTPUT_EVENT_CHARS, OUTPUT_KEPT_CHARS
 from agentcore.host import CallRequest
 from tests.host.calls.lab import call, error_of
 
@@ -56,6 +58,29 @@ async def test_progress_is_told_to_the_caller_and_published(host):
         while len(published) < 2:
             await asyncio.sleep(0.01)
     assert told[2:] == [("progress", "half"), ("progress", "done")]
+
+
+@pytest.mark.spec("K8")
+async def test_what_a_call_writes_is_told_in_bounded_pieces_and_its_end_kept_until_it_ends(host, lab):
+    published: list[dict[str, Any]] = []
+    host.events.subscribe("call.output", lambda event: published.append(event.to_json()))
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        running = group.create_task(call(host, "write"))
+        await lab.entered.wait()
+        (on_its_way,) = host.calls.in_flight.values()
+        while on_its_way.output is None or on_its_way.output.to_json()["end"] < 100_000:
+            await asyncio.sleep(0)
+        kept = on_its_way.output.to_json()
+        lab.release.set()
+    running.result().unwrap()
+    assert kept["end"] == 100_012
+    assert len(kept["text"]) == OUTPUT_KEPT_CHARS
+    assert kept["text"].endswith("\nlast\n")
+    async with asyncio.timeout(30):
+        while not published or published[-1]["end"] < 100_012:
+            await asyncio.sleep(0.01)
+    assert published[0]["text"] == "first\n"
+    assert all(len(told["text"]) <= OUTPUT_EVENT_CHARS for told in published)
 
 
 async def test_call_that_waits_for_its_tool_can_be_cancelled_by_the_id_its_caller_was_told(host, lab):

@@ -51,6 +51,7 @@ def test_what_a_raw_definition_says_besides_is_honoured():
             "effects": ["read", "egress"],
             "timeout_ms": 2_500,
             "rank": 2,
+            "display": {"city": "subject"},
             "limit_bytes": 1_000,
             "resource": {"type": "browser", "argument": "page", "create": True},
         }
@@ -60,6 +61,7 @@ def test_what_a_raw_definition_says_besides_is_honoured():
     assert definition.effects == {"read", "egress"}
     assert (definition.timeout_s, definition.limit_bytes, definition.rank) == (2.5, 1_000, 2)
     assert definition.resource == ResourceUse("browser", "page", create=True)
+    assert definition.to_json()["display"] == {"city": "subject"}
     assert read_definition(NAMED).input_schema["additionalProperties"] is False
 
 
@@ -93,6 +95,8 @@ def test_what_a_raw_definition_says_besides_is_honoured():
         ({**NAMED, "limit_bytes": 1.5}, "limit_bytes of tool 'look'"),
         ({**NAMED, "rank": 10}, "rank of tool 'look' must be a whole number from 0 to 9, not 10"),
         ({**NAMED, "rank": True}, "rank of tool 'look'"),
+        ({**NAMED, "display": {"city": "colour"}}, "display of tool 'look' must be roles out of"),
+        ({**NAMED, "display": {"town": "subject"}}, "display names 'town', which is neither an argument nor a field"),
         ({**NAMED, "resource": "page"}, "resource of tool 'look'"),
         ({**NAMED, "resource": {"type": "page", "arg": "x"}}, "unknown key 'arg'"),
         (ToolDefinition("look", "Look.", SCHEMA, timeout_s=math.inf), "timeout_s of tool 'look'"),

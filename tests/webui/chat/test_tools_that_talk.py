@@ -80,7 +80,7 @@ async def test_things_to_do_are_shown_as_they_change_and_after_a_reload(open_cha
     await expect(todos.locator("summary")).to_contain_text("1 of 3")
     await chat.page.reload()
     await todos.locator("summary").click()
-    await expect(todos.get_by_role("listitem")).to_have_text(["look", "write", "test"])
+    await expect(todos.get_by_role("listitem")).to_have_text(["look – done", "write – in progress", "test – to do"])
 
 
 async def test_call_that_runs_shows_how_far_it_is(open_chat):

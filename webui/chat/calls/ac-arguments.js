@@ -48,8 +48,8 @@ export class AcArguments extends Localized(LitElement) {
 
   /** @param {string} name @param {any} value */
   _renderValue(name, value) {
-    if (isLong(value) && holdsDiff(value)) return html`<ac-diff .text=${value}></ac-diff>`;
-    if (isLong(value)) return html`<ac-code .text=${value} label=${name} language=${languageOf(this.value.path)} ?wraps=${!value.includes('\n')}></ac-code>`;
+    if (isLong(value) && holdsDiff(value)) return html`<ac-diff folds .text=${value}></ac-diff>`;
+    if (isLong(value)) return html`<ac-code folds .text=${value} label=${name} language=${languageOf(this.value.path)} ?wraps=${!value.includes('\n')}></ac-code>`;
     if (value !== null && typeof value === 'object') return isFlat(value) ? value.join(', ') : html`<ac-json-tree .value=${value}></ac-json-tree>`;
     return value === '' ? html`<span class="muted">${t('chat.emptyText')}</span>` : String(value);
   }

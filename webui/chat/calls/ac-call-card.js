@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {approvalOrigin} from '../../approval/tray/pending.js';
-import {endSummary, holdsPicture, summaryOf} from './call-labels.js';
+import {endSummary, holdsDiffOf, holdsPicture, reasonOf, summaryOf} from './call-labels.js';
 import {Localized, formatNumber, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {href} from '../../base/router.js';
@@ -9,7 +9,11 @@ import {toastError} from '../../ui/toasts.js';
 import {toolList} from '../../client/tool-list.js';
 import './ac-arguments.js';
 import './ac-call-thread.js';
+import './ac-live-output.js';
+import {headline, readDisplay} from '../../results/display.js';
 import '../../ui/ac-icon.js';
+import '../../ui/content/ac-json-tree.js';
+import '../../results/ac-call-meaning.js';
 import '../../results/ac-result.js';
 import '../../tools/ac-tool-effects.js';
 
@@ -33,7 +37,7 @@ const LOOKS = {
  * @fires ac-show-approvals {callId: string}  a person wants to decide; only the approval view can
  */
 export class AcCallCard extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _isOpen: {state: true}, _isRejecting: {state: true}};
+  static properties = {call: {attribute: false}, _isOpen: {state: true}, _isRejecting: {state: true}, _hasWritten: {state: true}, _showsJson: {state: true}};
 
   static styles = [base, badges, buttons, css`
     article { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface); overflow: hidden; }
@@ -44,6 +48,13 @@ export class AcCallCard extends Localized(LitElement) {
     .sign.ok { color: var(--ac-ok); } .sign.warn { color: var(--ac-warn); } .sign.danger { color: var(--ac-danger); } .sign.accent { color: var(--ac-accent); }
     .name { font-family: var(--ac-font-mono); font-size: var(--ac-text-s); font-weight: var(--ac-weight-bold); overflow: hidden; text-overflow: ellipsis; line-height: var(--ac-line); max-width: 18rem; }
     .brief { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ac-text-muted); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
+    .brief.reason { color: var(--ac-danger); font-family: inherit; }
+    .about { grid-column: 3 / -1; margin-top: calc(-1 * var(--ac-space-1)); padding-bottom: var(--ac-space-1); }
+    .end .bad { color: var(--ac-warn); }
+    .live { display: block; padding: 0 var(--ac-space-3) var(--ac-space-3); }
+    .live:empty { display: none; }
+    .json summary { width: fit-content; cursor: pointer; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); }
+    .json[open] summary { margin-bottom: var(--ac-space-2); }
     .end { display: inline-flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .end > ac-icon { transition: rotate var(--ac-motion); }
     .head[aria-expanded="true"] .end > ac-icon { rotate: 180deg; }
@@ -63,7 +74,7 @@ export class AcCallCard extends Localized(LitElement) {
     ac-call-thread { border-top: 1px solid var(--ac-border); }
     @media (max-width: 40rem) {
       .head { grid-template-columns: auto minmax(0, 1fr) auto; }
-      .name { max-width: none; } .brief { grid-column: 2 / 4; grid-row: 2; }
+      .name { max-width: none; } .brief { grid-column: 2 / -1; grid-row: 2; } .brief.reason { white-space: normal; } .about { grid-row: 3; }
     }
   `];
 
@@ -74,6 +85,9 @@ export class AcCallCard extends Localized(LitElement) {
     /** @type {boolean | null} What a person chose; null: as fits the state. */
     this._isOpen = null;
     this._isRejecting = false;
+    /** Whether it has written something while somebody could see it: that stays in sight when it ends. */
+    this._hasWritten = false;
+    this._showsJson = false;
     new Listening(this, () => [toolList.subscribe(() => this.requestUpdate())]);
   }
 
@@ -90,25 +104,33 @@ export class AcCallCard extends Localized(LitElement) {
   render() {
     const {call} = this;
     if (!call) return nothing;
+    const tool = toolList.find(call.toolName);
+    const display = readDisplay(call.arguments, call.result?.data, tool?.display);
     return html`
       <article class=${call.state} aria-label=${t('chat.callNamed', {tool: call.toolName, state: t(`chat.state.${call.state}`)})}>
-        ${this._renderHead(call)}
-        ${call.state === 'running' && call.progress ? this._renderProgress(call.progress) : nothing}
-        ${this._shows ? this._renderBody(call) : this._renderPicture(call)}
+        ${this._renderHead(call, display)}
+        ${call.state === 'running' && call.progress && !this._hasWritten ? this._renderProgress(call.progress) : nothing}
+        ${this._renderLive(call, display)}
+        ${this._shows ? this._renderBody(call, display, tool) : this._renderPicture(call)}
         ${call.state === 'waiting' ? this._renderAsk(call) : nothing}
         ${call.thread?.length ? html`<ac-call-thread .items=${call.thread} ?running=${call.state === 'running'}></ac-call-thread>` : nothing}
       </article>`;
   }
 
-  /** @param {ChatCall} call */
-  _renderHead(call) {
-    const {icon, kind} = LOOKS[call.state];
+  /** @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  _renderHead(call, display) {
+    const {exitCode} = display;
+    const isBad = call.state === 'done' && exitCode !== null && exitCode !== 0;
+    const {icon, kind} = isBad ? LOOKS.interrupted : LOOKS[call.state];
+    const [reason, brief] = [reasonOf(call), headline(display) || summaryOf(call.arguments)];
+    const end = isBad ? html`<span class="bad">${t('results.exitCode', {code: exitCode})}</span>` : call.state === 'done' ? endSummary(call.result) : t(`chat.state.${call.state}`);
     return html`
       <button class="head" aria-expanded=${this._shows} @click=${() => { this._isOpen = !this._shows; }}>
         <span class="sign ${kind}"><ac-icon name=${icon}></ac-icon></span>
         <span class="name">${call.toolName}</span>
-        <span class="brief">${summaryOf(call.arguments)}</span>
-        <span class="end">${call.state === 'done' ? endSummary(call.result) : t(`chat.state.${call.state}`)}<ac-icon name="chevron-down"></ac-icon></span>
+        ${reason ? html`<span class="brief reason">${reason}</span>` : html`<span class="brief">${brief}</span>`}
+        <span class="end">${end}<ac-icon name="chevron-down"></ac-icon></span>
+        ${reason && brief ? html`<span class="brief about">${brief}</span>` : nothing}
       </button>`;
   }
 
@@ -121,15 +143,25 @@ export class AcCallCard extends Localized(LitElement) {
       </div>`;
   }
 
+  /** What it writes, while it runs and where it was seen also afterwards. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  _renderLive({state, callId}, {output}) {
+    const isRunning = state === 'running';
+    if (!callId || this._isOpen === false || !(isRunning || (this._hasWritten && !this._shows))) return nothing;
+    return html`<ac-live-output class="live" ?hidden=${!this._hasWritten} .callId=${callId} ?running=${isRunning} .final=${isRunning ? null : output}
+      @ac-output=${() => { this._hasWritten = true; }}></ac-live-output>`;
+  }
+
   /** What a picture or a diff says better than words, until a person closes it. @param {ChatCall} call */
   _renderPicture({result}) {
     if (this._isOpen === false || !holdsPicture(result)) return nothing;
-    return html`<div class="body"><ac-result .envelope=${result ?? null}></ac-result></div>`;
+    return html`<div class="body"><ac-result brief .envelope=${result ?? null}></ac-result></div>`;
   }
 
-  /** @param {ChatCall} call */
-  _renderBody(call) {
-    const tool = toolList.find(call.toolName);
+  /** @param {ChatCall} call @param {import('../../results/display.js').Display} display @param {import('../../client/tool-list.js').Tool | undefined} tool */
+  _renderBody(call, display, tool) {
+    const isDeclared = Boolean(tool?.display);
+    const hasRest = Object.keys(display.rest).length > 0;
+    const saysAll = display.todos.length > 0 && call.result?.ok;
     return html`
       <div class="body">
         ${tool?.effects.length || call.kind === 'client' ? html`<div class="facts">
@@ -137,10 +169,21 @@ export class AcCallCard extends Localized(LitElement) {
           ${tool?.annotations?.openWorldHint ? html`<span>${t('tools.hint.openWorld')}</span>` : nothing}
           ${call.kind === 'client' ? html`<span>${t('chat.clientTool')}</span>` : nothing}
         </div>` : nothing}
-        <ac-arguments .value=${call.arguments} .schema=${tool?.input_schema ?? null}></ac-arguments>
-        ${call.result ? html`<div><h4>${t('chat.result')}</h4><ac-result .envelope=${call.result}></ac-result></div>` : nothing}
+        ${isDeclared ? html`<ac-call-meaning .display=${display} ?has-diff=${holdsDiffOf(call.result)}></ac-call-meaning>` : nothing}
+        ${isDeclared && !hasRest ? nothing : html`<ac-arguments .value=${isDeclared ? display.rest : call.arguments} .schema=${tool?.input_schema ?? null}></ac-arguments>`}
+        ${call.result && !saysAll ? html`<div><h4>${t('chat.result')}</h4><ac-result brief .envelope=${call.result}></ac-result></div>` : nothing}
+        ${this._renderJson(call)}
         ${this._renderFacts(call)}
       </div>`;
+  }
+
+  /** @param {ChatCall} call */
+  _renderJson({arguments: args, result}) {
+    return html`
+      <details class="json" @toggle=${(/** @type {Event} */ event) => { this._showsJson = /** @type {HTMLDetailsElement} */ (event.target).open; }}>
+        <summary>${t('results.asJson')}</summary>
+        ${this._showsJson ? html`<ac-json-tree .value=${result ? {arguments: args, result} : {arguments: args}}></ac-json-tree>` : nothing}
+      </details>`;
   }
 
   /** @param {ChatCall} call */

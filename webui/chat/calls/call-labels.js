@@ -25,6 +25,16 @@ export function endSummary(envelope) {
   return t('chat.state.done');
 }
 
+/** Why it failed, in one line; empty: it did not. @param {import('../conversation/items.js').ChatCall} call */
+export function reasonOf({state, result}) {
+  if (state !== 'failed' && state !== 'interrupted') return '';
+  const [line] = (result?.error?.message ?? '').trim().split('\n');
+  return line || result?.error?.type || '';
+}
+
+/** Whether the result shows what was changed. @param {Envelope | null | undefined} envelope */
+export const holdsDiffOf = (envelope) => Boolean(diffIn(envelope));
+
 /** Whether a result is better seen than told. @param {Envelope | null | undefined} envelope */
 export function holdsPicture(envelope) {
   return Boolean(envelope?.ok && (envelope.content?.some(({type}) => type === 'image') || diffIn(envelope)));

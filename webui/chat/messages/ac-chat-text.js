@@ -1,7 +1,8 @@
 import {LitElement, css, html} from 'lit';
-import {GrowingMarkdown} from './growing-markdown.js';
+import {GrowingMarkdown, OPEN} from './growing-markdown.js';
 import {Localized, t} from '../../base/i18n.js';
 import {codeColours} from '../../ui/content/code-colours.js';
+import {FOLDED_LINES, foldStyles, isFoldedAt} from '../../ui/content/folding.js';
 import {base, buttons, code, tables} from '../../ui/styles.js';
 import {AcCopy} from '../../ui/ac-copy.js';
 
@@ -12,7 +13,7 @@ const SHARE = 4; // while a text grows, rendering takes at most this part of the
 export class AcChatText extends Localized(LitElement) {
   static properties = {text: {attribute: false}, live: {type: Boolean}};
 
-  static styles = [base, buttons, code, tables, codeColours, css`
+  static styles = [base, buttons, code, tables, codeColours, foldStyles, css`
     :host { overflow-wrap: anywhere; line-height: 1.6; min-width: 0; }
     .plain { white-space: pre-wrap; }
     .text > * { margin: 0 0 var(--ac-space-3); }
@@ -36,7 +37,13 @@ export class AcChatText extends Localized(LitElement) {
     .block { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); overflow: hidden; background: var(--ac-surface-sunken); }
     .block > .head { display: flex; align-items: center; min-height: 2rem; padding-inline: var(--ac-space-3) var(--ac-space-1); border-bottom: 1px solid var(--ac-border); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .block > .head > span { flex: 1; }
-    .block > pre.code { margin: 0; border: 0; border-radius: 0; max-height: 40rem; }
+    .block > pre.code { margin: 0; border: 0; border-radius: 0; max-height: none; }
+    .block.long:not([data-open]) > pre.code { max-height: calc(${FOLDED_LINES} * 1lh + var(--ac-space-3)); overflow-y: hidden; }
+    .block.long[data-open] > .more { display: none; }
+    .block > .more { border: 0; border-top: 1px solid var(--ac-border); border-radius: 0; }
+    /* what is being written is followed to its end */
+    :host([live]) .block.long:last-child > pre.code { max-height: none; }
+    :host([live]) .block.long:last-child > .more { display: none; }
   `];
 
   constructor() {
@@ -56,7 +63,7 @@ export class AcChatText extends Localized(LitElement) {
   }
 
   render() {
-    return this.text.length > LIMIT_CHARS ? html`<div class="plain">${this.text}</div>` : html`<div class="text"></div>`;
+    return this.text.length > LIMIT_CHARS ? html`<div class="plain">${this.text}</div>` : html`<div class="text" @click=${unfold}></div>`;
   }
 
   updated() {
@@ -84,8 +91,26 @@ function dressed(fragment) {
     block.className = 'block';
     pre.replaceWith(block);
     block.append(head(pre), pre);
+    const lines = (pre.textContent ?? '').replace(/\n$/, '').split('\n').length;
+    if (!isFoldedAt(FOLDED_LINES, lines)) continue;
+    block.classList.add('long');
+    block.append(more(lines));
   }
   return fragment;
+}
+
+/** @param {number} lines */
+function more(lines) {
+  const button = document.createElement('button');
+  button.className = 'more small';
+  button.textContent = t('ui.showAllLines', {n: lines});
+  return button;
+}
+
+/** Heard for all blocks at once: while the text grows, a block may have been filled from another one. @param {Event} event */
+function unfold({target}) {
+  const button = /** @type {Element} */ (target).closest('.more');
+  button?.closest('.block')?.toggleAttribute(OPEN, true);
 }
 
 /** @param {HTMLPreElement} pre */

@@ -6,6 +6,8 @@ import {blocksOf, markdown} from '../../ui/content/rich-text.js';
 
 /** A link's address may stand at the end of the text, after the blocks that use it. */
 const REFERENCE = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
+/** The attribute of what a person opened; it stays while the text grows. */
+export const OPEN = 'data-open';
 const OPEN_BLOCKS = 2; // a list or a table takes in what follows it, also after an empty line
 
 export class GrowingMarkdown {
@@ -104,6 +106,6 @@ function growText(there, wanted) {
 
 /** @param {Element} there @param {Element} wanted */
 function patchAttributes(there, wanted) {
-  for (const {name} of [...there.attributes]) if (!wanted.hasAttribute(name)) there.removeAttribute(name);
+  for (const {name} of [...there.attributes]) if (name !== OPEN && !wanted.hasAttribute(name)) there.removeAttribute(name);
   for (const {name, value} of [...wanted.attributes]) if (there.getAttribute(name) !== value) there.setAttribute(name, value);
 }

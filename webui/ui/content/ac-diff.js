@@ -1,18 +1,22 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
 import {parseDiff} from './unified-diff.js';
-import {base} from '../styles.js';
+import {base, buttons} from '../styles.js';
+import {FOLDED_LINES, MORE_LINES, foldStyles, isFoldedAt, showMore} from './folding.js';
 
 const SIGNS = {added: '+', removed: '-', context: ' ', note: ' '};
 
 /**
  * A unified diff, file by file, with the numbers of its lines. `whole`: nothing of it lies outside of a frame of its own;
- * long lines are broken.
+ * long lines are broken. `folds`: of a long one, the beginning is shown first. `unnumbered`: where its lines stand in the
+ * file is not known.
  */
 export class AcDiff extends Localized(LitElement) {
-  static properties = {text: {attribute: false}, isWhole: {type: Boolean, attribute: 'whole'}};
+  static properties = {
+    text: {attribute: false}, isWhole: {type: Boolean, attribute: 'whole'}, folds: {type: Boolean}, isUnnumbered: {type: Boolean, attribute: 'unnumbered'}, _shown: {state: true},
+  };
 
-  static styles = [base, css`
+  static styles = [base, buttons, foldStyles, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); min-width: 0; }
     section { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); overflow: hidden; background: var(--ac-surface); }
     header { display: flex; gap: var(--ac-space-3); align-items: baseline; padding: var(--ac-space-2) var(--ac-space-3); border-bottom: 1px solid var(--ac-border); background: var(--ac-surface-sunken); font-size: var(--ac-text-s); }
@@ -23,6 +27,7 @@ export class AcDiff extends Localized(LitElement) {
     table { border-collapse: collapse; min-width: 100%; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
     td { padding: 0 var(--ac-space-2); vertical-align: top; }
     .n { width: 1%; min-width: 2.5rem; text-align: end; color: var(--ac-text-muted); user-select: none; font-variant-numeric: tabular-nums; }
+    .unnumbered .n { display: none; }
     .sign { width: 1%; user-select: none; padding-inline-end: 0; }
     .text { white-space: pre; tab-size: 4; }
     .added td { background: var(--ac-code-added); }
@@ -42,6 +47,15 @@ export class AcDiff extends Localized(LitElement) {
     super();
     this.text = '';
     this.isWhole = false;
+    this.folds = false;
+    this.isUnnumbered = false;
+    /** How many lines of each file are shown. */
+    this._shown = FOLDED_LINES;
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has('text')) this._shown = FOLDED_LINES;
   }
 
   render() {
@@ -52,6 +66,7 @@ export class AcDiff extends Localized(LitElement) {
   _renderFile({before, after, hunks}) {
     const lines = hunks.flatMap((hunk) => hunk.lines);
     const number = (/** @type {string} */ kind) => lines.filter((line) => line.kind === kind).length;
+    const limit = this.folds && isFoldedAt(this._shown, lines.length) ? this._shown : Infinity;
     const name = before && after && before !== after ? `${before} → ${after}` : after || before;
     return html`
       <section>
@@ -61,15 +76,26 @@ export class AcDiff extends Localized(LitElement) {
           <span class="minus"><span aria-hidden="true">−${number('removed')}</span><span class="visually-hidden">${t('ui.linesRemoved', {n: number('removed')})}</span></span>
         </header>
         <div class=${this.isWhole ? 'frame whole' : 'frame'} tabindex=${this.isWhole ? nothing : 0} role=${this.isWhole ? 'group' : 'region'} aria-label=${t('ui.diffOf', {name})}>
-          <table>${hunks.map((hunk, index) => html`
+          <table class=${this.isUnnumbered ? 'unnumbered' : ''}>${cutTo(hunks, limit).map((hunk, index) => html`
             ${index > 0 || hunk.title ? html`<tbody><tr class="hunk"><td class="n before">⋯</td><td class="n after">⋯</td><td class="sign"></td><td>${hunk.title}</td></tr></tbody>` : nothing}
             <tbody>${hunk.lines.map(renderLine)}</tbody>`)}
           </table>
         </div>
+        ${limit === Infinity ? nothing : showMore(limit, lines.length, () => { this._shown += MORE_LINES; })}
       </section>`;
   }
 }
 customElements.define('ac-diff', AcDiff);
+
+/** The first lines of all hunks together. @param {import('./unified-diff.js').Hunk[]} hunks @param {number} limit */
+function cutTo(hunks, limit) {
+  let left = limit;
+  return hunks.flatMap((hunk) => {
+    const lines = hunk.lines.slice(0, Math.max(left, 0));
+    left -= hunk.lines.length;
+    return lines.length ? [{...hunk, lines}] : [];
+  });
+}
 
 /** @param {import('./unified-diff.js').DiffLine} line */
 function renderLine({kind, before, after, text}) {

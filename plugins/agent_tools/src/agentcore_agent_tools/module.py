@@ -100,7 +100,14 @@ class AgentTools(Module[AgentSettings]):
 
     # -- things to do ------------------------------------------------------------------------------------------
 
-    @tool(rank=0, read_only=True, effects=("session",), idempotent=True, open_world=False)
+    @tool(
+        rank=0,
+        read_only=True,
+        effects=("session",),
+        idempotent=True,
+        open_world=False,
+        display={"todos": "todos"},
+    )
     async def todo_write(
         self, ctx: ToolContext, todos: Annotated[list[Todo], Field(max_length=2000)]
     ) -> ToolResult[TodoList]:
@@ -214,7 +221,14 @@ class AgentTools(Module[AgentSettings]):
 
     # -- the person --------------------------------------------------------------------------------------------
 
-    @tool(rank=0, read_only=True, effects=("session",), open_world=False, timeout_s=_WORK_S)
+    @tool(
+        rank=0,
+        read_only=True,
+        effects=("session",),
+        open_world=False,
+        timeout_s=_WORK_S,
+        display={"question": "subject"},
+    )
     async def ask_user(
         self,
         ctx: ToolContext,
@@ -243,7 +257,15 @@ class AgentTools(Module[AgentSettings]):
         _ = ctx.session  # nobody is asked about work that no chat can do
         return CallPreview(effects=frozenset(("execute",)))
 
-    @tool(rank=1, effects=("execute",), destructive=True, open_world=True, timeout_s=_WORK_S, preview=_preview_task)
+    @tool(
+        rank=1,
+        effects=("execute",),
+        destructive=True,
+        open_world=True,
+        timeout_s=_WORK_S,
+        preview=_preview_task,
+        display={"prompt": "subject"},
+    )
     async def task(
         self,
         ctx: ToolContext,

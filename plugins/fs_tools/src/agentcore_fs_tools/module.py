@@ -1,10 +1,13 @@
 """`FsTools`: the ten tools, their arguments and what they say about themselves."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
     HIDDEN_FROM_MODELS,
     CallPreview,
+    DisplayRole,
     Field,
     Module,
     Runtime,
@@ -71,6 +74,16 @@ NoIgnore = Annotated[
     bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=known_to_models())
 ]
 
+_READING: Mapping[str, DisplayRole] = MappingProxyType(
+    {
+        "path": "path",
+        "offset": "first_line",
+        "limit": "line_count",
+        "first_line": "first_line",
+        "last_line": "last_line",
+    }
+)
+
 
 class FsTools(Module[FsSettings]):
     """Files in the workspace: read, write, edit, find, search, move, copy and delete."""
@@ -93,7 +106,7 @@ class FsTools(Module[FsSettings]):
         """Look for ripgrep."""
         self._ripgrep = find_ripgrep()
 
-    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False, display=_READING)
     def read_file(
         self,
         ctx: ToolContext,
@@ -117,7 +130,15 @@ class FsTools(Module[FsSettings]):
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
         return change.preview(ctx.workspace)
 
-    @tool(rank=0, effects=("write",), destructive=True, idempotent=True, open_world=False, preview=_preview_write)
+    @tool(
+        rank=0,
+        effects=("write",),
+        destructive=True,
+        idempotent=True,
+        open_world=False,
+        preview=_preview_write,
+        display={"path": "path", "content": "content"},
+    )
     def write_file(
         self,
         ctx: ToolContext,
@@ -142,7 +163,15 @@ class FsTools(Module[FsSettings]):
         change = plan_edit(ctx.workspace, arguments["path"], edits, arguments.get("diff"), arguments.get("encoding"))
         return change.preview(ctx.workspace)
 
-    @tool(rank=0, effects=("write",), destructive=True, idempotent=False, open_world=False, preview=_preview_edit)
+    @tool(
+        rank=0,
+        effects=("write",),
+        destructive=True,
+        idempotent=False,
+        open_world=False,
+        preview=_preview_edit,
+        display={"path": "path", "edits": "edits"},
+    )
     def edit(
         self,
         ctx: ToolContext,
@@ -176,7 +205,7 @@ class FsTools(Module[FsSettings]):
         change = plan_edit(ctx.workspace, path, edits, diff, encoding)
         return edit_change(ctx.workspace, change, dry_run=dry_run)
 
-    @tool(rank=0, read_only=True, idempotent=True, open_world=False)
+    @tool(rank=0, read_only=True, idempotent=True, open_world=False, display={"pattern": "subject"})
     def glob(
         self,
         ctx: ToolContext,
@@ -214,7 +243,14 @@ class FsTools(Module[FsSettings]):
             limit_chars=ctx.model_chars,
         )
 
-    @tool(rank=0, read_only=True, idempotent=True, open_world=False, timeout_s=_LONG_S)
+    @tool(
+        rank=0,
+        read_only=True,
+        idempotent=True,
+        open_world=False,
+        timeout_s=_LONG_S,
+        display={"pattern": "subject"},
+    )
     def grep(
         self,
         ctx: ToolContext,

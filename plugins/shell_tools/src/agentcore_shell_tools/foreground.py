@@ -18,10 +18,11 @@ from agentcore_shell_tools.limits import (
 )
 from agentcore_shell_tools.output import ForegroundOutput
 from agentcore_shell_tools.shell import CommandRequest, Shell, Started
-from agentcore_shell_tools.text import decode, plain, shorten, tail
+from agentcore_shell_tools.text import decode, plain, shorten, tail, without_controls
 
-_PROGRESS_SECONDS = 0.5
+_PROGRESS_SECONDS = 0.25
 _PROGRESS_CHARS = 200
+_SHOWN_BYTES = 16_384
 # what the end of a command and of its output may take within the call's own deadline
 _RESERVE_S = GRACE_S + 3.0
 
@@ -62,8 +63,8 @@ async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest
 
 
 async def _follow(ctx: ToolContext, process: SupervisedProcess, output: ForegroundOutput) -> None:
-    """Wait for the end, and report the newest line meanwhile."""
-    reported = 0
+    """Wait for the end, and show meanwhile what it writes, with the newest line as its progress."""
+    reported = shown = 0
     while True:
         try:
             async with asyncio.timeout(_PROGRESS_SECONDS):
@@ -72,8 +73,18 @@ async def _follow(ctx: ToolContext, process: SupervisedProcess, output: Foregrou
             if output.whole.end.offset != reported:
                 reported = output.whole.end.offset
                 ctx.progress(None, _newest_line(output))
+                shown = _show(ctx, output, shown)
         else:
             return
+
+
+def _show(ctx: ToolContext, output: ForegroundOutput, shown: int) -> int:
+    """Show what came after an offset; gives the offset up to which all is shown."""
+    end = output.whole.end
+    excerpt = output.whole.since(Mark(max(shown, end.offset - _SHOWN_BYTES), end.lines))
+    text, open_bytes = decode(excerpt, is_complete=False)
+    ctx.show_output(without_controls(text))
+    return excerpt.end.offset - open_bytes
 
 
 def _newest_line(output: ForegroundOutput) -> str:

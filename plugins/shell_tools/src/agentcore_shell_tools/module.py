@@ -134,6 +134,13 @@ class ShellTools(Module[ShellSettings]):
         open_world=True,
         timeout_s=_LIMIT_S,
         preview=_preview_bash,
+        display={
+            "command": "command",
+            "output": "output",
+            "stdout": "output",
+            "stderr": "output",
+            "exit_code": "exit_code",
+        },
     )
     async def bash(
         self,
@@ -220,7 +227,15 @@ class ShellTools(Module[ShellSettings]):
         text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
-    @tool(rank=0, read_only=True, effects=("session",), open_world=True, timeout_s=_LIMIT_S, resource=_TERMINAL)
+    @tool(
+        rank=0,
+        read_only=True,
+        effects=("session",),
+        open_world=True,
+        timeout_s=_LIMIT_S,
+        resource=_TERMINAL,
+        display={"process_id": "subject", "stdout": "output", "stderr": "output", "exit_code": "exit_code"},
+    )
     async def bash_output(
         self,
         ctx: ToolContext,

@@ -35,7 +35,12 @@ def decode(excerpt: Excerpt, *, is_complete: bool) -> tuple[str, int]:
 
 def plain(text: str) -> str:
     """What a terminal would show of a text: without colours, movements and what a line was overwritten with."""
-    return _OVERWRITTEN.sub("", _CONTROLS.sub("", text.replace("\r\n", "\n")))
+    return _OVERWRITTEN.sub("", without_controls(text))
+
+
+def without_controls(text: str) -> str:
+    """A text without colours and movements; what begins a line anew (`\\r`) stays for whoever puts pieces together."""
+    return _CONTROLS.sub("", text.replace("\r\n", "\n"))
 
 
 def shorten(text: str, limit_chars: int) -> tuple[str, int]:

@@ -103,6 +103,7 @@ class WebTools(Module[WebSettings]):
         timeout_s=LONGEST_S,
         keep="head",
         preview=_preview_fetch,
+        display={"url": "subject"},
     )
     async def web_fetch(
         self,
@@ -165,6 +166,7 @@ class WebTools(Module[WebSettings]):
         open_world=True,
         timeout_s=LONGEST_S,
         preview=_preview_search,
+        display={"query": "subject"},
     )
     async def web_search(
         self,

@@ -1,0 +1,104 @@
+"""What the card of a call says: why it failed, what a command writes while it runs, what it means rather than JSON."""
+
+import json
+import os
+
+import pytest
+from playwright.async_api import expect
+
+pytestmark = pytest.mark.spec("W1")
+
+ALLOW = {"approvals": {"mode": "allow"}}
+LONG = "".join(f"line {number}\n" for number in range(1, 121))
+
+
+async def test_reason_of_a_failure_stands_in_the_first_line_of_its_card(open_chat, tmp_path):
+    chat = await open_chat("fs_tools", config=ALLOW, roots=[tmp_path])
+    chat.provider.say("", ("a", "read_file", '{"path": "nowhere.txt"}'))
+    chat.provider.say("It is not there.")
+    await chat.say("read")
+    await expect(chat.shown.get_by_text("It is not there.")).to_be_visible()
+    head = chat.card.get_by_role("button", name="read_file")
+    await expect(head.locator(".reason")).to_contain_text("nowhere.txt")
+    await expect(head).to_contain_text("failed")
+
+
+async def test_command_shows_what_it_writes_as_it_writes_it_and_its_exit_code(open_chat, tmp_path):
+    """Two lines while it runs, also after a reload in the middle; the rest and the code once it is let go."""
+    os.mkfifo(tmp_path / "gate")
+    chat = await open_chat("shell_tools", config=ALLOW, roots=[tmp_path])
+    command = "echo first; echo second; read line < gate; echo third; exit 3"
+    chat.provider.say("", ("a", "bash", json.dumps({"command": command})))
+    chat.provider.say("It ended.")
+    await chat.say("run")
+    await expect(chat.card.locator("ac-output pre")).to_contain_text("first\nsecond")
+    await expect(chat.card.get_by_role("button", name="bash")).to_contain_text("echo first")
+    await chat.page.reload()
+    await expect(chat.card.locator("ac-output pre")).to_contain_text("second")
+    (tmp_path / "gate").write_text("go\n")
+    await expect(chat.shown.get_by_text("It ended.")).to_be_visible()
+    await expect(chat.card.locator("ac-output pre")).to_contain_text("third")
+    head = chat.card.get_by_role("button", name="bash")
+    await expect(head).to_contain_text("exit code 3")
+    await head.click()
+    await expect(chat.card.get_by_role("region", name="Command")).to_contain_text("read line < gate")
+    await expect(chat.card.locator("ac-json-tree")).to_have_count(0)
+    await chat.card.get_by_text("As JSON").click()
+    await expect(chat.card.locator("ac-json-tree").first).to_contain_text("exit_code")
+
+
+async def test_files_and_things_to_do_are_shown_as_what_they_mean(open_chat, tmp_path):
+    """A write as added lines with numbers, an edit as a difference, what is read with its lines, todos as a list."""
+    (tmp_path / "notes.txt").write_text(LONG)
+    chat = await open_chat("fs_tools", "agent_tools", config=ALLOW, roots=[tmp_path])
+    todos = [{"id": "1", "content": "look", "status": "completed"}, {"id": "2", "content": "mend", "status": "pending"}]
+    steps = (
+        ("write_file", {"path": "new.py", "content": "def one():\n    return 1\n"}),
+        ("edit", {"path": "notes.txt", "edits": [{"old": "line 2\n", "new": "second\n"}]}),
+        ("read_file", {"path": "notes.txt", "offset": 3, "limit": 40}),
+        ("todo_write", {"todos": todos}),
+    )
+    for number, (name, arguments) in enumerate(steps):
+        chat.provider.say("", (f"call-{number}", name, json.dumps(arguments)))
+    chat.provider.say("All done.")
+    await chat.say("work")
+    await expect(chat.shown.get_by_text("All done.")).to_be_visible()
+    cards = chat.page.locator("ac-call-card")
+    for number, (name, _) in enumerate(steps):
+        head = cards.nth(number).get_by_role("button", name=name)
+        if await head.get_attribute("aria-expanded") == "false":
+            await head.click()
+    write, edit, read, plan = (cards.nth(number) for number in range(4))
+    await expect(write.locator("tr.added .text")).to_have_text(["def one():", "    return 1"])
+    await expect(write.locator("tr.added .n").nth(1)).to_have_text("1")
+    await expect(edit.locator("tr.removed .text")).to_have_text("line 2")
+    await expect(edit.locator("tr.added .text")).to_have_text("second")
+    await expect(edit.locator("ac-diff")).to_have_count(1)
+    await expect(read.get_by_role("button", name="read_file")).to_contain_text("notes.txt · lines 3–42")
+    await expect(plan.get_by_role("button", name="todo_write")).to_contain_text("1 of 2 done")
+    await expect(plan.get_by_role("listitem")).to_have_text(["look – done", "mend – to do"])
+    await expect(chat.page.locator("ac-call-card ac-json-tree")).to_have_count(0)
+
+
+async def test_long_code_folds_and_copy_takes_all_of_it(open_chat, tmp_path):
+    (tmp_path / "notes.txt").write_text(LONG)
+    chat = await open_chat("fs_tools", config=ALLOW, roots=[tmp_path])
+    await chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    chat.provider.say("", ("a", "read_file", '{"path": "notes.txt"}'))
+    chat.provider.say(f"This is it:\n\n```text\n{LONG}```")
+    await chat.say("read")
+    await chat.until_idle()
+    answer = chat.messages.last
+    await expect(answer.get_by_role("button", name="Show all 120 lines")).to_be_visible()
+    await expect(answer.get_by_text("line 1\n")).to_be_visible()
+    await answer.get_by_role("button", name="Copy code").click()
+    assert await chat.page.evaluate("navigator.clipboard.readText()") == LONG.rstrip("\n")
+    code = answer.locator("pre").first
+    folded = await code.evaluate("(code) => code.clientHeight")
+    await answer.get_by_role("button", name="Show all 120 lines").click()
+    assert await code.evaluate("(code) => code.clientHeight") > folded
+    await chat.card.get_by_role("button", name="read_file").click()
+    await expect(chat.card.get_by_text("line 30", exact=False).first).to_be_visible()
+    await expect(chat.card.get_by_text("line 120")).to_have_count(0)
+    await chat.card.get_by_role("button", name="Show all 120 lines").click()
+    await expect(chat.card.get_by_text("line 120")).to_have_count(1)

@@ -1,0 +1,77 @@
+import {LitElement, html, nothing} from 'lit';
+import {client} from '../../client/client.js';
+import {Listening} from '../../base/listening.js';
+import '../../results/ac-output.js';
+
+const QUICK_MS = 300; // calls that end sooner are not asked about
+const KEPT_CHARS = 40_000;
+const OVERWRITTEN = /[^\n\r]*\r(?=[^\n\r])/g; // what begins a line anew stands in the place of what was there
+
+/** What a call writes while it runs. It hears of it by itself, so that nothing else of the chat is rendered for it. */
+export class AcLiveOutput extends LitElement {
+  static properties = {callId: {attribute: false}, isRunning: {type: Boolean, attribute: 'running'}, final: {attribute: false}, _text: {state: true}};
+
+  constructor() {
+    super();
+    this.callId = '';
+    this.isRunning = false;
+    /** @type {string | null} What the result says that it wrote; null: it says nothing of it. */
+    this.final = null;
+    this._text = '';
+    this._end = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+    new Listening(this, () => [
+      client.on('call.output', (event) => { if (event.callId === this.callId) this._take(event); }),
+      client.on('connection', (connection) => { if (connection === 'open') void this._catchUp(); }),
+      client.on('events.reset', () => void this._catchUp()),
+    ]);
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has('callId')) {
+      this._text = '';
+      this._end = 0;
+      this._catchUpSoon();
+    }
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this._timer);
+    super.disconnectedCallback();
+  }
+
+  render() {
+    const text = this.final ?? this._text;
+    return text ? html`<ac-output .text=${text} ?running=${this.isRunning}></ac-output>` : nothing;
+  }
+
+  _catchUpSoon() {
+    clearTimeout(this._timer);
+    this._timer = setTimeout(() => void this._catchUp(), QUICK_MS);
+  }
+
+  /** What it wrote before anybody listened. */
+  async _catchUp() {
+    if (!this.callId || !this.isRunning) return;
+    try {
+      this._take(await client.get(`/api/calls/${encodeURIComponent(this.callId)}/output`));
+    } catch {
+      // it has just ended, and its result says the rest; or the server is away, and its return asks again
+    }
+  }
+
+  /** @param {{text: string, end: number}} piece */
+  _take({text, end}) {
+    const characters = [...text]; // counted as the server does
+    const start = end - characters.length;
+    if (end <= this._end) return;
+    const isGap = start > this._end;
+    const joined = isGap ? `${this._text ? `${this._text}\n` : ''}…\n${text}` : this._text + characters.slice(this._end - start).join('');
+    this._text = joined.replace(OVERWRITTEN, '').slice(-KEPT_CHARS);
+    this._end = end;
+    this.dispatchEvent(new CustomEvent('ac-output'));
+  }
+}
+customElements.define('ac-live-output', AcLiveOutput);
