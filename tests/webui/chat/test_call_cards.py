@@ -31,6 +31,7 @@ async def test_command_shows_what_it_writes_as_it_writes_it_and_its_exit_code(op
     chat.provider.say("", ("a", "bash", json.dumps({"command": command})))
     chat.provider.say("It ended.")
     await chat.say("run")
+    await expect(chat.card.locator("ac-output pre")).to_be_visible()
     await expect(chat.card.locator("ac-output pre")).to_contain_text("first\nsecond")
     await expect(chat.card.get_by_role("button", name="bash")).to_contain_text("echo first")
     await chat.page.reload()

@@ -49,10 +49,10 @@ export class AcCallCard extends Localized(LitElement) {
     .name { font-family: var(--ac-font-mono); font-size: var(--ac-text-s); font-weight: var(--ac-weight-bold); overflow: hidden; text-overflow: ellipsis; line-height: var(--ac-line); max-width: 18rem; }
     .brief { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ac-text-muted); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
     .brief.reason { color: var(--ac-danger); font-family: inherit; }
-    .about { grid-column: 3 / -1; margin-top: calc(-1 * var(--ac-space-1)); padding-bottom: var(--ac-space-1); }
+    .about { grid-column: 3 / -1; margin-top: calc(-1 * var(--ac-space-1)); }
+    .head:has(.about) { padding-block: var(--ac-space-2); }
     .end .bad { color: var(--ac-warn); }
     .live { display: block; padding: 0 var(--ac-space-3) var(--ac-space-3); }
-    .live:empty { display: none; }
     .json summary { width: fit-content; cursor: pointer; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); }
     .json[open] summary { margin-bottom: var(--ac-space-2); }
     .end { display: inline-flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
