@@ -22,19 +22,8 @@ EFFECTS: frozenset[Effect] = frozenset(("read", "write", "egress", "execute", "d
 
 SESSION_ONLY: frozenset[Effect] = frozenset(("session",))
 
-DisplayRole = Literal[
-    "subject",
-    "command",
-    "output",
-    "exit_code",
-    "path",
-    "first_line",
-    "last_line",
-    "line_count",
-    "content",
-    "edits",
-    "todos",
-]
+_LinesRole = Literal["first_line", "last_line", "line_count"]
+DisplayRole = Literal["subject", "command", "output", "exit_code", "path", _LinesRole, "content", "edits", "todos"]
 """What an argument, or a field of the data, is to the person who reads a call.
 
 `subject`: what it is about, in one line. `command`: what a shell runs; `output`: what that wrote; `exit_code`: how it
