@@ -168,8 +168,8 @@ export class AcViewChats extends Localized(LitElement) {
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
         ${this._rejectsBySending() ? html`<p class="warning" role="status"><ac-icon name="info"></ac-icon>${t('chat.sendingRejects')}</p>` : nothing}
         <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${this._mayChat}
-          ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
-          @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
+          ?asked=${Boolean(chat.question)} ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
+          @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
         </ac-chat-composer>
       </div>`;
@@ -242,6 +242,12 @@ export class AcViewChats extends Localized(LitElement) {
   async _onCommand({detail: {tool, args, text}}) {
     this._messages?.toNewest();
     await this._say(text, 'chat.commandFailed', (chat) => chat.command(tool, args));
+  }
+
+  /** @param {CustomEvent<{text: string}>} event */
+  async _onReply({detail: {text}}) {
+    const {question} = this._chat;
+    if (question) await this._say(text, 'chat.answerFailed', (chat) => chat.answer(question.questionId, text));
   }
 
   /** What was written leaves the box at once, and comes back if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send */

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, ToolContext, tool
@@ -68,6 +69,25 @@ async def test_answer_in_own_words_reaches_the_tool(open_chat):
     await answer.press("Enter")
     await expect(chat.shown.get_by_text("Fine.")).to_be_visible()
     assert "a warm green" in chat.provider.sent
+
+
+@pytest.mark.spec("K2")
+async def test_question_is_asked_without_approval_and_answered_in_the_message_box(open_chat):
+    """In mode `ask`: neither the question nor the list of things to do waits for an approval."""
+    chat = await open_chat("agent_tools")
+    chat.provider.say("", ("a", "todo_write", '{"todos": [{"id": "1", "content": "paint", "status": "pending"}]}'))
+    chat.provider.say("", ("b", "ask_user", '{"question": "Which colour?", "options": ["red", "blue"]}'))
+    chat.provider.say("Green it is.")
+    await chat.say("paint")
+    await expect(chat.page.get_by_role("region", name="A question for you")).to_contain_text("Which colour?")
+    await expect(chat.box).to_have_attribute("placeholder", "Your answer")
+    await chat.box.fill("a warm green")
+    await chat.page.get_by_role("button", name="Answer", exact=True).last.click()
+    await expect(chat.shown.get_by_text("Green it is.")).to_be_visible()
+    assert "a warm green" in chat.provider.sent
+    assert chat.ui.host.approvals.waiting == []
+    await expect(chat.box).to_have_attribute("placeholder", "Write a message, or / to call a tool")
+    await expect(chat.box).to_have_value("")
 
 
 async def test_things_to_do_are_shown_as_they_change_and_after_a_reload(open_chat):

@@ -12,11 +12,12 @@ import '../../ui/ac-icon.js';
  * @fires ac-command {tool: string, args: object, text: string}
  * @fires ac-draft {text: string}
  * @fires ac-stop
+ * @fires ac-reply {text: string}  the answer to the question that is open
  */
 export class AcChatComposer extends Localized(LitElement) {
   static properties = {
     text: {attribute: false}, history: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, isStopping: {type: Boolean, attribute: 'stopping'},
-    isSending: {type: Boolean, attribute: 'sending'}, mayChat: {attribute: false}, _completions: {state: true}, _at: {state: true}, _problem: {state: true},
+    isSending: {type: Boolean, attribute: 'sending'}, isAsked: {type: Boolean, attribute: 'asked'}, mayChat: {attribute: false}, _completions: {state: true}, _at: {state: true}, _problem: {state: true},
   };
 
   static styles = [base, buttons, css`
@@ -47,6 +48,8 @@ export class AcChatComposer extends Localized(LitElement) {
     this.isBusy = false;
     this.isStopping = false;
     this.isSending = false;
+    /** Whether a tool waits for an answer: what is written is that. */
+    this.isAsked = false;
     /** Whether there is a model to talk to; calls of tools need none. */
     this.mayChat = true;
     /** @type {import('./slash.js').Completion[]} */
@@ -64,7 +67,7 @@ export class AcChatComposer extends Localized(LitElement) {
     return html`
       ${isOpen ? this._renderCompletions() : nothing}
       <div class="box">
-        <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this.mayChat ? 'chat.placeholder' : 'chat.placeholderTools')} .value=${this.text}
+        <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this._placeholder)} .value=${this.text}
           role="combobox" aria-autocomplete="list" aria-expanded=${isOpen} aria-controls="completions" aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
           aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions}></textarea>
         <p class="problem" id="problem" role="status" ?hidden=${!this._problem}>${this._problem}</p>
@@ -72,8 +75,15 @@ export class AcChatComposer extends Localized(LitElement) {
       </div>`;
   }
 
+  get _placeholder() {
+    if (this.isAsked) return 'chat.yourAnswer';
+    return this.mayChat ? 'chat.placeholder' : 'chat.placeholderTools';
+  }
+
   /** @param {boolean} isCall */
   _renderButton(isCall) {
+    const isAnswer = this.isAsked && !isCall && Boolean(this.text.trim());
+    if (isAnswer) return html`<button class="primary icon send" aria-label=${t('chat.answer')} title=${t('chat.answer')} @click=${this._send}><ac-icon name="arrow-up"></ac-icon></button>`;
     if (this.isBusy && !isCall) {
       return html`<button class="icon send" aria-label=${t('chat.stop')} title=${t('chat.stop')} ?disabled=${this.isStopping} @click=${() => this._fire('ac-stop')}><ac-icon name="square"></ac-icon></button>`;
     }
@@ -207,7 +217,8 @@ export class AcChatComposer extends Localized(LitElement) {
     this._closeCompletions();
     this._back = 0;
     if (isCommand(text)) return this._sendCommand(text);
-    if (this.mayChat && !this.isBusy) this._fire('ac-send', {text});
+    if (this.isAsked) this._fire('ac-reply', {text});
+    else if (this.mayChat && !this.isBusy) this._fire('ac-send', {text});
   }
 
   /** @param {string} text */
