@@ -1,6 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../client/client.js';
-import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
 import {href} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
@@ -11,7 +10,7 @@ import '../ui/ac-icon.js';
 
 const ICONS = {enable: 'play', disable: 'power', reload: 'refresh-cw'};
 
-/** What can be done with a module: open its page; reload, enable and disable it, some of it once confirmed in the approval view. `compact`: small and quiet, for lists. */
+/** What can be done with a module: open its page; enable it, or reload code that changed, once that is confirmed in the approval view; disable and reload it at once. `compact`: small and quiet, for lists. */
 export class AcModuleActions extends Localized(LitElement) {
   static properties = {module: {attribute: false}, isCompact: {type: Boolean, attribute: 'compact'}, _running: {state: true}};
 
@@ -55,8 +54,9 @@ export class AcModuleActions extends Localized(LitElement) {
     const {name, title} = /** @type {import('../client/module-list.js').Module} */ (this.module);
     this._running = action;
     try {
-      if (action !== 'enable' && !(await this._agreed(action, name))) return;
+      const ended = action === 'enable' ? 0 : await this._callsIn(name);
       await client.post(`/api/modules/${encodeURIComponent(name)}/${action}`);
+      if (ended) toast(t('modules.callsEnded', {n: ended}), {kind: 'info'});
     } catch (error) {
       const waits = /** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required';
       if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
@@ -66,13 +66,9 @@ export class AcModuleActions extends Localized(LitElement) {
     }
   }
 
-  /** Calls that go on now would end: then a person is asked. @param {Action} action @param {string} name */
-  async _agreed(action, name) {
-    const {title, callsInFlight: n} = await client.get(`/api/modules/${encodeURIComponent(name)}`);
-    if (n === 0) return true;
-    return confirm({
-      heading: t(`modules.${action}Named`, {name: title}), text: t('modules.callsEnd', {n}), action: t(`modules.${action}`), isDangerous: true,
-    });
+  /** How many calls end with it. @param {string} name @returns {Promise<number>} */
+  async _callsIn(name) {
+    return (await client.get(`/api/modules/${encodeURIComponent(name)}`)).callsInFlight;
   }
 }
 
