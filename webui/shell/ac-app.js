@@ -82,10 +82,10 @@ export class AcApp extends Localized(LitElement) {
       <div class="content">
         ${stopState.isStopped ? this._stopped() : nothing}
         <ac-tabstrip></ac-tabstrip>
+        <ac-toasts></ac-toasts>
         <main id="main" class=${isFilled() ? 'filled' : ''} tabindex="-1" aria-label=${t('shell.main')}><ac-outlet></ac-outlet></main>
         <ac-approval-tray></ac-approval-tray>
-      </div>
-      <ac-toasts></ac-toasts>`;
+      </div>`;
   }
 
   _logIn() {

@@ -8,30 +8,26 @@ import './ac-icon.js';
 
 const ICONS = {ok: 'circle-check', info: 'info', danger: 'circle-alert'};
 
-/** The messages of `toast()`, over the edge of the page: they come and go without moving anything. */
+/** The messages of `toast()`, in a strip of their own: they make room for themselves, and cover nothing. */
 export class AcToasts extends Localized(LitElement) {
   static styles = [base, buttons, css`
-    :host {
-      position: fixed; inset: auto var(--ac-space-4) var(--ac-space-4) auto; z-index: 10;
-      width: min(24rem, calc(100vw - 2 * var(--ac-space-4))); pointer-events: none;
-    }
-    ul { display: grid; gap: var(--ac-space-2); }
+    :host { display: block; flex: none; max-height: 40vh; overflow: auto; }
+    ul { display: grid; }
     li {
-      display: grid; grid-template-columns: auto 1fr auto; gap: var(--ac-space-1) var(--ac-space-3); align-items: start;
-      padding: var(--ac-space-2) var(--ac-space-2) var(--ac-space-2) var(--ac-space-3); pointer-events: auto;
-      background: var(--ac-surface-raised); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m);
-      box-shadow: var(--ac-shadow-m);
+      display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: var(--ac-space-1) var(--ac-space-3); align-items: start;
+      padding: var(--ac-space-1) var(--ac-space-3) var(--ac-space-1) var(--ac-space-4);
+      background: var(--ac-surface-raised); border-bottom: 1px solid var(--ac-border);
     }
-    li > ac-icon { margin-top: 0.375rem; }
-    .text { padding-block: var(--ac-space-1); min-width: 0; overflow-wrap: anywhere; }
-    .text button { display: flex; margin-top: var(--ac-space-2); }
-    .detail { color: var(--ac-text-muted); font-size: var(--ac-text-s); max-height: 8rem; overflow: auto; }
+    li > ac-icon { margin-top: 0.5rem; }
+    .text { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 var(--ac-space-3); padding-block: var(--ac-space-1); min-width: 0; overflow-wrap: anywhere; }
+    .detail { min-width: 0; color: var(--ac-text-muted); font-size: var(--ac-text-s); max-height: 8rem; overflow: auto; }
     .ok > ac-icon { color: var(--ac-ok); }
     .info > ac-icon { color: var(--ac-accent); }
-    .danger { border-color: var(--ac-danger); }
+    .danger { background: var(--ac-danger-soft); }
     .danger > ac-icon { color: var(--ac-danger); }
     @media (prefers-reduced-motion: no-preference) { li { animation: come var(--ac-motion) ease-out; } }
-    @keyframes come { from { opacity: 0; transform: translateY(0.5rem); } }
+    @keyframes come { from { opacity: 0; } }
+    @media (max-width: 48rem) { li { padding-inline: var(--ac-space-3) var(--ac-space-2); } }
   `];
 
   constructor() {
@@ -40,10 +36,8 @@ export class AcToasts extends Localized(LitElement) {
   }
 
   render() {
-    return html`
-      <div role="status" aria-label=${t('ui.messages')}>
-        <ul>${repeat(toasts.shown, ({id}) => id, (toast) => this._toast(toast))}</ul>
-      </div>`;
+    const {shown} = toasts;
+    return html`<div role="status" aria-label=${t('ui.messages')}>${shown.length ? html`<ul>${repeat(shown, ({id}) => id, (toast) => this._toast(toast))}</ul>` : nothing}</div>`;
   }
 
   /** @param {import('./toasts.js').Toast} toast */
@@ -55,7 +49,7 @@ export class AcToasts extends Localized(LitElement) {
     return html`
       <li class=${kind}>
         <ac-icon name=${ICONS[kind]}></ac-icon>
-        <div class="text">${text}${detail ? html`<p class="detail">${detail}</p>` : nothing}
+        <div class="text"><span>${text}</span>${detail ? html`<p class="detail">${detail}</p>` : nothing}
           ${action ? html`<button class="small" @click=${act}>${action.label}</button>` : nothing}
         </div>
         <button class="quiet icon small" aria-label=${t('ui.close')} @click=${() => toasts.remove(id)}><ac-icon name="x"></ac-icon></button>

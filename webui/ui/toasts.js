@@ -1,4 +1,4 @@
-/** Short messages about what was done, shown at the edge of the page by `<ac-toasts>`. */
+/** Short messages about what was done, shown in a strip of the page by `<ac-toasts>`. */
 import {Store} from '../base/store.js';
 
 /** @typedef {{label: string, run: () => void}} Action  what can be done about it */
@@ -17,7 +17,9 @@ class Toasts extends Store {
   /** @param {Omit<Toast, 'id'>} toast */
   add(toast) {
     const id = this._next++;
-    this.shown = [...this.shown, {...toast, id}];
+    // said again, it is not shown twice
+    const others = this.shown.filter(({kind, text, detail}) => kind !== toast.kind || text !== toast.text || detail !== toast.detail);
+    this.shown = [...others, {...toast, id}];
     this.notify();
     // what went wrong stays until somebody has read it
     if (toast.kind !== 'danger') setTimeout(() => this.remove(id), STAY_MS);

@@ -167,3 +167,31 @@ async def test_log_out_ends_the_session_and_shows_the_log_in(start_webui):
     await page.keyboard.press("Enter")
     await expect(heading(page, "Overview")).to_be_visible()
     await expect(page.get_by_text("Connected")).to_be_visible()
+
+
+COVERED = """(strip) => {
+    const apart = (one, other) => one.bottom <= other.top + 1 || other.bottom <= one.top + 1 || one.right <= other.left + 1 || other.right <= one.left + 1;
+    const own = strip.getBoundingClientRect();
+    const parts = [...strip.parentElement.children, ...strip.getRootNode().querySelectorAll('.side, .top')];
+    const others = parts.filter((part) => part !== strip && part.getBoundingClientRect().height > 0);
+    return others.filter((part) => !apart(own, part.getBoundingClientRect())).map(({localName}) => localName);
+}"""  # noqa: E501
+TELL = """import('/static/ui/toasts.js').then(({toast, toastError}) => {
+    toastError('It failed', new Error('why it did, at some length, so that it takes more than one line'));
+    toast('Saved');
+    toast('Saved');
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_messages_cover_nothing_and_can_be_dismissed(start_webui, width):
+    ui = await start_webui()
+    page = await ui.page("#/chats", viewport={"width": width, "height": 844})
+    await expect(page.locator("ac-chat-composer textarea")).to_be_visible()
+    await page.evaluate(TELL)
+    messages = page.get_by_role("status", name="Messages")
+    await expect(messages.get_by_role("listitem")).to_have_count(2)
+    assert await page.locator("ac-toasts").evaluate(COVERED) == []
+    await expect(page.locator("ac-chat-composer textarea")).to_be_in_viewport(ratio=1)
+    await messages.get_by_role("button", name="Close").first.click()
+    await expect(page.get_by_text("It failed")).to_have_count(0)
