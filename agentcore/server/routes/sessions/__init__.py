@@ -1,0 +1,3 @@
+"""Chat sessions: made, talked in, changed."""
+
+from agentcore.server.routes.sessions.sessions import ROUTES
