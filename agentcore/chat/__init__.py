@@ -10,6 +10,7 @@ from agentcore.chat.bounds import (
 )
 from agentcore.chat.chat import Chat
 from agentcore.chat.conversations import Conversations, clean_title
+from agentcore.chat.message_queue import MessageQueue, SentState
 from agentcore.chat.policy import explain_call, try_new_rule
 from agentcore.chat.session.live import Sink
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling

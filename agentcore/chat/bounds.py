@@ -39,6 +39,12 @@ MESSAGES_LISTED = 200
 MESSAGE_CHARS = 1_000_000
 """One message of a person."""
 
+QUEUED_MESSAGES = 20
+"""Messages of a person that wait in one session."""
+
+QUEUED_CHARS = MESSAGE_CHARS
+"""The same, as text; one alone is never too long."""
+
 TODOS = 200
 """Things to do of one session."""
 

@@ -11,6 +11,7 @@ import structlog
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.chat.conversations import Conversations
+from agentcore.chat.message_queue import MessageQueue
 from agentcore.chat.session.live import Sink
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig
@@ -29,7 +30,7 @@ from agentcore.host.approvals import ApprovalRequest, Verdict, check_approver
 from agentcore.host.calls import ArtifactReading, ModelReader
 from agentcore.host.events import Event
 from agentcore.host.policy import Action, authorise, owner_of
-from agentcore.store.chat import ChatCallRow, ChatSessionRow
+from agentcore.store.chat import ChatCallRow, ChatSessionRow, PersonMessage
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +44,7 @@ class Chat:
 
     Attributes:
         conversations: Sessions as a page uses them.
+        queue: What persons say in them.
         system_messages: What sessions' models are told before the conversation.
         setup: Models and agents.
     """
@@ -54,6 +56,7 @@ class Chat:
         self._turns = Turns(host, lambda: self.setup.settings)
         self._answers = CallAnswers(host)
         self.conversations = Conversations(host, self._turns, self._answers, lambda: self.setup.settings)
+        self.queue = MessageQueue(host, self._turns)
         self.system_messages = SystemMessages(host, lambda: self.setup.settings)
         host.conversation.chat = ToolChat(host, self._turns, lambda: self.setup.settings)
         self._unsubscribe = (
@@ -97,6 +100,7 @@ class Chat:
         """End all turns as a restart does: they go on afterwards. May be called twice."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
+        self.queue.close()
         await self._turns.close()
         self._host.conversation.chat = None
 
@@ -121,11 +125,11 @@ class Chat:
         settings.choose(body.model or None, agent)
         self._turns.check_idle(session.session_id)
         await self._turns.hold(session.session_id, body.attachments, principal)
-        async with self._turns.lock(session.session_id):
+        async with self._turns.holding(session.session_id):
             async with self._turns.sending(session.session_id, body.attachments):
                 await self._keep_context(body, starts_turn=True)
                 turn = await self._turns.turn(session.session_id, stream)
-                await turn.take(body.message, body.attachments)
+                await turn.take(PersonMessage(body.message, attachments=body.attachments))
             return await self._turns.carry(turn, session.session_id)
 
     async def _continue(self, session_id: str, stream: Stream, body: ChatBody) -> list[str]:

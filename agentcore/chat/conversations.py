@@ -10,6 +10,7 @@ from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.bounds import TITLE_CHARS
 from agentcore.chat.session import transcript
+from agentcore.chat.session.queue import tell_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import (
     MessagesView,
@@ -21,13 +22,13 @@ from agentcore.chat.session.view import (
 )
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.turn.call_answers import CallAnswers
-from agentcore.chat.turn.turns import Turns
+from agentcore.chat.turn.turns import Turns, Work
 from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
 from agentcore.host.event_types import ENVELOPE
 from agentcore.host.policy import owner_of
-from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, UsedTokens
+from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, PersonMessage, UsedTokens
 
 
 class Conversations:
@@ -157,34 +158,6 @@ class Conversations:
 
     # -- going on --------------------------------------------------------------------------------------------------
 
-    async def say(
-        self,
-        session_id: str,
-        message: str,
-        by: Principal,
-        attachments: Sequence[str] = (),
-        *,
-        model: str | None,
-        agent_id: str | None,
-    ) -> None:
-        """Take a person's message; what comes of it arrives as events.
-
-        Args:
-            session_id: The session.
-            message: What they say.
-            by: Who sends it; what they attach has to be theirs.
-            attachments: Ids of artifacts.
-            model: The model from now on; None: as before.
-            agent_id: The agent from now on; None: as before.
-        Raises:
-            ToolError: `session_not_found`, `session_busy`, `agent_not_found`, `model_not_found`,
-                `model_not_configured`, `artifact_not_found`, `attachments_full`.
-        """
-        await self._ready(session_id, model=model, agent_id=agent_id)
-        await self._turns.hold(session_id, attachments, by)
-        async with self._turns.sending(session_id, attachments):
-            await self._turns.begin(session_id, partial(self._say, session_id, message, attachments))
-
     async def edit(
         self, session_id: str, number: int, message: str, by: Principal, attachments: Sequence[str] | None = None
     ) -> None:
@@ -197,34 +170,34 @@ class Conversations:
             by: Who sends it.
             attachments: Ids of artifacts; None: those that the message had.
         Raises:
-            ToolError: As `say`; `message_not_found`.
+            ToolError: `session_not_found`, `message_not_found`, `agent_not_found`, `model_not_found`,
+                `model_not_configured`.
         """
         row = await self._prompt(session_id, number)
         if attachments is None:
             attachments = [view.artifact_id for view in transcript.attachments_of(row)]
-        await self._ready(session_id)
         await self._turns.hold(session_id, attachments, by)
+        said = PersonMessage(message, attachments=tuple(attachments))
         async with self._turns.sending(session_id, attachments):
-            await self._turns.begin(session_id, partial(self._edit, session_id, row, message, attachments))
+            await self._begin_anew(session_id, partial(self._edit, session_id, row, said))
 
     async def retry(self, session_id: str) -> None:
         """Ask the model once more for its answer to the last message of the person's.
 
         Raises:
-            ToolError: As `say`; `message_not_found`: nothing was said yet.
+            ToolError: As `edit`; `message_not_found`: nothing was said yet.
         """
-        row = await self._prompt(session_id, None)
-        await self._ready(session_id)
-        await self._turns.begin(session_id, lambda stream: self._retry(session_id, row, stream))
+        await self._prompt(session_id, None)
+        await self._begin_anew(session_id, partial(self._retry, session_id))
 
     async def stop(self, session_id: str) -> int:
-        """End the turn of a session; what was said stays. Gives how many went on.
+        """End what goes on in a session, calls that wait included; what was said stays. Gives how many turns went on.
 
         Raises:
             ToolError: `session_not_found`.
         """
         await self._find(session_id)
-        return self._turns.stop(session_id)
+        return await self._turns.stopped(session_id)
 
     async def reject(self, session_id: str, tool_id: str, by: Principal) -> None:
         """Refuse a call that waits; the model is told, and goes on when no other waits.
@@ -308,20 +281,23 @@ class Conversations:
                 stream.live.commands.discard(tool_id)
                 stream.tool_result(request.tool, tool_id, envelope, is_told=False)
 
-    async def _say(self, session_id: str, message: str, attachments: Sequence[str], stream: Stream) -> list[str]:
+    async def _begin_anew(self, session_id: str, work: Work) -> None:
+        """Begin in the place of what goes on, which ends; what waits goes on afterwards."""
+        await self._turns.ready(await self._find(session_id))
+        await self._turns.begin_anew(session_id, work)
+        if await self._chats.queue.pause(session_id, is_paused=False):
+            await tell_queue(self._chats, self._turns.stream(session_id))
+
+    async def _edit(self, session_id: str, row: ChatMessageRow, message: PersonMessage, stream: Stream) -> list[str]:
+        await self._go_back(session_id, row.number, _without_prompt(row))
         await self._chats.change(session_id, page=None, client_tools=None)
-        async with self._turns.sending(session_id, attachments):
+        async with self._turns.sending(session_id, message.attachments):
             turn = await self._turns.turn(session_id, stream)
-            await turn.take(message, attachments)
+            await turn.take(message)
         return await self._turns.carry(turn, session_id)
 
-    async def _edit(
-        self, session_id: str, row: ChatMessageRow, message: str, attachments: Sequence[str], stream: Stream
-    ) -> list[str]:
-        await self._go_back(session_id, row.number, _without_prompt(row))
-        return await self._say(session_id, message, attachments, stream)
-
-    async def _retry(self, session_id: str, row: ChatMessageRow, stream: Stream) -> list[str]:
+    async def _retry(self, session_id: str, stream: Stream) -> list[str]:
+        row = await self._prompt(session_id, None)
         await self._go_back(session_id, row.number + 1, None)
         await self._chats.change(session_id, steps=0, tokens=0)
         return await self._turns.carry(await self._turns.turn(session_id, stream), session_id)
@@ -332,18 +308,6 @@ class Conversations:
                 await pending.withdraw()
         await self._chats.rewind(session_id, number, replacement)
         self._publish(session_id, "session.rewound", {"number": number})
-
-    async def _ready(self, session_id: str, *, model: str | None = None, agent_id: str | None = None) -> None:
-        """See that a turn can begin, under the model and the agent that are wanted from now on."""
-        row = await self._find(session_id)
-        settings = self._settings()
-        agent = settings.agent(agent_id or row.agent_id)
-        settings.choose(model or row.model or None, agent)
-        await self._turns.load_engine()
-        self._turns.check_idle(session_id)
-        values = {name: value for name, value in (("model", model), ("agent_id", agent_id)) if value}
-        if values:
-            await self._chats.change(session_id, **values)
 
     async def _prompt(self, session_id: str, number: int | None) -> ChatMessageRow:
         """A message of the person's; without a number the last one."""

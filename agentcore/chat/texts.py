@@ -115,6 +115,11 @@ _OF_RESULTS: Mapping[str, str] = {
     "rejected_because": "A person rejected this call; it did not run. They say: {reason}",
     "edited": "The person changed the arguments before approving; the call ran with: {arguments}",
     "superseded": "The person sent a new message instead of an answer; this call did not run.",
+    "stopped": "The person stopped the turn; this call did not run.",
+    "stopped_running": (
+        "The person stopped this call while it ran: it may have taken effect or not. Look before you repeat it."
+    ),
+    "stopped_answer": "[The person stopped the answer above before its end.]",
     "interrupted": "The server ended while this call ran: it may have taken effect or not. Look before you repeat it.",
     "left_out": "[{count} messages are left out here]",
     "short_result": "This result of {tool} was shortened to have room; it had {count} characters.",

@@ -99,6 +99,12 @@ EVENT_TYPES = (
         "alone.",
     ),
     EventType("session.rewound", "number", "This message and all after it are gone."),
+    EventType(
+        "session.queue",
+        "messages, isPaused",
+        "The person's messages that wait for their turn, all of them: `messageId`, `text`, `attachments`, `when`, "
+        "`createdAt`; whether they are held until a person lets them go on.",
+    ),
     EventType("session.todos", "todos", "The session's list of things to do."),
     EventType("session.question", "question", "What a tool asks the person; null when there is nothing more."),
     EventType(

@@ -164,23 +164,6 @@ async def test_page_that_opens_while_the_answer_comes_sees_what_is_there_and_mis
     assert page["streaming"]["text"] + rest == "One two three four five."
 
 
-async def test_second_message_is_refused_while_the_first_is_answered(open_talk, provider):
-    provider.say("Slowly.", gate=asyncio.Event())
-    async with open_talk() as talk:
-        session_id = await talk.begin()
-        path = f"/api/sessions/{session_id}/messages"
-        async with talk.events(session_id) as events:
-            await talk.ask("POST", path, {"text": "one"}, status=202)
-            refused = await talk.ask("POST", path, {"text": "two"}, status=409)
-            await provider.asked.wait()
-            stopped = await talk.ask("POST", f"/api/sessions/{session_id}/stop")
-            await events.until("session.finished")
-        items = await talk.items(session_id)
-    assert refused["error"]["type"] == "session_busy"
-    assert stopped == {"stopped": 1}
-    assert items[-1]["error"]["type"] == "cancelled"
-
-
 async def test_retry_forgets_the_last_answer_and_asks_again(open_talk, provider):
     provider.say("One.")
     provider.say("Two.")
@@ -239,7 +222,7 @@ async def test_message_that_superseded_a_call_is_edited_and_the_model_keeps_the_
     async with open_talk(Shelf()) as talk:
         session_id = await talk.begin()
         await talk.say(session_id, "add")
-        await talk.say(session_id, "no")
+        await talk.say(session_id, "no", when="steer")
         number = (await talk.items(session_id))[2]["number"]
         async with talk.events(session_id) as events:
             body = {"number": number, "text": "never"}

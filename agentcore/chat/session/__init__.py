@@ -1,4 +1,4 @@
 """A chat session: what is kept, shown and streamed of it."""
 
 from agentcore.chat.session.mode import agent_and_mode
-from agentcore.chat.session.view import MessagesView, SessionDetail, SessionsView
+from agentcore.chat.session.view import MessagesView, QueueView, SessionDetail, SessionsView

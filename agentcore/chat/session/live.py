@@ -32,6 +32,10 @@ class LiveSession:
         must_reload: Whether what the model is told was changed by others than the turn.
         agent_tokens: What sub-agents have used, and the turn has not counted yet.
         model_scales: What was learned of the models that it asks.
+        has_turn: Whether a turn goes on; `turn` is also held for a moment by who looks whether one may begin.
+        stops: How often the person has stopped it.
+        may_be_steered: Whether messages may wait that belong into the turn that goes on.
+        must_advance: Whether messages were to go out while the turn was held.
     """
 
     def __init__(self) -> None:
@@ -50,6 +54,10 @@ class LiveSession:
         self.must_reload = False
         self.agent_tokens = 0
         self.model_scales = ModelScales()
+        self.has_turn = False
+        self.stops = 0
+        self.may_be_steered = True  # those of the last process are known when they were looked for
+        self.must_advance = False
         self._text: list[str] = []
         self._thinking: list[str] = []
 

@@ -15,11 +15,14 @@ class Stream:
 
     Args:
         events: Where pages listen, and where a client resumes after the last id that it saw.
-        session_id: The session.
+        session_id: Whose they are.
         locale: Language of the texts.
         live: Keeps the answer as it comes, for pages that open meanwhile.
         sink: The client that waits; None: nobody does.
         thread: Where a sub-agent belongs whose events these are; None: they are the session's own.
+
+    Attributes:
+        session_id: The session.
     """
 
     def __init__(
@@ -32,7 +35,7 @@ class Stream:
         sink: Sink | None = None,
         thread: Mapping[str, Any] | None = None,
     ) -> None:
-        self._events, self._session_id, self._thread = events, session_id, thread
+        self._events, self.session_id, self._thread = events, session_id, thread
         self.locale, self.live, self.sink = locale, live, sink
         self.usage = UsedTokens()
 
@@ -111,13 +114,13 @@ class Stream:
     def publish(self, event_type: str, payload: Mapping[str, Any]) -> None:
         """An event for pages alone: the wire of the chat does not know it."""
         told = payload if self._thread is None else {**payload, "thread": self._thread}
-        self._events.publish(event_type, told, session_id=self._session_id)
+        self._events.publish(event_type, told, session_id=self.session_id)
 
     def inside(self, parent_tool_id: str, depth: int | None = None) -> "Stream":
         """The events of a sub-agent, or of other calls, inside of a call of this session."""
         depth = (0 if self._thread is None else self._thread["depth"]) + 1 if depth is None else depth
         thread = {"parentToolId": parent_tool_id, "depth": depth}
-        return Stream(self._events, self._session_id, self.locale, self.live, thread=thread)
+        return Stream(self._events, self.session_id, self.locale, self.live, thread=thread)
 
     def _tell(self, event_type: str, payload: Mapping[str, Any]) -> None:
         self.publish(event_type, payload)

@@ -8,6 +8,9 @@ from typing import Any
 from agentcore.chat.session.view import AttachmentView, CallState, CallView, MessageView
 from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
 
+STOPPED = "stopped"
+"""Marks, among the metadata of a stored answer, one that the person stopped."""
+
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
 
 
@@ -46,6 +49,11 @@ def attachments_of(row: ChatMessageRow) -> list[AttachmentView]:
     contents = [part["content"] for part in _parts(row) if part.get("part_kind") == "user-prompt"]
     told = [each.get("metadata") or {} for content in contents for each in content if isinstance(each, dict)]
     return [AttachmentView.model_validate(each["attachment"]) for each in told if "attachment" in each]
+
+
+def was_stopped(row: ChatMessageRow) -> bool:
+    """Whether a message is an answer that the person stopped."""
+    return any((message.get("metadata") or {}).get(STOPPED) for message in json.loads(row.message))
 
 
 def call_view(call: ChatCallRow) -> CallView:
@@ -99,6 +107,7 @@ def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageVi
         time=row.time_ms,
         role="assistant",
         text=said,
+        stopped=was_stopped(row) or None,
         thinking=thought or None,
         calls=wanted or None,
     )

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.approval_rules import ApprovalMode
+from agentcore.store.chat import MessageTime
 
 CallState = Literal["new", "waiting", "running", "done", "rejected", "failed", "interrupted", "cancelled"]
 
@@ -69,6 +70,7 @@ class MessageView(View):
     time: int
     role: Literal["user", "assistant", "notice"]
     text: str
+    stopped: Annotated[bool | None, Field(description="Whether the person stopped this answer before its end.")] = None
     thinking: str | None = None
     calls: list[CallView] | None = None
     attachments: list[AttachmentView] | None = None
@@ -93,6 +95,26 @@ class MessagesView(View):
     has_more: bool
     streaming: StreamingView | None
     event_id: str
+
+
+class QueuedMessageView(View):
+    """A message of a person that waits for its turn."""
+
+    message_id: str
+    text: str
+    attachments: list[str]
+    when: Annotated[
+        MessageTime,
+        Field(description="`queue`: a turn of its own; `steer`: the next request of the present turn."),
+    ]
+    created_at: int
+
+
+class QueueView(View):
+    """The messages of a session that wait, the next one first."""
+
+    messages: list[QueuedMessageView]
+    is_paused: Annotated[bool, Field(description="Whether they wait until a person lets them go on.")]
 
 
 class QuestionView(View):

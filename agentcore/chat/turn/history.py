@@ -21,6 +21,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from agentcore.chat.session.transcript import STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import words_of
 from agentcore.chat.turn.tool_output import ToolOutput
@@ -101,13 +102,29 @@ def for_model(
     messages: Sequence[ModelMessage], *, images: bool, is_prompted: bool, marks_failures: bool
 ) -> list[ModelMessage]:
     """The history as one model can take it: without images, or with calls and results as text, where it must be."""
-    adapted = list(messages)
+    adapted = _with_stops(messages)
     if not marks_failures:
         adapted = [_with_plain_failures(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if not images:
         adapted = [_without_images(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if is_prompted:
         adapted = [_as_text(each) for each in adapted]
+    return adapted
+
+
+def _with_stops(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """The history with a word on each answer that the person stopped, before what they said next."""
+    adapted: list[ModelMessage] = []
+    for message in messages:
+        before = adapted[-1] if adapted else None
+        is_after_stop = isinstance(before, ModelResponse) and (before.metadata or {}).get(STOPPED)
+        if is_after_stop and isinstance(message, ModelRequest):
+            results = [part for part in message.parts if isinstance(part, ToolReturnPart)]
+            others = [part for part in message.parts if not isinstance(part, ToolReturnPart)]
+            note = UserPromptPart(result_text("stopped_answer"))
+            adapted.append(replace(message, parts=[*results, note, *others]))
+        else:
+            adapted.append(message)
     return adapted
 
 

@@ -1,8 +1,9 @@
 """One turn: the model answers, its calls are carried out or waited for, until it has nothing left to call."""
 
+import asyncio
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
+from agentcore.chat.session.queue import tell_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan
@@ -29,7 +31,7 @@ from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.calls import ArtifactReading
-from agentcore.store.chat import ChatCallRow, ChatSessionRow, MessageKind, NewMessage, UsedTokens
+from agentcore.store.chat import ChatCallRow, ChatSessionRow, MessageKind, NewMessage, PersonMessage, UsedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +71,20 @@ class Turn:
         self._used = UsedTokens()
         self._found: list[str] | None = None
         self._client_arguments = ClientArguments()
-        self._attached = AttachedFiles(
-            host, self._session_id, readers, ArtifactReading(host.registry, stream.live.reader)
-        )
+        self._readers, self._title = readers, plan.session.title
         self._is_loaded = self._has_repaired = False
 
-    async def take(self, message: str, attachments: Sequence[str] = ()) -> None:
+    async def take(self, message: PersonMessage) -> None:
         """Begin with a person's message; calls that still wait are rejected as superseded.
 
         Args:
-            message: What they say; may be empty where they attach something.
-            attachments: Ids of artifacts, which are held for it.
+            message: What they say; may be empty where they attach something, which is held for it.
         """
         await self._load()
-        for call in await self._chats.open_calls(self._session_id):
-            if call.state in {"waiting", "new"}:
-                await self._server.supersede(call)
+        await self._supersede()
         calls = await self._work_off()
         self._steps = self._tokens = 0
-        contents = await self._attached.contents(attachments)
-        views = [view for content in contents if (view := attachment_of(content)) is not None]
-        words = message.split() or [view.name for view in views]
-        title = self._plan.session.title or " ".join(words)[:TITLE_CHARS]
-        request = history.request(_results(calls), message, contents)
-        settles = [call.tool_id for call in calls]
-        number = await self._append(
-            [request], settles=settles, values={"title": title} if title else {}, attachments=self._attached.kept
-        )
-        said: dict[str, Any] = {"number": number, "role": "user", "text": message}
-        self._stream.message(said | ({"attachments": [view.to_json() for view in views]} if views else {}))
-        if title != self._plan.session.title:
-            self._stream.publish("session.changed", {"title": title})
+        await self._tell_words(calls, message)
 
     async def go_on(self) -> list[str]:
         """Go on until the model has nothing to call, or calls wait; gives the ids of these.
@@ -113,6 +98,14 @@ class Turn:
         while True:
             calls = await self._work_off()
             await self._load()
+            if steering := await self._steering():
+                await self._supersede()
+                calls = await self._chats.open_calls(self._session_id)
+                for message in steering:
+                    await self._tell_words(calls, message)
+                    calls = []
+            if any(call.state == "new" for call in calls):
+                continue  # they stood back for a message that was taken out meanwhile
             waiting = [call.tool_id for call in calls if call.state == "waiting"]
             if waiting:
                 return waiting
@@ -130,7 +123,8 @@ class Turn:
         for call in await self._chats.open_calls(self._session_id):
             match call.state:
                 case "new":
-                    await self._begin(call)
+                    if not await self._steering():  # what the person says next comes before what has not begun
+                        await self._begin(call)
                 case "approved":
                     await self._server.run(call)
                 case "rejected":
@@ -156,8 +150,52 @@ class Turn:
         else:
             await self._find_tools(call)
 
+    async def _supersede(self) -> None:
+        """End the calls that wait, or have not begun, because the person says something else."""
+        for call in await self._chats.open_calls(self._session_id):
+            if call.state in {"waiting", "new"}:
+                await self._server.supersede(call)
+
     async def _tell_model(self, calls: list[ChatCallRow]) -> None:
         await self._append([history.request(_results(calls))], settles=[call.tool_id for call in calls])
+
+    # -- what the person says ----------------------------------------------------------------------------------
+
+    async def _steering(self) -> list[PersonMessage]:
+        """The messages that belong into this turn, and wait."""
+        live = self._stream.live
+        if not live.may_be_steered:
+            return []
+        live.may_be_steered = False  # before it is looked: what comes meanwhile says so again
+        queue = await self._chats.queue.read(self._session_id)
+        found = [message for message in queue.messages if message.when == "steer"]
+        live.may_be_steered = live.may_be_steered or bool(found)
+        return found
+
+    async def _tell_words(self, calls: list[ChatCallRow], message: PersonMessage) -> None:
+        """Tell the model what the person says, after the results that there are."""
+        reading = ArtifactReading(self._host.registry, self._stream.live.reader)
+        files = AttachedFiles(self._host, self._session_id, self._readers, reading)
+        contents = await files.contents(message.attachments)
+        views = [view for content in contents if (view := attachment_of(content)) is not None]
+        # for the turns to come, where it joins one that goes on
+        values = {"model": message.model, "agent_id": message.agent_id}
+        if not self._title:
+            words = message.text.split() or [view.name for view in views]
+            self._title = values["title"] = " ".join(words)[:TITLE_CHARS]
+        number = await self._append(
+            [history.request(_results(calls), message.text, contents)],
+            settles=[call.tool_id for call in calls],
+            unqueues=[message.message_id] if message.message_id else [],
+            values={name: value for name, value in values.items() if value},
+            attachments=files.kept,
+        )
+        if message.message_id:
+            await tell_queue(self._chats, self._stream)
+        said: dict[str, Any] = {"number": number, "role": "user", "text": message.text}
+        self._stream.message(said | ({"attachments": [view.to_json() for view in views]} if views else {}))
+        if "title" in values:
+            self._stream.publish("session.changed", {"title": self._title})
 
     # -- the model ---------------------------------------------------------------------------------------------
 
@@ -286,26 +324,47 @@ class Turn:
         kind: MessageKind = "said",
         calls: list[ChatCallRow] | None = None,
         settles: list[str] | None = None,
+        unqueues: list[str] | None = None,
         values: dict[str, str] | None = None,
         attachments: Sequence[str] = (),
     ) -> int:
         """Keep messages; gives the number of the last."""
-        held = tuple(attachments)
-        stored = [NewMessage(history.dump(message), kind, history.said(message), held) for message in messages]
+        work = self._store(
+            [NewMessage(history.dump(each), kind, history.said(each), tuple(attachments)) for each in messages],
+            messages,
+            calls=calls or (),
+            settles=settles or (),
+            unqueues=unqueues or (),
+            values=values or {},
+        )
+        # whole even where the turn is stopped: an answer is kept once, as it came or as it was stopped
+        return await _whole(work)
+
+    async def _store(
+        self,
+        stored: Sequence[NewMessage],
+        messages: list[ModelRequest | ModelResponse],
+        *,
+        calls: Sequence[ChatCallRow],
+        settles: Iterable[str],
+        unqueues: Iterable[str],
+        values: Mapping[str, str],
+    ) -> int:
         learned = {"model_scales": self._scales.dump()} if self._scales.has_news else {}
         live = self._stream.live
         async with live.storing:
             numbers = await self._chats.append(
                 self._session_id,
                 stored,
-                calls=calls or (),
-                settles=settles or (),
+                calls=calls,
+                settles=settles,
+                unqueues=unqueues,
                 usage=self._used,
                 steps=self._steps,
                 tokens=self._tokens,
                 is_running=1,
                 **learned,
-                **(values or {}),
+                **values,
             )
             self._used = UsedTokens()
             if isinstance(messages[-1], ModelResponse):
@@ -316,6 +375,16 @@ class Turn:
 
 def _results(calls: list[ChatCallRow]) -> list[tuple[str, str, ToolOutput]]:
     return [(call.tool_name, call.tool_id, json.loads(call.result or "{}")) for call in calls]
+
+
+async def _whole(work: Coroutine[Any, Any, int]) -> int:
+    """Carry out work to its end, also where whoever waits for it is cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait((task,))
+        raise
 
 
 def _dump(value: dict[str, Any] | list[str]) -> str:

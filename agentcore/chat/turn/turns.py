@@ -3,32 +3,39 @@
 import asyncio
 import importlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from agentcore.api import Principal
-from agentcore.chat.session.live import LiveSessions, Sink
+from agentcore.chat.session.live import LiveSession, LiveSessions, Sink
 from agentcore.chat.session.model_scales import ModelScales
+from agentcore.chat.session.queue import tell_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import notice
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
+from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.calls import ModelReader
 from agentcore.host.policy import owner_of, reach
 from agentcore.installing import pip_command
+from agentcore.store.chat import ChatSessionRow
 
 if TYPE_CHECKING:
     from agentcore.chat.model.engine import Engine
     from agentcore.chat.turn.turn import Turn
 
 log = structlog.get_logger(__name__)
+
+Work = Callable[[Stream], Coroutine[Any, Any, list[str]]]
+"""A stretch of a turn, which tells its events to the stream that it is given; gives the calls that wait then."""
 
 
 class Turns:
@@ -37,6 +44,10 @@ class Turns:
     Args:
         host: Carries out the calls.
         settings: Reads models and agents as they are now.
+
+    Attributes:
+        live: Sessions in which something goes on.
+        on_rest: Told of a session in which something has ended.
     """
 
     def __init__(self, host: Host, settings: Callable[[], ChatSettings]) -> None:
@@ -47,6 +58,9 @@ class Turns:
         self._loading = asyncio.Lock()
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._stopped: set[asyncio.Task[None]] = set()
+        self._stopping: dict[str, asyncio.Task[None]] = {}
+        self._is_closed = False
+        self.on_rest: Callable[[str], None] = lambda _: None
 
     @property
     def busy(self) -> set[str]:
@@ -62,32 +76,66 @@ class Turns:
         """What the one turn of a session holds."""
         return self.live.get(session_id).turn
 
+    @asynccontextmanager
+    async def holding(self, session_id: str) -> AsyncIterator[None]:
+        """Hold a session for its one turn."""
+        live = self.live.get(session_id)
+        async with live.turn:
+            live.has_turn = True
+            try:
+                yield
+            finally:
+                live.has_turn = False
+
     def check_idle(self, session_id: str) -> None:
         """Refuse what may not happen while a turn goes on.
 
         Raises:
             ToolError: `session_busy`.
         """
-        if self.lock(session_id).locked():
+        if self.live.get(session_id).has_turn:
             message = "the session answers another message; wait for its end, or stop it"
             raise ToolError("session_busy", message, retryable=True)
 
     def stop(self, session_id: str) -> int:
-        """End the turns of a session now; its messages stay. Gives how many went on."""
-        tasks = [task for task, session in self._tasks.items() if session == session_id]
+        """Begin to end what goes on in a session; what was said stays. Gives how many turns and calls that are."""
+        tasks = [task for task, session in self._tasks.items() if session == session_id and task not in self._stopped]
         self._stopped.update(tasks)
         for task in tasks:
             task.cancel()
+        live, before = self.live.get(session_id), self._stopping.get(session_id)
+        live.stops += 1
+        work = self._end_stopped(session_id, before, is_turn=live.has_turn and bool(tasks))
+        task = self._stopping[session_id] = self.spawn(work, session_id)
+        self._stopped.add(task)  # it is not stopped itself
+        task.add_done_callback(partial(self._forget_stop, session_id))
         return len(tasks)
 
-    async def stopped(self, session_id: str) -> None:
-        """End the turns of a session, and wait until they have ended."""
-        tasks = [task for task, session in self._tasks.items() if session == session_id]
-        self.stop(session_id)
-        await asyncio.gather(*tasks, return_exceptions=True)
+    async def stopped(self, session_id: str) -> int:
+        """End what goes on in a session, and return when all of it is settled."""
+        count = self.stop(session_id)
+        # waited for and not awaited: who asks may go away
+        await asyncio.wait((self._stopping[session_id],))
+        return count
+
+    async def _end_stopped(self, session_id: str, before: asyncio.Task[None] | None, *, is_turn: bool) -> None:
+        if before is not None:
+            await asyncio.wait((before,))
+        stream = self.stream(session_id)
+        async with self.lock(session_id):  # it is free when what held it has ended
+            ending = StoppedTurn(self._host, stream)
+            await ending.keep_text()
+            is_turn = await ending.settle_calls() or is_turn
+            if is_turn:
+                await self._end_with(ToolError("cancelled", "the turn was stopped"), session_id, stream)
+            else:
+                await self._hold_queue(session_id)
+        if is_turn:
+            stream.finished([])
 
     async def close(self) -> None:
         """End all turns as a restart does. May be called twice."""
+        self._is_closed = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -104,20 +152,55 @@ class Turns:
         task.add_done_callback(self._forget)
         return task
 
-    async def begin(self, session_id: str, work: Callable[[Stream], Coroutine[Any, Any, list[str]]]) -> None:
-        """Start a stretch of a turn that holds the session from now on, and nobody waits for.
+    async def begin_if(self, session_id: str, choose: Callable[[], Awaitable[Work | None]]) -> bool:
+        """Start a stretch of a turn if nothing goes on in the session; False: nothing was started.
 
-        Raises:
-            ToolError: `session_busy`.
+        Args:
+            choose: Asked while the session is held for it; None: nothing is to be started after all.
         """
-        self.check_idle(session_id)
-        lock = self.lock(session_id)
-        await lock.acquire()  # it is free: nothing comes in between
-        stream = self.stream(session_id)
+        if (live := self.live.get(session_id)).turn.locked():
+            live.must_advance = True  # whoever holds it looks afterwards
+            return False
+        live = await self._acquire(session_id)
+        stops, work = live.stops, None
+        try:
+            work = await choose()
+        finally:
+            if work is None or live.stops != stops:  # stopped before it began
+                live.turn.release()
+        if work is None or live.stops != stops:
+            return False
+        self._begin_held(session_id, work)
+        return True
+
+    async def begin_anew(self, session_id: str, work: Work) -> None:
+        """Start a stretch of a turn in the place of the one that goes on, which is ended."""
+        while self.live.get(session_id).has_turn:
+            await self.stopped(session_id)
+        await self._acquire(session_id)
+        self._begin_held(session_id, work)
+
+    async def _acquire(self, session_id: str) -> LiveSession:
+        """Hold a session, whose live side is not forgotten from then on."""
+        while True:
+            live = self.live.get(session_id)
+            await live.turn.acquire()
+            if self.live.find(session_id) is live:
+                return live
+            live.turn.release()  # nothing went on, and it was forgotten, before it was held
+
+    def _begin_held(self, session_id: str, work: Work) -> None:
+        stream, live = self.stream(session_id), self.live.get(session_id)
+        live.has_turn = True
+
+        def release(_: asyncio.Task[None]) -> None:
+            live.has_turn = False
+            live.turn.release()
+
         task = self.spawn(self.guarded(work(stream), session_id, stream, holds_turn=True), session_id)
         # not in the task, which may be cancelled before it begins
         task.remove_done_callback(self._forget)
-        task.add_done_callback(lambda _: lock.release())
+        task.add_done_callback(release)
         task.add_done_callback(self._forget)
 
     async def hold(self, session_id: str, attachments: Sequence[str], by: Principal) -> None:
@@ -145,17 +228,22 @@ class Turns:
     ) -> None:
         """Carry out a stretch of a turn; whatever happens, it ends with the last event."""
         waiting: list[str] = []
+        is_stopped = False
 
         def is_alone() -> bool:
-            return holds_turn or not self.lock(session_id).locked()
+            return holds_turn or not self.live.get(session_id).has_turn
 
         try:
             waiting = await work
             if is_alone():
                 await self._rest(session_id)
         except asyncio.CancelledError:
-            if asyncio.current_task() in self._stopped:
-                await self._end_with(ToolError("cancelled", "the turn was stopped"), session_id, stream)
+            is_stopped = asyncio.current_task() in self._stopped
+            if is_stopped:
+                # here for the client alone, and when all is settled: from then on it may send again
+                if stream.sink is not None and (ending := self._stopping.get(session_id)) is not None:
+                    await asyncio.wait((ending,))
+                stream.error(ToolError("cancelled", "the turn was stopped"), is_of_turn=False)
             raise
         except ToolError as exc:
             stream.error(exc, is_of_turn=is_alone())
@@ -167,11 +255,11 @@ class Turns:
             message = f"the turn failed with {type(exc).__name__}; the log has the traceback"
             await self._end_with(ToolError("internal_error", message, session_id=session_id), session_id, stream)
         finally:
-            stream.finished(waiting, is_of_turn=is_alone())
+            stream.finished(waiting, is_of_turn=is_alone() and not is_stopped)
 
     async def go_on(self, session_id: str, stream: Stream) -> list[str]:
         """Go on with a session if nothing is waited for any more; gives the calls that are."""
-        async with self.lock(session_id):
+        async with self.holding(session_id):
             waiting = await self.waiting(session_id)
             return waiting or await self.carry(await self.turn(session_id, stream), session_id)
 
@@ -184,7 +272,7 @@ class Turns:
         try:
             return list(await turn.go_on())
         except ToolError as exc:
-            await self.keep_error(session_id, exc)
+            await self.keep_end(session_id, exc)
             raise
         finally:
             self.live.get(session_id).client = None
@@ -217,8 +305,9 @@ class Turns:
         made: Turn = turns.Turn(self._host, engine, plan, stream, self._readers)
         return made
 
-    async def keep_error(self, session_id: str, error: ToolError) -> None:
-        """Keep what ended a turn among the messages."""
+    async def keep_end(self, session_id: str, error: ToolError) -> None:
+        """Keep what ended a turn among the messages; a person says when those go on that wait."""
+        await self._hold_queue(session_id)
         await self._chats.append(session_id, [notice("", error=error.to_json())])
 
     async def load_engine(self) -> "Engine":
@@ -238,9 +327,20 @@ class Turns:
                 self._engine = importlib.import_module("agentcore.chat.model.engine").Engine()
             return self._engine
 
+    async def ready(self, session: ChatSessionRow, *, model: str = "", agent_id: str = "") -> None:
+        """See that a turn can begin; with a model or an agent, that it can with these.
+
+        Raises:
+            ToolError: `agent_not_found`, `model_not_found`, `model_not_configured`.
+        """
+        settings = self._settings()
+        agent = settings.agent(agent_id or session.agent_id)
+        settings.choose(model or session.model or None, agent)
+        await self.load_engine()
+
     async def _end_with(self, error: ToolError, session_id: str, stream: Stream) -> None:
         await self._rest(session_id)
-        await self.keep_error(session_id, error)
+        await self.keep_end(session_id, error)
         stream.error(error)
 
     async def waiting(self, session_id: str) -> list[str]:
@@ -257,11 +357,25 @@ class Turns:
             if (pending := approvals.find(call_id)) is not None and pending.verdict is None
         ]
 
+    async def _hold_queue(self, session_id: str) -> None:
+        if await self._chats.queue.pause(session_id, is_paused=True):
+            await tell_queue(self._chats, self.stream(session_id))
+
     async def _rest(self, session_id: str) -> None:
         await self._chats.change(session_id, is_running=0)
+
+    def _forget_stop(self, session_id: str, task: asyncio.Task[None]) -> None:
+        if self._stopping.get(session_id) is task:
+            del self._stopping[session_id]
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         session_id = self._tasks.pop(task, "")
         self._stopped.discard(task)
+        if session_id and not self._is_closed:
+            self.on_rest(session_id)
+        self.forget_idle(session_id)
+
+    def forget_idle(self, session_id: str) -> None:
+        """Forget the live side of a session in which nothing goes on."""
         if session_id not in self._tasks.values():
             self.live.forget(session_id)

@@ -33,6 +33,7 @@ _STATUS = {
     "icon_not_found": HTTPStatus.NOT_FOUND,
     "message_not_found": HTTPStatus.NOT_FOUND,
     "offer_not_found": HTTPStatus.NOT_FOUND,
+    "queue_full": HTTPStatus.TOO_MANY_REQUESTS,
     "session_busy": HTTPStatus.CONFLICT,
     "session_not_found": HTTPStatus.NOT_FOUND,
     "tab_not_found": HTTPStatus.NOT_FOUND,

@@ -1,5 +1,6 @@
 """Chats: sessions, messages, calls, and the search in them."""
 
+from agentcore.store.chat.queue import MessageTime, PersonMessage, StoredQueue
 from agentcore.store.chat.rows import (
     CallKind,
     ChatCallRow,

@@ -7,6 +7,7 @@ from functools import partial
 
 from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, keep_compaction
 from agentcore.store.chat.messages import insert_message, told_messages
+from agentcore.store.chat.queue import QueueStore, forget_queue, take_out
 from agentcore.store.chat.rows import (
     ChatCallRow,
     ChatCallState,
@@ -29,10 +30,15 @@ _CALL_CHANGEABLE = frozenset(
 
 
 class ChatStore:
-    """The tables of the chat. Each method is one transaction; what it wrote survives a power cut when it returns."""
+    """The tables of the chat. Each method is one transaction; what it wrote survives a power cut when it returns.
+
+    Attributes:
+        queue: Messages that wait for their turn.
+    """
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self._database, self._now = database, now
+        self.queue = QueueStore(database)
 
     # -- sessions ----------------------------------------------------------------------------------------------
 
@@ -119,6 +125,7 @@ class ChatStore:
         *,
         calls: Sequence[ChatCallRow] = (),
         settles: Iterable[str] = (),
+        unqueues: Iterable[str] = (),
         usage: UsedTokens | None = None,
         **values: str | int | None,
     ) -> list[int]:
@@ -126,6 +133,7 @@ class ChatStore:
 
         Args:
             settles: Ids of calls whose results stand in the messages.
+            unqueues: Ids of messages that waited, and are now among these.
             usage: To add to the session's.
         Returns:
             The numbers of the messages.
@@ -138,6 +146,7 @@ class ChatStore:
             messages=messages,
             calls=calls,
             settles=tuple(settles),
+            unqueues=tuple(unqueues),
             usage=usage,
             values=changes,
             now_ms=self._now_ms(),
@@ -247,6 +256,7 @@ def _list(
 
 def _delete(session_id: str, connection: sqlite3.Connection) -> bool:
     _forget(session_id, 0, connection)
+    forget_queue(connection, session_id)
     connection.execute("DELETE FROM chat_calls WHERE session_id = ?", (session_id,))
     return connection.execute("DELETE FROM chat_sessions WHERE session_id = ?", (session_id,)).rowcount == 1
 
@@ -255,6 +265,7 @@ def _cut_off(connection: sqlite3.Connection) -> list[str]:
     query = (
         "SELECT session_id FROM chat_sessions WHERE is_running = 1"
         " UNION SELECT session_id FROM chat_calls WHERE state IN ('approved', 'rejected')"
+        " UNION SELECT session_id FROM chat_queue JOIN chat_sessions USING (session_id) WHERE queue_paused = 0"
     )
     return [row[0] for row in connection.execute(query)]
 
@@ -281,6 +292,7 @@ def _append(
     messages: Sequence[NewMessage],
     calls: Sequence[ChatCallRow],
     settles: Sequence[str],
+    unqueues: Sequence[str],
     usage: UsedTokens | None,
     values: dict[str, str | int | None],
     now_ms: int,
@@ -292,6 +304,7 @@ def _append(
     # results stand in the messages now: they are not kept twice
     statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
     connection.executemany(statement, settled)
+    take_out(connection, unqueues)
     _change(session_id, values, connection)
     if usage is not None and any(usage):
         sets = ", ".join(f"{name} = {name} + ?" for name in UsedTokens._fields)

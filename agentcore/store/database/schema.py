@@ -315,6 +315,25 @@ _ATTACHMENTS = (
     ),
 )
 
+_CHAT_QUEUE = (
+    """
+    CREATE TABLE chat_queue (
+        position INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL REFERENCES chat_sessions (session_id),
+        message_id TEXT NOT NULL UNIQUE,
+        text TEXT NOT NULL,
+        attachments TEXT NOT NULL,
+        is_steering INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        model TEXT NOT NULL,
+        agent_id TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX chat_queue_by_session ON chat_queue (session_id, position)",
+    # whether what waits there waits for a person to let it go on
+    "ALTER TABLE chat_sessions ADD COLUMN queue_paused INTEGER NOT NULL DEFAULT 0",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -329,5 +348,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _UNTRUSTED_ARTIFACTS,
     _COMPACTION,
     _ATTACHMENTS,
+    _CHAT_QUEUE,
 )
 """The statements of each step, in order."""

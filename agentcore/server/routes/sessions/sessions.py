@@ -1,9 +1,9 @@
 """Chat sessions as the page uses them; what happens in them arrives as `session.*` events."""
 
 from http import HTTPStatus
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat import (
@@ -86,21 +86,6 @@ class SystemChange(StrictWireModel):
         str | None,
         Field(max_length=OWN_INSTRUCTIONS_CHARS, description="In place of the agent's; null: the agent's."),
     ] = None
-
-
-class Said(StrictWireModel):
-    """A message of the person's; model and agent count from it on."""
-
-    text: Annotated[str, Field(max_length=MESSAGE_CHARS)] = ""
-    attachments: Attachments = ()
-    model: ModelName | None = None
-    agent_id: AgentId | None = None
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if not (self.text or self.attachments):
-            raise ValueError("a message has a text, or something is attached to it")
-        return self
 
 
 class Edited(StrictWireModel):
@@ -261,14 +246,6 @@ async def list_messages(exchange: Exchange) -> Answer:
     return _answer(found.to_json())
 
 
-async def post_message(exchange: Exchange) -> Answer:
-    """Take a message, and begin with the answer."""
-    body: Said = exchange.body
-    sender, choice = exchange.principal, {"model": body.model, "agent_id": body.agent_id}
-    await _conversations(exchange).say(_session_id(exchange), body.text, sender, body.attachments, **choice)
-    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
-
-
 async def edit_message(exchange: Exchange) -> Answer:
     """Go back to a message, and begin with the answer to another one in its place."""
     body: Edited = exchange.body
@@ -285,7 +262,7 @@ async def retry_turn(exchange: Exchange) -> Answer:
 
 
 async def stop_session(exchange: Exchange) -> Answer:
-    """End the turn of a session; what was said stays."""
+    """End the turn of a session, and answer when all of it is settled."""
     return _answer({"stopped": await _conversations(exchange).stop(_session_id(exchange))})
 
 
@@ -390,18 +367,9 @@ ROUTES = (
     ),
     ServerRoute(
         "POST",
-        f"{_ONE}/messages",
-        post_message,
-        "Say something. The answer arrives as `session.*` events.",
-        action="converse",
-        body=Said,
-        answer=Accepted,
-    ),
-    ServerRoute(
-        "POST",
         f"{_ONE}/edit",
         edit_message,
-        "Say something else in place of an earlier message; what came after it is forgotten.",
+        "Say something else in place of an earlier message; what came after it ends, and is forgotten.",
         action="call",
         body=Edited,
         answer=Accepted,
@@ -413,7 +381,7 @@ ROUTES = (
         "POST",
         f"{_ONE}/stop",
         stop_session,
-        "End the turn of a session now.",
+        "End the turn of a session now, with its calls; what had come is kept, and messages that wait are held.",
         action="converse",
         answer=StoppedTurns,
     ),

@@ -1,0 +1,238 @@
+"""What a person says in a session: it begins a turn where none goes on, else it waits for its own or joins the one."""
+
+import asyncio
+import secrets
+import time
+from functools import partial
+from typing import Literal
+
+from agentcore.api import Principal
+from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES
+from agentcore.chat.session.queue import queue_view, tell_queue
+from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.view import QueueView
+from agentcore.chat.turn.call_answers import is_expired
+from agentcore.chat.turn.turns import Turns, Work
+from agentcore.errors import ToolError
+from agentcore.host import Host
+from agentcore.store.chat import ChatSessionRow, MessageTime, PersonMessage
+
+SentState = Literal["started", "queued", "steering"]
+"""What became of a message: its turn has begun, it waits for its turn, or it goes with the turn's next request."""
+
+
+class MessageQueue:
+    """The messages of persons, from when they are sent until a turn takes them. Closed before the turns are.
+
+    Args:
+        host: Keeps them.
+        turns: Lets sessions go on.
+    """
+
+    def __init__(self, host: Host, turns: Turns) -> None:
+        self._host, self._chats, self._turns = host, host.store.chats, turns
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        turns.on_rest = self._advance_soon
+
+    def close(self) -> None:
+        """Let nothing go out any more; what waits is kept."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    # -- for persons -----------------------------------------------------------------------------------------------
+
+    async def show(self, session_id: str) -> QueueView:
+        """What waits.
+
+        Raises:
+            ToolError: `session_not_found`.
+        """
+        await self._find(session_id)
+        return await queue_view(self._chats, session_id)
+
+    async def say(self, session_id: str, message: PersonMessage, by: Principal) -> tuple[str, SentState]:
+        """Take a person's message; what comes of it arrives as events. Gives its id, and what became of it.
+
+        Whatever was held goes on after it.
+
+        Args:
+            session_id: The session.
+            message: What they say.
+            by: Who sends it; what they attach has to be theirs.
+        Raises:
+            ToolError: `session_not_found`, `queue_full`, `agent_not_found`, `model_not_found`, `model_not_configured`,
+                `artifact_not_found`, `attachments_full`.
+        """
+        session = await self._find(session_id)
+        await self._turns.ready(session, model=message.model, agent_id=message.agent_id)
+        named = message._replace(message_id=f"m_{secrets.token_hex(8)}", created_at_ms=time.time_ns() // 1_000_000)
+        # for a turn of its own it need not wait on the disk first
+        at_once = named._replace(message_id="")
+        await self._turns.hold(session_id, message.attachments, by)
+        async with self._turns.sending(session_id, message.attachments):
+            has_begun = await self._turns.begin_if(session_id, partial(self._choose_first, session_id, at_once))
+            if not has_begun:
+                await self._enqueue(session_id, named)
+        await self._let_go_on(session_id)
+        if has_begun:
+            return named.message_id, "started"
+        await self._advance(session_id)
+        waiting = (await self._chats.queue.read(session_id)).messages
+        if all(each.message_id != named.message_id for each in waiting):
+            return named.message_id, "started"
+        return named.message_id, "steering" if named.when == "steer" else "queued"
+
+    async def change(
+        self, session_id: str, message_id: str, *, text: str | None, when: MessageTime | None
+    ) -> QueueView:
+        """Change a message that waits.
+
+        Raises:
+            ToolError: `session_not_found`, `message_not_found`, `queue_full`.
+        """
+        await self._find(session_id)
+        changed = await self._chats.queue.change(session_id, message_id, text=text, when=when, limit_chars=QUEUED_CHARS)
+        if changed is None:
+            raise _gone(message_id)
+        if not changed:
+            raise _full()
+        await self._tell(session_id)
+        if when == "steer":
+            await self._steer(session_id)
+        return await queue_view(self._chats, session_id)
+
+    async def remove(self, session_id: str, message_id: str) -> QueueView:
+        """Take a message out.
+
+        Raises:
+            ToolError: `session_not_found`, `message_not_found`.
+        """
+        await self._find(session_id)
+        before = (await self._chats.queue.read(session_id)).messages
+        if not await self._chats.queue.remove(session_id, message_id):
+            raise _gone(message_id)
+        attached = {message.message_id: set(message.attachments) for message in before}
+        freed = attached.pop(message_id, set()).difference(*attached.values())
+        await self._host.store.artifacts.release(sorted(freed), session_id)
+        await self._tell(session_id)
+        return await queue_view(self._chats, session_id)
+
+    async def hold(self, session_id: str, *, is_paused: bool) -> QueueView:
+        """Hold what waits, or let it go on.
+
+        Raises:
+            ToolError: `session_not_found`.
+        """
+        await self._find(session_id)
+        if not is_paused:
+            await self._let_go_on(session_id)
+            await self._advance(session_id)
+        elif await self._chats.queue.pause(session_id, is_paused=True):
+            await self._tell(session_id)
+        return await queue_view(self._chats, session_id)
+
+    # -- going out -------------------------------------------------------------------------------------------------
+
+    async def _enqueue(self, session_id: str, message: PersonMessage) -> None:
+        if not await self._chats.queue.add(session_id, message, limit=QUEUED_MESSAGES, limit_chars=QUEUED_CHARS):
+            raise _full()
+        await self._tell(session_id)
+        if message.when == "steer":
+            await self._steer(session_id)
+
+    async def _steer(self, session_id: str) -> None:
+        """Have the turn that goes on look for the message; one that rests for calls goes on with it."""
+        live = self._turns.live.find(session_id)
+        if live is not None:
+            live.may_be_steered = True
+            for call_id in list(live.inner.values()):  # what waits inside of a call would hold the turn
+                if (pending := self._host.approvals.find(call_id)) is not None:
+                    await pending.withdraw()
+        await self._advance(session_id)
+
+    async def _let_go_on(self, session_id: str) -> None:
+        if await self._chats.queue.pause(session_id, is_paused=False):
+            await self._tell(session_id)
+
+    def _advance_soon(self, session_id: str) -> None:
+        self._turns.spawn(self._advance(session_id), "")
+
+    async def _advance(self, session_id: str) -> None:
+        """Let the next message go out, if nothing keeps it."""
+        if (timer := self._timers.pop(session_id, None)) is not None:
+            timer.cancel()
+        while True:
+            live = self._turns.live.get(session_id)
+            has_begun = await self._turns.begin_if(session_id, partial(self._choose_next, session_id))
+            if has_begun or live.turn.locked() or not live.must_advance:
+                self._turns.forget_idle(session_id)
+                return
+            live.must_advance = False
+
+    async def _choose_first(self, session_id: str, message: PersonMessage) -> Work | None:
+        """The turn of a message that has just come; one that does not steer comes after what waits, and after calls."""
+        if message.when == "queue":
+            queue = await self._chats.queue.read(session_id)
+            if (queue.messages and not queue.is_paused) or await self._is_waiting(session_id):
+                return None
+        return partial(self._carry, session_id, message)
+
+    async def _choose_next(self, session_id: str) -> Work | None:
+        queue = await self._chats.queue.read(session_id)
+        steering = next((message for message in queue.messages if message.when == "steer"), None)
+        if steering is not None:
+            return partial(self._carry, session_id, steering)
+        if not queue.messages or queue.is_paused or await self._is_waiting(session_id):
+            return None
+        return partial(self._carry, session_id, queue.messages[0])
+
+    async def _carry(self, session_id: str, message: PersonMessage, stream: Stream) -> list[str]:
+        """A message's turn."""
+        chosen = {"model": message.model, "agent_id": message.agent_id}
+        values = {name: value for name, value in chosen.items() if value}
+        try:
+            # one that waits holds what is attached to it until it is taken
+            async with self._turns.sending(session_id, () if message.message_id else message.attachments):
+                await self._chats.change(session_id, page=None, client_tools=None, **values)
+                turn = await self._turns.turn(session_id, stream)
+                await turn.take(message)
+        except ToolError as exc:
+            await self._turns.keep_end(session_id, exc)
+            raise
+        return await self._turns.carry(turn, session_id)
+
+    async def _is_waiting(self, session_id: str) -> bool:
+        """Whether calls wait that can still be answered; what waits for them goes on when their time is over."""
+        waiting = [call for call in await self._chats.open_calls(session_id) if call.state == "waiting"]
+        left = [call.expires_at_ms for call in waiting if not is_expired(call)]
+        if left and None not in left:
+            delay_s = max(each or 0 for each in left) / 1000 - time.time()
+            loop = asyncio.get_running_loop()
+            if (timer := self._timers.pop(session_id, None)) is not None:
+                timer.cancel()
+            self._timers[session_id] = loop.call_later(delay_s, self._advance_soon, session_id)
+        return bool(left)
+
+    # -- telling ---------------------------------------------------------------------------------------------------
+
+    async def _tell(self, session_id: str) -> None:
+        await tell_queue(self._chats, self._turns.stream(session_id))
+
+    async def _find(self, session_id: str) -> ChatSessionRow:
+        row = await self._chats.find(session_id)
+        if row is None:
+            raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
+        return row
+
+
+def _full() -> ToolError:
+    message = (
+        f"{QUEUED_MESSAGES} messages, {QUEUED_CHARS:,} characters in all, can wait in one session; wait until some "
+        "have gone out, or take some out"
+    )
+    return ToolError("queue_full", message, retryable=True, limit=QUEUED_MESSAGES)
+
+
+def _gone(message_id: str) -> ToolError:
+    return ToolError("message_not_found", f"no message {message_id!r} waits: it has gone out, or was taken out")

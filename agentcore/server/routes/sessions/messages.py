@@ -1,0 +1,150 @@
+"""What a person says in a session, and what of it waits; what comes of it arrives as `session.*` events."""
+
+from http import HTTPStatus
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from agentcore.chat import MESSAGE_CHARS, Attachments, MessageQueue, SentState
+from agentcore.chat.session import QueueView
+from agentcore.encoding import to_json
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictWireModel, WireModel
+from agentcore.store.chat import MessageTime, PersonMessage
+
+When = Annotated[
+    MessageTime,
+    Field(
+        description="While a turn goes on: `queue` has the message wait for a turn of its own, `steer` gives it to the "
+        "model with the next request of this turn; calls that run go on, those that wait are rejected as superseded."
+    ),
+]
+
+
+class Said(StrictWireModel):
+    """A message of the person's; model and agent count from it on."""
+
+    text: Annotated[str, Field(max_length=MESSAGE_CHARS)] = ""
+    attachments: Attachments = ()
+    when: When = "queue"
+    model: Annotated[str | None, Field(max_length=200, description="`provider:model`, or a name of app.json.")] = None
+    agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not (self.text or self.attachments):
+            raise ValueError("a message has a text, or something is attached to it")
+        return self
+
+
+class QueueChange(StrictWireModel):
+    """Whether what waits is held."""
+
+    is_paused: bool
+
+
+class QueuedChange(StrictWireModel):
+    """What to change of a message that waits; what is left out stays."""
+
+    text: Annotated[str | None, Field(min_length=1, max_length=MESSAGE_CHARS)] = None
+    when: When | None = None
+
+
+class Sent(WireModel):
+    """The message was taken: its turn has begun, it waits, or it goes with the next request of the turn."""
+
+    message_id: str
+    state: SentState
+
+
+async def post_message(exchange: Exchange) -> Answer:
+    """Take a message: begin with the answer, or keep it until its time has come."""
+    body: Said = exchange.body
+    message = PersonMessage(
+        body.text,
+        attachments=body.attachments,
+        when=body.when,
+        model=body.model or "",
+        agent_id=body.agent_id or "",
+    )
+    message_id, state = await _queue(exchange).say(_session_id(exchange), message, exchange.principal)
+    sent = Sent(message_id=message_id, state=state)
+    return Answer(to_json(sent.model_dump(by_alias=True)), HTTPStatus.ACCEPTED)
+
+
+async def show_queue(exchange: Exchange) -> Answer:
+    """Send what waits."""
+    return _answer(await _queue(exchange).show(_session_id(exchange)))
+
+
+async def change_queue(exchange: Exchange) -> Answer:
+    """Hold what waits, or let it go on, and send it."""
+    body: QueueChange = exchange.body
+    return _answer(await _queue(exchange).hold(_session_id(exchange), is_paused=body.is_paused))
+
+
+async def change_message(exchange: Exchange) -> Answer:
+    """Change a message that waits, and send all that wait."""
+    body: QueuedChange = exchange.body
+    changed = await _queue(exchange).change(
+        _session_id(exchange), exchange.path_values["message_id"], text=body.text, when=body.when
+    )
+    return _answer(changed)
+
+
+async def remove_message(exchange: Exchange) -> Answer:
+    """Take out a message that waits, and send those that still do."""
+    return _answer(await _queue(exchange).remove(_session_id(exchange), exchange.path_values["message_id"]))
+
+
+def _queue(exchange: Exchange) -> MessageQueue:
+    return exchange.parts.chat.queue
+
+
+def _session_id(exchange: Exchange) -> str:
+    return exchange.path_values["session_id"]
+
+
+def _answer(view: QueueView) -> Answer:
+    return Answer(to_json(view.to_json()))
+
+
+_ONE = "/api/sessions/{session_id}"
+_MESSAGE = f"{_ONE}/queue/{{message_id}}"
+
+ROUTES = (
+    ServerRoute(
+        "POST",
+        f"{_ONE}/messages",
+        post_message,
+        "Say something. With nothing going on, the answer begins at once; else the message waits. What comes of it "
+        "arrives as `session.*` events.",
+        action="converse",
+        body=Said,
+        answer=Sent,
+    ),
+    ServerRoute("GET", f"{_ONE}/queue", show_queue, "Messages that wait.", action="follow", answer=QueueView),
+    ServerRoute(
+        "PATCH",
+        f"{_ONE}/queue",
+        change_queue,
+        "Let the messages go on that wait, as after a stop; or hold them.",
+        action="converse",
+        body=QueueChange,
+        answer=QueueView,
+    ),
+    ServerRoute(
+        "PATCH",
+        _MESSAGE,
+        change_message,
+        "Change the text of a message that waits, or have it go out with the next request (`steer`).",
+        action="converse",
+        body=QueuedChange,
+        answer=QueueView,
+    ),
+    ServerRoute(
+        "DELETE", _MESSAGE, remove_message, "Take out a message that waits.", action="converse", answer=QueueView
+    ),
+)
