@@ -36,6 +36,7 @@ class Reply:
         raw: The bytes of the whole stream, in place of all that.
         sent: Tokens of the request, as the provider counts them.
         cached: Those of them that it had kept.
+        html: A web page in place of an answer, under `status`.
     """
 
     text: str = ""
@@ -50,6 +51,7 @@ class Reply:
     raw: bytes | None = None
     sent: int = 10
     cached: int = 0
+    html: str = ""
 
 
 @dataclass
@@ -96,6 +98,8 @@ class Provider:
         self.headers.append(dict(request.headers))
         self.asked.set()
         reply = self.replies.pop(0) if self.script is None else self.script(self.requests[-1])
+        if reply.html:
+            return web.Response(text=reply.html, content_type="text/html", status=reply.status)
         if reply.status != 200:
             return web.json_response(reply.error, status=reply.status)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})

@@ -5,6 +5,9 @@ import {base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-command.js';
 import '../ui/ac-preferences.js';
 
+/** How the server that sent this page is asked to open it, in the folder where it was started. */
+const OPEN_COMMAND = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="agentcore-open-command"]'))?.content || 'agentcore open';
+
 /** What to do without a session: a one-time code comes from the person's terminal. */
 export class AcViewLogIn extends Localized(LitElement) {
   static properties = {error: {attribute: false}, _isBusy: {state: true}};
@@ -19,6 +22,8 @@ export class AcViewLogIn extends Localized(LitElement) {
     form { display: grid; gap: var(--ac-space-2); }
     .row { display: flex; gap: var(--ac-space-2); }
     .row input { flex: 1; min-width: 0; }
+    summary { cursor: pointer; width: fit-content; color: var(--ac-accent); border-radius: var(--ac-radius-s); }
+    details p { margin-block: var(--ac-space-2); }
     .field-error { min-height: 1.5em; }
   `];
 
@@ -33,7 +38,8 @@ export class AcViewLogIn extends Localized(LitElement) {
     return html`
       <div class="sheet">
         <header><img src="/static/icon.svg" alt=""><h1>${t('shell.logIn')}</h1><p class="muted">${t('shell.logInText')}</p></header>
-        <div class="step"><p>${t('shell.logInOpen')}</p><ac-command command="agentcore open"></ac-command></div>
+        <div class="step"><p>${t('shell.logInOpen')}</p><ac-command command=${OPEN_COMMAND}></ac-command></div>
+        <details class="step"><summary>${t('shell.logInElsewhere')}</summary><p>${t('shell.logInElsewhereText')}</p><ac-command command="${OPEN_COMMAND} --print"></ac-command></details>
         <form @submit=${this._submit}>
           <label for="code">${t('shell.logInPaste')}</label>
           <div class="row">
@@ -49,7 +55,7 @@ export class AcViewLogIn extends Localized(LitElement) {
 
   /** @param {import('../client/client.js').ApiError} error */
   _reason(error) {
-    return error.type === 'invalid_code' ? t('shell.invalidCode') : error.message;
+    return error.type === 'invalid_code' ? t('shell.invalidCode', {command: OPEN_COMMAND}) : error.message;
   }
 
   /** @param {SubmitEvent} event */

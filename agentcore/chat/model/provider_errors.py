@@ -1,5 +1,7 @@
 """What went wrong at a provider, said as what it is."""
 
+import re
+from html import unescape
 from typing import Any
 
 from pydantic_ai.exceptions import (
@@ -22,6 +24,11 @@ from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
 from agentcore.valid_text import valid_text
+
+_PAGE = re.compile(r"<!doctype html|<html[\s>]", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]*>([^<]+)</title", re.IGNORECASE)
+_PAGE_CHARS = 4000
+"""What is kept of a web page that came in place of an answer."""
 
 _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
     (
@@ -51,6 +58,8 @@ def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> Too
     context: dict[str, Any] = {"model": f"{choice.provider}:{choice.model}"}
     if status is not None:
         context["status"] = status
+    if (page := _page_in(exc)) is not None:
+        context["sent"] = _without_key(page, choice)[:_PAGE_CHARS]
     said = all_said(exc.body if isinstance(exc, ModelHTTPError) else None, exc)
     if isinstance(exc, ModelContextWindowExceededError) or (isinstance(exc, ModelAPIError) and is_too_long(said)):
         if (limit := limit_in(said)) is not None:
@@ -75,10 +84,24 @@ def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> Too
 
 def _detail(exc: Exception, choice: ModelChoice) -> str:
     """What the provider said, short, and without the key, which some of them repeat."""
+    if (page := _page_in(exc)) is not None:
+        title = _TITLE.search(page)
+        named = f", “{' '.join(unescape(title[1]).split())[:100]}”" if title else ""
+        return _without_key(f"it sent a web page{named}, in place of an answer", choice)
     body = exc.body if isinstance(exc, ModelHTTPError) else None
     said = body.get("message") if isinstance(body, dict) else None
     if said is None and isinstance(body, dict) and isinstance(body.get("error"), dict):
         said = body["error"].get("message")
-    shown = str(said or exc)
+    return _without_key(str(said or exc), choice)[:300]
+
+
+def _page_in(exc: Exception) -> str | None:
+    """The HTML that a provider, or something before it, sent with a refusal; None: it sent none."""
+    said = str(exc.body) if isinstance(exc, ModelHTTPError) and isinstance(exc.body, str) else str(exc)
+    found = _PAGE.search(said)
+    return None if found is None else said[found.start() :]
+
+
+def _without_key(said: str, choice: ModelChoice) -> str:
     key = choice.api_key.get_secret_value()
-    return valid_text((shown.replace(key, MASK) if key else shown)[:300])
+    return valid_text(said.replace(key, MASK) if key else said)

@@ -100,7 +100,7 @@ def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageVi
     wanted = [_call(part, calls) for part in parts if part.get("part_kind") == "tool-call"]
     said = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
     thought = "".join(part["content"] for part in parts if part.get("part_kind") == "thinking")
-    if not (wanted or said or thought):
+    if not (wanted or said or thought or _is_answer(row)):
         return None
     return MessageView(
         number=row.number,
@@ -111,6 +111,11 @@ def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageVi
         thinking=thought or None,
         calls=wanted or None,
     )
+
+
+def _is_answer(row: ChatMessageRow) -> bool:
+    """Whether it is the model's: one that says nothing is an answer too, and the person is to know."""
+    return row.kind == "said" and any(message["kind"] == "response" for message in json.loads(row.message))
 
 
 def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow]) -> CallView:

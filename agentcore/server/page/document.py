@@ -1,7 +1,9 @@
 """The page's document: its policy, and the scripts of modules that come before its own."""
 
 import html
+import os
 import re
+import sys
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -10,11 +12,13 @@ from pathlib import Path
 
 from agentcore.host.host import Host
 from agentcore.server.addresses import Addresses
+from agentcore.server.page.open_command import open_command
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _SCRIPTS_MARK = "<!-- scripts of modules -->"
 _VERSION_MARK = "PAGE_VERSION"
 _APPROVAL_MARK = "APPROVAL_ORIGIN"
+_COMMAND_MARK = "OPEN_COMMAND"
 _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 
@@ -39,7 +43,8 @@ def document(host: Host, approval_origin: str) -> str:
         f'<script type="module" src="{html.escape(path)}"></script>' for path in _page_scripts(host)
     )
     text = text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, page_version(host))
-    return text.replace(_APPROVAL_MARK, html.escape(approval_origin))
+    command = open_command(host.config.file.absolute(), Path.cwd(), sys.argv, os.environ)
+    return text.replace(_APPROVAL_MARK, html.escape(approval_origin)).replace(_COMMAND_MARK, html.escape(command))
 
 
 def policy(host: Host, addresses: Addresses, approval: Addresses | None, text: str) -> str:

@@ -194,6 +194,30 @@ async def test_waiting_call_is_there_after_a_reload_and_can_be_rejected(open_cha
     await expect(chat.shown.get_by_text("Then not.")).to_be_visible()
 
 
+async def test_web_page_in_place_of_an_answer_is_folded_behind_one_line(open_chat, provider):
+    chat = await open_chat()
+    provider.say(status=502, html="<html><head><title>502 Bad Gateway</title></head><body>" + "<p>nginx</p>" * 500)
+    await chat.say("hello")
+    card = chat.page.locator("ac-chat-error")
+    await expect(card.get_by_text("it sent a web page, “502 Bad Gateway”, in place of an answer")).to_be_visible()
+    await expect(card.get_by_text("<p>nginx</p>")).to_be_hidden()
+    await card.get_by_text("What the provider sent").click()
+    await expect(card.get_by_text("<p>nginx</p>")).to_be_visible()
+
+
+async def test_empty_answer_says_so_and_is_tried_again(open_chat, provider):
+    chat = await open_chat()
+    provider.say("")
+    await chat.say("hello")
+    await expect(chat.shown.get_by_text("The model answered with nothing.")).to_be_visible()
+    await chat.page.reload()
+    await expect(chat.shown.get_by_text("The model answered with nothing.")).to_be_visible()
+    provider.say("Here I am.")
+    await chat.shown.get_by_role("button", name="Answer again").click()
+    await expect(chat.messages.last).to_contain_text("Here I am.")
+    await expect(chat.shown.get_by_text("The model answered with nothing.")).to_have_count(0)
+
+
 async def test_refused_key_is_a_card_that_says_what_to_do(open_chat):
     chat = await open_chat()
     chat.provider.say(status=401, error={"error": {"message": "Incorrect API key", "code": "invalid_api_key"}})

@@ -35,7 +35,11 @@ async def test_page_without_session_says_how_to_get_one(start_webui):
     ui.allowed_errors.append("401")
     page = await ui.page(is_logged_in=False)
     await expect(heading(page, "Log in to agentcore")).to_be_visible()
-    await expect(page.get_by_text("agentcore open", exact=True)).to_be_visible()
+    said = page.locator("ac-command").get_by_text("agentcore open")
+    await expect(said.first).to_be_visible()
+    assert str(ui.host.config.file) in await said.first.text_content()  # it was not started in that folder
+    await page.get_by_text("This browser is on another machine").click()
+    await expect(said.last).to_contain_text("--print")
 
 
 async def test_used_code_is_refused_with_a_reason_and_a_new_one_can_be_pasted(start_webui):

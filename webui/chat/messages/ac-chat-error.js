@@ -1,6 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, hasText, t} from '../../base/i18n.js';
-import {base, buttons} from '../../ui/styles.js';
+import {base, buttons, code} from '../../ui/styles.js';
 import {isAboutModels} from '../../models/setup.js';
 import '../../ui/ac-icon.js';
 import '../../models/ac-model-picker.js';
@@ -17,7 +17,7 @@ const CALM = new Set(['cancelled', 'stopped']);
 export class AcChatError extends Localized(LitElement) {
   static properties = {error: {attribute: false}, mayRetry: {type: Boolean, attribute: 'retry'}, mayChoose: {type: Boolean, attribute: 'choose'}};
 
-  static styles = [base, buttons, css`
+  static styles = [base, buttons, code, css`
     section { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-1) var(--ac-space-3); padding: var(--ac-space-3) var(--ac-space-4); border-radius: var(--ac-radius-l); border: 1px solid color-mix(in srgb, var(--ac-danger) 35%, transparent); background: color-mix(in srgb, var(--ac-danger-soft) 55%, var(--ac-surface)); }
     section > ac-icon { color: var(--ac-danger); margin-top: 0.125rem; }
     section > * { grid-column: 2; }
@@ -28,6 +28,9 @@ export class AcChatError extends Localized(LitElement) {
     .message { overflow-wrap: anywhere; white-space: pre-wrap; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     code { color: var(--ac-text-muted); }
     ac-model-picker { margin-top: var(--ac-space-2); padding: var(--ac-space-3); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface); }
+    details { font-size: var(--ac-text-s); }
+    summary { width: fit-content; max-width: 100%; cursor: pointer; color: var(--ac-text-muted); border-radius: var(--ac-radius-s); }
+    pre.code { margin-top: var(--ac-space-2); max-height: 16rem; }
     .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); margin-top: var(--ac-space-2); }
   `];
 
@@ -41,7 +44,7 @@ export class AcChatError extends Localized(LitElement) {
   }
 
   render() {
-    const {type, message} = this.error;
+    const {type, message, context} = this.error;
     const isCalm = CALM.has(type);
     const [heading, hint] = [`chat.error.${type}`, `chat.errorHint.${type}`];
     return html`
@@ -50,6 +53,7 @@ export class AcChatError extends Localized(LitElement) {
         <h3>${t(hasText(heading) ? heading : 'chat.error.other')} ${isCalm ? nothing : html`<code>${type}</code>`}</h3>
         ${hasText(hint) ? html`<p>${t(hint)}</p>` : nothing}
         ${isCalm ? nothing : html`<p class="message">${message}</p>`}
+        ${typeof context?.sent === 'string' ? html`<details><summary>${t('chat.error.sent')}</summary><pre class="code wrap" tabindex="0">${context.sent}</pre></details>` : nothing}
         ${isAboutModels(type) && this.mayChoose ? html`<ac-model-picker></ac-model-picker>` : nothing}
         ${this._renderActions(type)}
       </section>`;

@@ -46,6 +46,7 @@ export class AcChatMessage extends Localized(LitElement) {
       ${this.item.text && this.item.role !== 'notice' ? html`<ac-chat-text .text=${this.item.text} ?live=${this.item.isLive}></ac-chat-text>` : nothing}
       ${this._renderCalls(this.item.calls)}
       ${this.item.error ? this._renderError(this.item.error) : nothing}
+      ${isEmptyAnswer(this.item) ? this._renderEmpty() : nothing}
       ${this._renderFoot(this.item)}`;
   }
 
@@ -67,6 +68,12 @@ export class AcChatMessage extends Localized(LitElement) {
     return html`<ac-chat-error .error=${error} ?retry=${this.isLast && !this.isBusy} ?choose=${this.isLast && !this.isBusy}></ac-chat-error>`;
   }
 
+  _renderEmpty() {
+    return html`
+      <p class="own"><ac-icon name="info"></ac-icon>${t('chat.emptyAnswer')}
+        ${this.isLast && !this.isBusy ? html`<button class="small" @click=${this._retry}><ac-icon name="rotate-ccw"></ac-icon>${t('chat.retry')}</button>` : nothing}</p>`;
+  }
+
   /** @param {import('../conversation/items.js').ChatItem} item */
   _renderFoot({role, text, calls, time, isLive}) {
     if (role === 'notice' || !text || calls.length || isLive) return nothing;
@@ -84,3 +91,8 @@ export class AcChatMessage extends Localized(LitElement) {
   }
 }
 customElements.define('ac-chat-message', AcChatMessage);
+
+/** Whether the model answered with nothing that is for the person. @param {import('../conversation/items.js').ChatItem} item */
+function isEmptyAnswer({role, number, text, calls, error, isLive}) {
+  return role === 'assistant' && number !== null && !isLive && !text.trim() && !calls.length && !error;
+}

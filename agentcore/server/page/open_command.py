@@ -1,0 +1,48 @@
+"""The command that opens this server's page, as somebody types it into another terminal."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+PROGRAM = "agentcore"
+_DEFAULT_CONFIG = "app.json"
+
+
+def open_command(config: Path, folder: Path, argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """What to type in the folder where the server was started.
+
+    Args:
+        config: The app.json in use.
+        folder: Where the server was started.
+        argv: How it was started.
+        environ: Its environment.
+    Returns:
+        Such as `agentcore open`, or in a clone `.venv/bin/agentcore open`: a terminal where nothing is activated knows
+        no more than that. It says no more of the machine's folders than it has to: whoever asks is shown it.
+    """
+    words = [*_program(folder, argv, environ), "open"]
+    if config != folder / _DEFAULT_CONFIG:
+        words += ["--config", _shown(config, folder)]
+    return " ".join(word if word.startswith("~/") else shlex.quote(word) for word in words)
+
+
+def _program(folder: Path, argv: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    started = Path(os.path.abspath(folder / argv[0])) if argv else Path()  # noqa: PTH100 - links of environments stay
+    if started.name == "__main__.py":
+        return [_shown(Path(sys.executable), folder), "-m", PROGRAM]
+    if started.name != PROGRAM:  # inside of another program
+        return [PROGRAM]
+    is_activated = str(started.parent.parent) == environ.get("VIRTUAL_ENV")
+    is_on_path = shutil.which(PROGRAM, path=environ.get("PATH")) == str(started) and not is_activated
+    return [PROGRAM if is_on_path else _shown(started, folder)]
+
+
+def _shown(path: Path, folder: Path) -> str:
+    """A path from the folder on, else from one's home on, else whole."""
+    if path.is_relative_to(folder):
+        return str(path.relative_to(folder))
+    home = Path.home()
+    return f"~/{shlex.quote(str(path.relative_to(home)))}" if path.is_relative_to(home) else str(path)
