@@ -45,6 +45,11 @@ class Module(Generic[S]):
             their tools only if its patterns name them.
         instructions: When to use which of its tools, for the models that have them: a short text (1,000 characters at
             most), or a mapping from language (`en`, `zh`) to that.
+        translations: What people read of it in other languages than English, by language (`zh`), then by what it is of:
+            `read_file`: what a tool does; `read_file.path`: one of its arguments; `*.path`: that argument of all tools;
+            `module`: the module's description. Models go on reading the docstrings.
+        examples: What somebody may try first, without harm: the tool, a title (or a mapping from language to that), and
+            arguments that work in any workspace.
         runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.
         init_timeout_s: Limit of `init` in seconds; None: the server's.
         runtime: The way to the host; set before `init`.
@@ -57,6 +62,8 @@ class Module(Generic[S]):
     claims: ClassVar[Sequence[str]] = ()
     stands_in_for: ClassVar[Sequence[str]] = ()
     instructions: ClassVar[str | Mapping[str, str] | None] = None
+    translations: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    examples: ClassVar[Sequence[Mapping[str, Any]]] = ()
     runs_scripts_in_page: ClassVar[bool] = False
     init_timeout_s: ClassVar[float | None] = None
 

@@ -1,6 +1,8 @@
 /** The tools of the server, kept up to date for whoever shows them. */
+import {inLocale, locale, onLocaleChange} from '../base/i18n.js';
 import {Store} from '../base/store.js';
 import {client} from './client.js';
+import {translatedSchema} from './translation.js';
 
 /** @typedef {'read' | 'write' | 'egress' | 'execute' | 'dangerous' | 'session'} Effect */
 /**
@@ -17,6 +19,17 @@ import {client} from './client.js';
  * @property {Record<string, 'subject' | 'command' | 'output' | 'exit_code' | 'path' | 'first_line' | 'last_line' | 'line_count' | 'content' | 'edits' | 'todos'>} [display]  what arguments and data are to a person
  */
 
+/**
+ * @typedef {{tool: string, title: Record<string, string>, arguments: Record<string, unknown>}} Example
+ * @typedef {{tools: Record<string, Record<string, import('./translation.js').Translation>>, modules: Record<string, Record<string, string>>, examples: Example[]}} ToolTexts  by language
+ */
+
+/** A tool as it is shown in a language. @param {Tool} tool @param {import('./translation.js').Translation | undefined} texts @returns {Tool} */
+function translated(tool, texts) {
+  if (!texts) return tool;
+  return {...tool, description: texts.description ?? tool.description, input_schema: translatedSchema(tool.input_schema, texts)};
+}
+
 class ToolList extends Store {
   constructor() {
     super();
@@ -25,11 +38,24 @@ class ToolList extends Store {
     /** @type {unknown} */
     this.error = null;
     this.isLoaded = false;
+    /** The tools as their authors wrote of them. @type {Tool[]} */
+    this._given = [];
+    /** @type {ToolTexts} */
+    this.texts = {tools: {}, modules: {}, examples: []};
+    onLocaleChange(() => this._translate());
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
     for (const type of ['tools.changed', 'module.stateChanged', 'events.reset']) client.on(type, () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
+  }
+
+  /** What somebody may try first, as modules say: the tool, what it does in plain words, and the arguments. */
+  get examples() {
+    return this.texts.examples.flatMap(({tool: name, title, arguments: given}) => {
+      const tool = this.find(name);
+      return tool ? [{tool, title: inLocale(title) ?? name, args: given}] : [];
+    });
   }
 
   /** @param {string} name */
@@ -48,8 +74,10 @@ class ToolList extends Store {
     while (this._isStale) {
       this._isStale = false;
       try {
-        const {tools} = await client.get('/api/tools');
-        this._take(tools);
+        const [{tools}, texts] = await Promise.all([client.get('/api/tools'), this._texts()]);
+        const isSaid = JSON.stringify(texts) === JSON.stringify(this.texts);
+        this.texts = texts;
+        this._take(tools, isSaid);
         this.error = null;
         this.isLoaded = true;
       } catch (error) {
@@ -59,13 +87,31 @@ class ToolList extends Store {
     }
   }
 
-  /** A tool that did not change stays the same object, so that its form is not made anew. @param {Tool[]} tools */
-  _take(tools) {
-    const known = new Map(this.tools.map((tool) => [tool.name, tool]));
-    this.tools = tools.map((tool) => {
+  /** What is said of the tools in other languages; without it they are shown as their authors wrote of them. @returns {Promise<ToolTexts>} */
+  async _texts() {
+    try {
+      return await client.get('/api/tools/texts');
+    } catch {
+      return this.texts;
+    }
+  }
+
+  /** A tool that did not change stays the same object, so that its form is not made anew. @param {Tool[]} tools @param {boolean} isSaid  whether the texts are those of before */
+  _take(tools, isSaid) {
+    const known = new Map(this._given.map((tool, at) => [tool.name, {tool, shown: this.tools[at]}]));
+    const kept = tools.map((tool) => {
       const before = known.get(tool.name);
-      return before && JSON.stringify(before) === JSON.stringify(tool) ? before : tool;
+      const isKnown = before && isSaid && JSON.stringify(before.tool) === JSON.stringify(tool);
+      return isKnown ? before : {tool, shown: translated(tool, this.texts.tools[tool.name]?.[locale()])};
     });
+    this._given = kept.map(({tool}) => tool);
+    this.tools = kept.map(({shown}) => shown);
+  }
+
+  /** Show the tools in another language. */
+  _translate() {
+    this._take(this._given, false);
+    this.notify();
   }
 }
 

@@ -7,6 +7,7 @@ import {moduleList} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {firstSentence} from '../base/sentences.js';
 import {badges, base, buttons, cards, views} from '../ui/styles.js';
+import {keepExample} from '../tools/drafts.js';
 import {toolList} from '../client/tool-list.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
@@ -39,7 +40,7 @@ export class AcViewWelcome extends Localized(LitElement) {
       color: inherit; text-decoration: none; transition: border-color var(--ac-motion), box-shadow var(--ac-motion);
     }
     .tools a:hover { border-color: var(--ac-border-strong); box-shadow: var(--ac-shadow-s); }
-    .tools code { font-weight: var(--ac-weight-bold); }
+    .tools :is(code, strong) { font-weight: var(--ac-weight-bold); }
     .tools p {
       color: var(--ac-text-muted); font-size: var(--ac-text-s); display: -webkit-box; -webkit-box-orient: vertical;
       -webkit-line-clamp: 2; overflow: hidden;
@@ -121,22 +122,27 @@ export class AcViewWelcome extends Localized(LitElement) {
   }
 
   _try() {
-    // what only reads comes first: that can be tried without a thought
-    const isCareful = (/** @type {Tool} */ {effects}) => Number(effects.some((effect) => effect !== 'read'));
-    const tools = toolList.tools.toSorted((a, b) => isCareful(a) - isCareful(b)).slice(0, TOOLS_SHOWN);
+    const tried = toolList.examples.slice(0, TOOLS_SHOWN);
+    const tools = tried.length ? tried : this._harmless();
     return html`
       <section aria-labelledby="try">
         <div class="section-head">
           <h2 id="try">${t('shell.try')}</h2><a href="#/tools">${t('shell.allTools')}</a>
         </div>
-        <ul class="tools">${tools.map(({name, description}) => html`
+        <ul class="tools">${tools.map(({tool, title, args}) => html`
           <li>
-            <a class="card" href=${href(['tools', name])}>
-              <code>${name}</code><p>${firstSentence(description)}</p>
+            <a class="card" href=${href(['tools', tool.name])} @click=${() => keepExample(tool.name, args)}>
+              ${title ? html`<strong>${title}</strong>` : html`<code>${tool.name}</code>`}<p>${firstSentence(tool.description)}</p>
             </a>
           </li>`)}
         </ul>
       </section>`;
+  }
+
+  /** Where no module names calls to try first: what only reads comes first. @returns {{tool: Tool, title: string, args: Record<string, unknown>}[]} */
+  _harmless() {
+    const isCareful = (/** @type {Tool} */ {effects}) => Number(effects.some((effect) => effect !== 'read'));
+    return toolList.tools.toSorted((a, b) => isCareful(a) - isCareful(b)).slice(0, TOOLS_SHOWN).map((tool) => ({tool, title: '', args: {}}));
   }
 
   _recent() {

@@ -5,6 +5,7 @@ import '../ui/ac-icon.js';
 import './ac-run-state.js';
 import './ac-tool-list.js';
 import {search} from '../base/fuzzy.js';
+import {keepExample} from './drafts.js';
 import {runs} from './runs.js';
 import {Localized, formatTime, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
@@ -34,6 +35,9 @@ export class AcViewTools extends Localized(LitElement) {
     .recent li a { display: flex; align-items: center; gap: var(--ac-space-3); padding: var(--ac-space-2) var(--ac-space-3); color: var(--ac-text); text-decoration: none; border-bottom: 1px solid var(--ac-border); }
     .recent li:last-child a { border-bottom: 0; }
     .recent li a:hover { background: var(--ac-hover); }
+    .recent .plain { flex: 1; }
+    .recent .plain + code { flex: none; }
+    .recent + .recent { margin-top: var(--ac-space-5); }
     .recent code { flex: 1; overflow-wrap: anywhere; }
     .recent .card { overflow: hidden; }
     .page::after { content: ''; display: block; height: var(--ac-space-7); }
@@ -103,6 +107,10 @@ export class AcViewTools extends Localized(LitElement) {
     const recent = runs.recent(RECENT);
     return html`
       <ac-empty icon="wrench" heading=${t('tools.choose')}>${t('tools.chooseText')}</ac-empty>
+      ${toolList.examples.length ? html`
+        <section class="recent"><h2>${t('tools.tryFirst')}</h2><ul class="card">${toolList.examples.map(({tool, title, args}) => html`
+          <li><a href=${href(['tools', tool.name])} @click=${() => keepExample(tool.name, args)}><span class="plain">${title}</span><code class="muted small">${tool.name}</code></a></li>`)}</ul>
+        </section>` : nothing}
       ${recent.length ? html`
         <section class="recent"><h2>${t('tools.recent')}</h2><ul class="card">${recent.map((run) => html`
           <li><a href=${href(['tools', run.tool])}><code>${run.tool}</code><span class="muted small">${formatTime(run.startedAt)}</span><ac-run-state .run=${run}></ac-run-state></a></li>`)}</ul>

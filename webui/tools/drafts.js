@@ -36,6 +36,11 @@ export function keepDraft(tool, draft) {
   }
 }
 
+/** Keep an example as a draft, unless there is one of the person's own. @param {string} tool @param {Record<string, unknown>} args */
+export function keepExample(tool, args) {
+  if (Object.keys(args).length && !draftOf(tool)) keepDraft(tool, {args});
+}
+
 /** @param {string} tool */
 export function dropDraft(tool) {
   sessionStorage.removeItem(PREFIX + tool);

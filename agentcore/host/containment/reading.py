@@ -15,7 +15,7 @@ from agentcore.host.containment.plain_values import NotPlainError, plain
 
 _SHOWN_CHARS = 80
 _SHOWN_BITS = 256
-_LANGUAGES = ("en", "zh")
+LANGUAGES = ("en", "zh")
 _LISTS = (list, tuple, set, frozenset)
 
 
@@ -90,7 +90,7 @@ def read_title(value: Any, where: str) -> str | dict[str, str]:
     if issubclass(type(value), str):
         return read_text(value, where, is_empty_ok=False)
     found = read_plain(value, where)
-    if type(found) is not dict or not found or not set(found) <= set(_LANGUAGES):
+    if type(found) is not dict or not found or not set(found) <= set(LANGUAGES):
         raise WrongValueError(where, expected, found)
     return {language: read_text(text, f"{where} ({language})", is_empty_ok=False) for language, text in found.items()}
 

@@ -12,9 +12,12 @@ from agentcore.api import Module
 from agentcore.bounds import INIT_SECONDS_MAX, MODULE_INSTRUCTIONS_CHARS
 from agentcore.config.app_json import MODULE_NAME
 from agentcore.host.containment.reading import (
+    LANGUAGES,
     WrongValueError,
     read_flag,
+    read_mapping,
     read_number,
+    read_plain,
     read_text,
     read_texts,
     read_title,
@@ -26,6 +29,21 @@ _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")
 
 
 @dataclass(frozen=True)
+class Example:
+    """A call that somebody may try first.
+
+    Args:
+        tool: The tool.
+        title: What it does, by language.
+        arguments: What it is called with.
+    """
+
+    tool: str
+    title: Mapping[str, str]
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Manifest:
     """What the host keeps of a module's attributes (see `Module`): plain values, and what it has to call.
 
@@ -33,6 +51,8 @@ class Manifest:
         title: What people see, in the server's language.
         description: The first paragraph of its docstring, on one line.
         instructions: What models are told about the use of its tools, in the server's language; empty: nothing.
+        translations: What people read in other languages, by language and by what it is of; as in `Module`.
+        examples: What somebody may try first.
         settings: The class of its settings; None: it declares none.
         hooks: Hook name to implementation.
         executes_async: Whether its `execute_tool_call` is a coroutine function.
@@ -47,6 +67,8 @@ class Manifest:
     runs_scripts_in_page: bool = False
     init_timeout_s: float | None = None
     instructions: str = ""
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
     settings: type[BaseModel] | None = None
     hooks: Mapping[str, Any] = field(default_factory=dict)
     executes_async: bool = True
@@ -83,6 +105,8 @@ def read_manifest(plugin: Any, name: str, locale: str) -> Manifest:
         if limit_s is None
         else read_number(limit_s, attributes.where("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
         instructions=_instructions(attributes, locale),
+        translations=_translations(attributes),
+        examples=_examples(attributes),
         settings=settings,
         hooks=hooks,
         executes_async=execute is not None and inspect.iscoroutinefunction(execute.function),
@@ -146,6 +170,38 @@ def _instructions(attributes: _Attributes, locale: str) -> str:
         expected = f"at most {MODULE_INSTRUCTIONS_CHARS:,} characters: say when to use which tool, in short"
         raise WrongValueError(where, expected, said)
     return said
+
+
+def _translations(attributes: _Attributes) -> dict[str, dict[str, str]]:
+    where = attributes.where("translations")
+    expected = "a mapping from language (zh) to a mapping from names of tools and arguments to text"
+    found = read_mapping(attributes.get("translations", default={}), where, expected)
+    if not set(found) <= set(LANGUAGES):
+        raise WrongValueError(where, expected, found)
+    return {
+        language: {key: read_text(text, f"{where} ({key})", is_empty_ok=False) for key, text in texts.items()}
+        for language, texts in ((name, read_mapping(given, where, expected)) for name, given in found.items())
+    }
+
+
+def _examples(attributes: _Attributes) -> tuple[Example, ...]:
+    where = attributes.where("examples")
+    expected = "a list of mappings with tool, title and arguments"
+    given = read_plain(attributes.get("examples", default=()), where)
+    if type(given) is not list:
+        raise WrongValueError(where, expected, given)
+    return tuple(_example(each, where, expected) for each in given)
+
+
+def _example(given: Any, where: str, expected: str) -> Example:
+    if type(given) is not dict or set(given) != {"tool", "title", "arguments"}:
+        raise WrongValueError(where, expected, given)
+    title = read_title(given["title"], where)
+    return Example(
+        read_text(given["tool"], where),
+        {"en": title} if isinstance(title, str) else title,
+        read_mapping(given["arguments"], where),
+    )
 
 
 def _summary(plugin: Any) -> str:

@@ -7,6 +7,7 @@ from agentcore.api import Principal
 from agentcore.approval_rules import Touched, touched
 from agentcore.host import Host
 from agentcore.host.approvals import ApprovalRequest, Pairing, PolicyChange
+from agentcore.server.modules.translations import ToolTexts, translations_of
 from agentcore.server.wire import WireModel
 
 
@@ -59,6 +60,7 @@ class WaitingCall(WireModel):
     offers: list[OfferView]
     arguments: dict[str, Any]
     input_schema: dict[str, Any]
+    translations: dict[str, ToolTexts]
     digest: str
     preview: PreviewView | None
     touches: list[Touched]
@@ -141,6 +143,7 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         offers=[OfferView(**offer.to_json()) for offer in request.offers],
         arguments=request.arguments,
         input_schema=definition.input_schema,
+        translations={} if record is None else translations_of(definition.name, record),
         digest=request.arguments_digest,
         preview=None if preview is None else PreviewView.model_validate(preview, from_attributes=True),
         touches=[] if preview is None else touched(request.facts),

@@ -14,6 +14,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
 from agentcore.server.http.response import JSON, Answer, Sent
+from agentcore.server.modules.translations import TextsView, texts_of
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
 
@@ -118,6 +119,11 @@ def _etag(exchange: Exchange, form: ToolFormat, body: bytes) -> str:
     return etag.decode()
 
 
+async def show_texts(exchange: Exchange) -> Answer:
+    """Send what people read of tools in other languages, and what they may try first."""
+    return Answer(to_json(texts_of(exchange.host)))
+
+
 ROUTES = (
     ServerRoute(
         "GET",
@@ -125,6 +131,13 @@ ROUTES = (
         list_tools,
         "All tools that can be called, in agentcore's form, or as providers of models and MCP clients take them.",
         query=ToolsQuery,
+    ),
+    ServerRoute(
+        "GET",
+        "/api/tools/texts",
+        show_texts,
+        "What people read of the tools in other languages than English, and calls to try first.",
+        answer=TextsView,
     ),
     ServerRoute(
         "POST",

@@ -28,6 +28,7 @@ from agentcore_agent_tools.results import (
     TodoList,
 )
 from agentcore_agent_tools.settings import AgentSettings
+from agentcore_agent_tools.translations import ZH
 
 _WORK_S = 600.0
 """Time limit of a sub-agent: the longest that the host allows unless its settings say otherwise."""
@@ -68,6 +69,7 @@ class AgentTools(Module[AgentSettings]):
     """For agents at work: things to do, a memory, questions to the person, sub-agents, shorter histories."""
 
     title = "Agent"
+    translations: ClassVar = {"zh": ZH}
     instructions: ClassVar = {
         "en": (
             "Keep a list with `todo_write` for work of three steps or more. Ask with `ask_user` what you cannot find "

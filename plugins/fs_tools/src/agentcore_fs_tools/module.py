@@ -45,6 +45,7 @@ from agentcore_fs_tools.transfer.moving import move
 from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfer
 from agentcore_fs_tools.transfer.removing import delete
 from agentcore_fs_tools.transfer.targets import destination_for, existing, removable
+from agentcore_fs_tools.translations import EXAMPLES, ZH
 
 _LONG_S = 300.0
 """Time limit of tools that may have a whole tree to go through."""
@@ -89,6 +90,8 @@ class FsTools(Module[FsSettings]):
     """Files in the workspace: read, write, edit, find, search, move, copy and delete."""
 
     title = "Files"
+    translations: ClassVar = {"zh": ZH}
+    examples: ClassVar = EXAMPLES
     instructions: ClassVar = {
         "en": (
             "Find files with `glob` and text with `grep`, not with shell commands. Read a file before you change it "

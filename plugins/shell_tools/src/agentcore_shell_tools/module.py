@@ -31,6 +31,7 @@ from agentcore_shell_tools.sandbox import Caches, Confinement, Consent, Sandbox,
 from agentcore_shell_tools.settings import ShellSettings
 from agentcore_shell_tools.shell import CommandRequest, Shell
 from agentcore_shell_tools.terminal import Seen, TerminalView
+from agentcore_shell_tools.translations import EXAMPLES, ZH
 
 _CAUTION = {
     "en": "It would run without a sandbox, and could read and change what you can: {reason}. This is asked once, until "
@@ -57,6 +58,8 @@ class ShellTools(Module[ShellSettings]):
     """A shell: commands in the foreground and in the background, supervised, and confined where that is set."""
 
     title = "Shell"
+    translations: ClassVar = {"zh": ZH}
+    examples: ClassVar = EXAMPLES
     instructions: ClassVar = {
         "en": (
             "Start what goes on – servers, watchers, long builds – with `background: true`; `bash_output` with "

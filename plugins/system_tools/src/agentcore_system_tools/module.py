@@ -20,6 +20,7 @@ from agentcore_system_tools.file_manager import show
 from agentcore_system_tools.results import ShownFile, TakenScreenshot
 from agentcore_system_tools.screen import take, way
 from agentcore_system_tools.screenshot import Region, Screenshot, ScreenshotOptions, fitted
+from agentcore_system_tools.translations import ZH
 
 _TIMEOUT_S = 90.0
 """A desktop may ask the person at the screen first."""
@@ -29,6 +30,7 @@ class SystemTools(Module):
     """The desktop: pictures of the screen, and files shown in their folder."""
 
     title = "Desktop"
+    translations: ClassVar = {"zh": ZH}
     instructions: ClassVar = {
         "en": ("`screenshot` shows the person's own screen: take it when they speak of what they see there."),
         "zh": ("`screenshot` 显示用户自己的屏幕：在用户谈到屏幕内容时使用。"),

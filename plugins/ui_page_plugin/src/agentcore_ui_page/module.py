@@ -21,6 +21,7 @@ from agentcore_ui_page.broker import Answer, Broker, CommandType
 from agentcore_ui_page.channel import PREFIX, Channel
 from agentcore_ui_page.operations import Operation, brings_html
 from agentcore_ui_page.results import PageContent, PatchedPage, ScriptValue
+from agentcore_ui_page.translations import ZH
 
 _FOLDER = Path(__file__).parent / "component"
 _LIMIT_MS = 300_000
@@ -49,7 +50,8 @@ PageId = Annotated[
 class UiPage(Module):
     """agentcore's own page: read it, run scripts in it, patch it until the next reload."""
 
-    title = "This page"
+    title = "agentcore’s own page"
+    translations: ClassVar = {"zh": ZH}
     instructions: ClassVar = {
         "en": (
             "These tools act on agentcore's own page, in which the person reads this conversation, and on no "
@@ -83,7 +85,7 @@ class UiPage(Module):
             tag="ui-page-about",
             script="about.js",
             folder=_FOLDER,
-            title={"en": "This page", "zh": "本页面"},
+            title={"en": "agentcore’s own page", "zh": "agentcore 自身页面"},
             icon="app-window",
             page_script="executor.js",
             csp={"script-src": ["'unsafe-eval'"]},

@@ -33,6 +33,7 @@ from agentcore_web_tools.fetching import (
 )
 from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, SearchResults, SearXNG, clean, show
 from agentcore_web_tools.settings import LONGEST_S, WebSettings
+from agentcore_web_tools.translations import EXAMPLES, ZH
 
 _ACCEPT = {
     "markdown": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
@@ -57,6 +58,8 @@ class WebTools(Module[WebSettings]):
     """The web: read pages and search."""
 
     title = "Web"
+    translations: ClassVar = {"zh": ZH}
+    examples: ClassVar = EXAMPLES
     instructions: ClassVar = {
         "en": (
             "Read the sources that you rely on with `web_fetch`, and name them. Pages that need a log-in, clicks or "

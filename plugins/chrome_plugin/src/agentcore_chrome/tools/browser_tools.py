@@ -60,6 +60,7 @@ from agentcore_chrome.tools.result import ToolOutput, output_of_dialog
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, reads_page
 from agentcore_chrome.tools.spellings import with_spellings
 from agentcore_chrome.tools.telling import Brief
+from agentcore_chrome.tools.translations import SESSION_PAGES_EXAMPLES, SESSION_PAGES_ZH
 
 _WAIT_MS = 10_000
 _RANKS: Mapping[str, int] = {
@@ -86,6 +87,8 @@ class Browser(PageTools, FormTools, InspectionTools):
     """The browser page of a chat session: go somewhere, read, click, type, look."""
 
     title = "Browser"
+    translations: ClassVar = {"zh": SESSION_PAGES_ZH}
+    examples: ClassVar = SESSION_PAGES_EXAMPLES
     instructions: ClassVar = {
         "en": (
             "A `selector` is a reference such as `e12`, which `browser_snapshot` and other results give, or CSS. An "

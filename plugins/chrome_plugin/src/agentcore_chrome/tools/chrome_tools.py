@@ -47,6 +47,7 @@ from agentcore_chrome.tools.arguments import (
 from agentcore_chrome.tools.engine_module import EngineModule
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.text_input import Written, append_text, fill_with
+from agentcore_chrome.tools.translations import CHROME_ZH
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -56,6 +57,7 @@ class Chrome(EngineModule):
     """Browsers and their tabs by id: launch, open, read, click, fill, evaluate, close."""
 
     title = "Chrome"
+    translations: ClassVar = {"zh": CHROME_ZH}
     instructions: ClassVar = {
         "en": (
             "`chrome_launch` gives a `browserId`, `chrome_new_tab` in it a `tabId`, and the other tools take "
@@ -363,7 +365,7 @@ class Chrome(EngineModule):
             tag="chrome-panel",
             script="chrome-panel.js",
             folder=Path(__file__).parents[1] / "component",
-            title={"en": "Browsers", "zh": "浏览器"},
+            title={"en": "Browser windows", "zh": "浏览器窗口"},
             icon="globe",
             resource_views={self.resource_type: "chrome-tab-view"},
         )

@@ -70,7 +70,7 @@ class SessionPages(EngineModule):
             tag="browser-panel",
             script="browser-panel.js",
             folder=Path(__file__).parents[1] / "component",
-            title={"en": "Pages of chats", "zh": "会话网页"},
+            title={"en": "Web pages in chats", "zh": "对话中的网页"},
             icon="app-window",
             resource_views={self.resource_type: "browser-page-view"},
         )

@@ -1,0 +1,65 @@
+"""What modules say for people in other languages than that of their docstrings, put where it is shown."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentcore.host import Host
+from agentcore.host.modules import ModuleRecord
+
+
+class ToolTexts(BaseModel, defer_build=True):
+    """A tool in one language; what is left out has no translation."""
+
+    description: str | None = None
+    arguments: dict[str, str]
+
+
+class ExampleView(BaseModel, defer_build=True):
+    """A call that somebody may try first; the title by language."""
+
+    tool: str
+    title: dict[str, str]
+    arguments: dict[str, Any]
+
+
+class TextsView(BaseModel, defer_build=True):
+    """Translations by tool, or by module, and language; and what somebody may try first."""
+
+    tools: dict[str, dict[str, ToolTexts]]
+    modules: dict[str, dict[str, str]]
+    examples: list[ExampleView]
+
+
+def texts_of(host: Host) -> TextsView:
+    """What the modules say whose tools can be called now."""
+    tools = {name: translations_of(name, tool.module) for name, tool in host.registry.tools.items()}
+    records = {tool.module.name: tool.module for tool in host.registry.tools.values()}
+    said = {
+        name: {
+            language: texts["module"] for language, texts in record.manifest.translations.items() if "module" in texts
+        }
+        for name, record in records.items()
+    }
+    examples = [
+        ExampleView(tool=each.tool, title=dict(each.title), arguments=dict(each.arguments))
+        for record in records.values()
+        for each in record.manifest.examples
+        if each.tool in host.registry.tools
+    ]
+    return TextsView(
+        tools={name: texts for name, texts in tools.items() if texts},
+        modules={name: texts for name, texts in said.items() if texts},
+        examples=examples,
+    )
+
+
+def translations_of(tool: str, record: ModuleRecord) -> dict[str, ToolTexts]:
+    """One tool, by language."""
+    found = {}
+    for language, texts in record.manifest.translations.items():
+        arguments: dict[str, str] = {}
+        for prefix in ("*.", f"{tool}."):  # what is said of the tool alone counts
+            arguments |= {key.removeprefix(prefix): text for key, text in texts.items() if key.startswith(prefix)}
+        found[language] = ToolTexts(description=texts.get(tool), arguments=arguments)
+    return found

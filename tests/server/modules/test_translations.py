@@ -1,0 +1,50 @@
+"""Every bundled tool and each of its arguments can be read in Chinese; what may be tried first works, without harm."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[3]
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+@pytest.mark.source_tree
+async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_else_is(make_server):
+    listed = json.loads((REPOSITORY / "app.json").read_text())["modules"]
+    server = await make_server(app={"modules": listed})
+    tools = (await server.get("/api/tools"))[1]["tools"]
+    _, texts = await server.get("/api/tools/texts")
+    missing = []
+    for tool in tools:
+        said = texts["tools"].get(tool["name"], {}).get("zh", {"description": "", "arguments": {}})
+        missing += [] if CHINESE.search(said["description"] or "") else [tool["name"]]
+        arguments = tool["input_schema"].get("properties", {})
+        missing += [f"{tool['name']}.{name}" for name in arguments if not CHINESE.search(said["arguments"].get(name, ""))]
+    assert len(tools) > 60
+    assert missing == []
+    known = {"module", *(tool["name"] for tool in tools)}
+    known |= {f"{tool['name']}.{name}" for tool in tools for name in tool["input_schema"].get("properties", {})}
+    known |= {f"*.{key.partition('.')[2]}" for key in known}
+    written = {
+        key
+        for record in server.host.modules.records.values()
+        for key in record.manifest.translations.get("zh", {})
+    }
+    assert sorted(written - known) == []
+    assert {name for name, said in texts["modules"].items() if CHINESE.search(said["zh"])} == set(listed)
+
+
+@pytest.mark.source_tree
+async def test_each_bundled_example_runs_in_an_empty_workspace(make_server):
+    """Those that leave this machine are only looked at."""
+    server = await make_server(app={"modules": ["fs_tools", "shell_tools", "web_tools", "browser"]})
+    _, texts = await server.get("/api/tools/texts")
+    examples = texts["examples"]
+    assert all({"en", "zh"} == set(example["title"]) for example in examples)
+    assert {"list_dir", "read_file", "bash", "web_fetch", "browser_navigate"} <= {each["tool"] for each in examples}
+    for example in examples:
+        if "url" not in example["arguments"]:
+            _, answer = await server.post(f"/api/tools/{example['tool']}/call", {"arguments": example["arguments"]})
+            assert answer["ok"], (example, answer)
