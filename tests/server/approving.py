@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import aiohttp
 
@@ -16,6 +16,13 @@ MODEL = Principal("chat", "s1")
 
 class Notes(Module):
     """Writes notes."""
+
+    translations: ClassVar = {
+        "zh": {"note_write": "写便条。", "*.text": "便条内容。", "note_write.title": "便条的标题。"}
+    }
+    examples: ClassVar = (
+        {"tool": "note_write", "title": {"en": "Write a note", "zh": "写便条"}, "arguments": {"text": "Hi"}},
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -108,7 +108,7 @@ export class AcViewTools extends Localized(LitElement) {
     return html`
       <ac-empty icon="wrench" heading=${t('tools.choose')}>${t('tools.chooseText')}</ac-empty>
       ${toolList.examples.length ? html`
-        <section class="recent"><h2>${t('tools.tryFirst')}</h2><ul class="card">${toolList.examples.map(({tool, title, args}) => html`
+        <section class="recent" aria-labelledby="try"><h2 id="try">${t('tools.tryFirst')}</h2><ul class="card">${toolList.examples.map(({tool, title, args}) => html`
           <li><a href=${href(['tools', tool.name])} @click=${() => keepExample(tool.name, args)}><span class="plain">${title}</span><code class="muted small">${tool.name}</code></a></li>`)}</ul>
         </section>` : nothing}
       ${recent.length ? html`

@@ -10,6 +10,7 @@ REPOSITORY = Path(__file__).parents[3]
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
+@pytest.mark.spec("M7")
 @pytest.mark.source_tree
 async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_else_is(make_server):
     listed = json.loads((REPOSITORY / "app.json").read_text())["modules"]
@@ -21,16 +22,16 @@ async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_els
         said = texts["tools"].get(tool["name"], {}).get("zh", {"description": "", "arguments": {}})
         missing += [] if CHINESE.search(said["description"] or "") else [tool["name"]]
         arguments = tool["input_schema"].get("properties", {})
-        missing += [f"{tool['name']}.{name}" for name in arguments if not CHINESE.search(said["arguments"].get(name, ""))]
+        missing += [
+            f"{tool['name']}.{name}" for name in arguments if not CHINESE.search(said["arguments"].get(name, ""))
+        ]
     assert len(tools) > 60
     assert missing == []
     known = {"module", *(tool["name"] for tool in tools)}
     known |= {f"{tool['name']}.{name}" for tool in tools for name in tool["input_schema"].get("properties", {})}
     known |= {f"*.{key.partition('.')[2]}" for key in known}
     written = {
-        key
-        for record in server.host.modules.records.values()
-        for key in record.manifest.translations.get("zh", {})
+        key for record in server.host.modules.records.values() for key in record.manifest.translations.get("zh", {})
     }
     assert sorted(written - known) == []
     assert {name for name, said in texts["modules"].items() if CHINESE.search(said["zh"])} == set(listed)

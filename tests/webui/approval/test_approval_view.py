@@ -228,6 +228,18 @@ async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_appro
     assert ui.host.approvals.unused[0][0].arguments == {"text": "buy milk"}
 
 
+async def test_call_is_said_in_the_language_of_the_person(ui):
+    """What the module says of its tool, and why it is asked about."""
+    page = await both(ui, locale="zh-CN")
+    await let_wait(ui.server, "bread")
+    shown = card(page.frame_locator(TRAY))
+    await shown.get_by_text("详情：").first.click()
+    for text in ("写便条。", "在此模式下，模型的调用需要你同意。"):
+        await expect(shown).to_contain_text(text)
+    await expect(shown).not_to_contain_text("Write a note")
+    await expect(shown).not_to_contain_text("need a person")
+
+
 async def test_reason_goes_along_with_a_no(ui):
     page = await both(ui)
     call_id = await let_wait(ui.server)

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from tests.server.approving import Notes
 from tests.webui.conftest import PHONE
 
 RUN = {"name": "Run", "exact": True}
@@ -124,3 +125,17 @@ async def add_entry(page, name, text):
     await page.get_by_role("button", name=re.compile(f"(Add to|添加到) {name.split()[0]}")).press("Enter")
     await expect(page.get_by_role("spinbutton", name=name)).to_be_focused()
     await page.keyboard.type(text)
+
+
+async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start_webui):
+    """In the language of the page, on the overview and in the console; nothing runs before Run is pressed."""
+    ui = await start_webui([Notes()])
+    page = await ui.page()
+    await page.get_by_role("region", name="Try a tool").get_by_role("link", name="Write a note").click()
+    await expect(page.get_by_role("heading", name="note_write", level=1)).to_be_visible()
+    await expect(page.get_by_label("text", exact=True)).to_have_value("Hi")
+    page = await ui.page("#/tools", locale="zh-CN")
+    await expect(page.locator("ac-tool-list").get_by_text("写便条。")).to_be_visible()
+    await page.get_by_role("region", name="先试试这些").get_by_role("link", name="写便条").click()
+    await expect(page.get_by_text("便条内容。")).to_be_visible()
+    await expect(page.get_by_text("便条的标题。")).to_be_visible()

@@ -13,6 +13,7 @@ import {END, Reading} from '../guard/reading.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
+import {descriptionOf, reasonOf} from './said.js';
 
 /** One call that waits: first what it would do, whole; then all else of it, folded; and what a person can say to it. */
 export class AcApprovalCall extends Localized(LitElement) {
@@ -107,7 +108,8 @@ export class AcApprovalCall extends Localized(LitElement) {
   }
 
   /** Who asks and why, and everything else of the call. @param {import('./waiting.js').WaitingCall} call */
-  _rest({askedBy, sessionTitle, reason, rule, tool, description, module, moduleTitle, touches, arguments: args}) {
+  _rest(call) {
+    const {askedBy, sessionTitle, rule, tool, module, moduleTitle, touches, arguments: args} = call;
     const row = (/** @type {unknown} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
     const who = requesterText(askedBy, sessionTitle);
     return html`
@@ -116,8 +118,8 @@ export class AcApprovalCall extends Localized(LitElement) {
         <div class="rest">
           <dl class="facts">
             ${row(t('approval.askedBy'), who)}
-            ${row(t('approval.why'), html`${reason}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
-            ${row(t('approval.tool'), html`<code>${visible(tool)}</code> ${description.split('\n', 1)[0]}`)}
+            ${row(t('approval.why'), html`${reasonOf(call)}${rule ? html` <code class="muted">${visible(rule)}</code>` : nothing}`)}
+            ${row(t('approval.tool'), html`<code>${visible(tool)}</code> ${descriptionOf(call)}`)}
             ${module ? row(t('approval.module'), html`${visible(moduleTitle)} <code class="muted">${module}</code>`) : nothing}
             ${touches.map(({label, values}) => row(inLocale(label), values.map((value) => html`<div class="mono">${visible(value)}</div>`)))}
           </dl>

@@ -7,6 +7,7 @@ import './ac-approval-arguments.js';
 import {argumentsBeside, touchesBeside} from './beside-diff.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
+import {descriptionOf, schemaOf} from './said.js';
 
 /** What a call would do, whole: what it changes, line by line, and all that it is given which the changes do not say. */
 export class AcApprovalPreview extends Localized(LitElement) {
@@ -28,11 +29,11 @@ export class AcApprovalPreview extends Localized(LitElement) {
     const diff = call.preview?.diff ?? '';
     const [entries, touches] = [argumentsBeside(call.arguments, diff), touchesBeside(call)];
     return html`
-      ${diff ? nothing : html`<p class="about">${call.description.split('\n', 1)[0]}</p>`}
+      ${diff ? nothing : html`<p class="about">${descriptionOf(call)}</p>`}
       ${touches.length ? html`<dl class="facts">${touches.map(({label, values}) => html`
         <div><dt>${inLocale(label)}</dt><dd>${values.map((value) => html`<div class="mono">${visible(value)}</div>`)}</dd></div>`)}</dl>` : nothing}
       ${diff ? partsOf(diff).map(diffPart) : nothing}
-      ${entries.length ? html`<ac-approval-arguments .entries=${entries} .schema=${call.inputSchema}></ac-approval-arguments>` : nothing}
+      ${entries.length ? html`<ac-approval-arguments .entries=${entries} .schema=${schemaOf(call)}></ac-approval-arguments>` : nothing}
       ${Object.keys(call.arguments).length ? nothing : html`<p class="muted small">${t('approval.noArguments')}</p>`}`;
   }
 }

@@ -26,6 +26,7 @@ import {startOver} from '../guard/attention.js';
  * @property {Offer[]} offers
  * @property {Record<string, unknown>} arguments
  * @property {any} inputSchema
+ * @property {Record<string, import('../../client/translation.js').Translation>} translations  of the tool, by language
  * @property {string} digest
  * @property {Preview | null} preview
  * @property {Touched[]} touches
