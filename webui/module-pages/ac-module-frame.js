@@ -16,9 +16,9 @@ export class AcModuleFrame extends Localized(LitElement) {
   };
 
   static styles = [base, buttons, css`
+    :host { display: flex; flex-direction: column; min-height: 100%; }
     /* what the module positions stays inside of its frame */
-    :host { contain: layout; min-height: 100%; }
-    .element { min-height: 100%; }
+    .element { flex: 1 0 auto; contain: layout; }
     ac-error-card { margin: var(--ac-space-4); }
     .loading { padding: var(--ac-space-6); color: var(--ac-text-muted); }
   `];
@@ -58,6 +58,7 @@ export class AcModuleFrame extends Localized(LitElement) {
   render() {
     const hasContent = Boolean(this._element?.shadowRoot?.childElementCount || this._element?.childNodes.length);
     return html`
+      <ac-waiting for=${this._client?.waits.wait ?? ''}></ac-waiting>
       ${this._error ? this._failed() : nothing}
       ${this._element ? html`<div class="element" ?hidden=${Boolean(this._error) && !hasContent}>${this._element}</div>` : nothing}
       ${this._element || this._error ? nothing : html`<p class="loading" role="status">${t('modules.pageLoading')}</p>`}`;
@@ -86,6 +87,7 @@ export class AcModuleFrame extends Localized(LitElement) {
       if (wanted !== this._loaded) return; // meanwhile something else was asked for
       this._drop();
       this._client = new ModuleClient(module.name);
+      this._client.waits.subscribe(() => this.requestUpdate());
       const element = document.createElement(tag);
       this._element = Object.assign(element, {client: this._client, ...(this.resourceId ? {resourceId: this.resourceId} : {})});
     } catch (error) {

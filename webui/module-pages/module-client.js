@@ -1,10 +1,12 @@
 /** What a module's component gets as its property `client`. */
 import {client} from '../client/client.js';
 import {locale, onLocaleChange} from '../base/i18n.js';
+import {CallWaits} from './call-waits.js';
 import {LiveControl} from './live-control.js';
 import {navigate} from '../base/router.js';
 import {toast, toastError} from '../ui/toasts.js';
 import './ac-live-control.js';
+import './ac-waiting.js';
 
 /** One for each element; what it listens to ends with the element. */
 export class ModuleClient {
@@ -13,6 +15,9 @@ export class ModuleClient {
     this.name = name;
     /** @type {Set<() => void>} */
     this._ends = new Set();
+    /** What calls wait for; the frame around the element says it. */
+    this.waits = new CallWaits();
+    this._ends.add(() => this.waits.close());
   }
 
   /** The page's language: `en` or `zh`. */
@@ -21,13 +26,18 @@ export class ModuleClient {
   }
 
   /**
-   * Call a tool, of any module.
+   * Call a tool, of any module. What the call waits for, a person or its turn, is said above the element.
    * @param {string} tool
    * @param {Record<string, unknown>} [args]
    * @param {import('../client/client.js').CallOptions} [options]
    */
-  call(tool, args = {}, options) {
-    return client.call(tool, args, options);
+  async call(tool, args = {}, options = {}) {
+    const followed = this.waits.follow(options);
+    try {
+      return await client.call(tool, args, followed.options);
+    } finally {
+      followed.done();
+    }
   }
 
   /** End a call. @param {string} callId */

@@ -8,6 +8,9 @@ export const modulePages = {
     refused: 'It was refused in the approval view: this page goes on watching.',
     expired: 'Nobody decided in time: this page goes on watching.',
     again: 'Ask again',
+    'waits.approval': 'A call waits for your decision, and then goes on by itself.',
+    'waits.turn': 'Another call is on its way here. Yours goes on by itself when it is its turn.',
+    'waits.connection': 'The connection is lost. It is tried again, and everything goes on by itself.',
   },
   zh: {
     watching: '您正在观看。输入和点击需要在审批视图中确认一次。',
@@ -16,5 +19,8 @@ export const modulePages = {
     refused: '已在审批视图中拒绝：此页面继续观看。',
     expired: '未在规定时间内决定：此页面继续观看。',
     again: '再次请求',
+    'waits.approval': '有一个调用正在等待您的决定，确认后会自动继续。',
+    'waits.turn': '此处有另一个调用正在进行。轮到您的调用时会自动继续。',
+    'waits.connection': '连接已断开。正在重新尝试，恢复后会自动继续。',
   },
 };

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from agentcore.host.approvals import Verdict
 from tests.webui.conftest import PHONE
 
 pytestmark = pytest.mark.spec("K3")
@@ -123,3 +124,16 @@ async def test_what_waits_is_accessible_on_a_phone_in_the_dark_and_in_chinese(ui
     await page.locator("browser-page-view").get_by_role("button", name="接管").click()
     await expect(page.get_by_text("正在等待您的决定")).to_be_visible()
     assert await axe_problems(page) == []
+
+
+async def test_start_of_a_terminal_says_that_it_waits_and_goes_on_when_it_is_decided(ui):
+    page = await both(ui)
+    await page.goto(f"{ui.address}/#/pages/shell_tools")
+    await page.locator("shell-tools-panel").get_by_role("button", name="New terminal").click()
+    waits = page.locator("ac-waiting").get_by_text("A call waits for your decision")
+    await expect(waits).to_be_visible()
+    await expect(page.locator("ac-waiting").get_by_role("button", name="Decide")).to_be_visible()
+    (asks,) = ui.host.approvals.waiting
+    await ui.host.approvals.decide(asks.call_id, Verdict(approved=True, by="test"))
+    await expect(page.locator("shell-tools-terminal")).to_be_visible()
+    await expect(waits).to_have_count(0)

@@ -86,6 +86,39 @@ async def test_person_takes_a_chats_page_over_and_hands_it_back(server, page, si
     assert "clicked" in result.data["changedByPerson"]
 
 
+async def test_take_over_waits_for_who_drives_and_comes_back_after_a_lost_connection(server, page, site):
+    await server.running.outcome("browser_navigate", {"url": site.url("/second")}, session_id="waits")
+    await page.get_by_role("link", name="Second").click()
+    mine = page.locator("browser-page-view")
+    other = await page.context.browser.new_page(locale="en-US")
+    code = server.running.host.store.page_sessions.create_code()
+    await other.goto(f"{server.make_url('/')}#code={code}")
+    await other.locator("ac-app nav").first.wait_for(state="attached", timeout=START_MS)
+    await other.goto(page.url)
+    theirs = other.locator("browser-page-view")
+    await theirs.get_by_role("button", name="Take over").click()
+    await expect(theirs.get_by_text("You drive")).to_be_visible()
+
+    await mine.get_by_role("button", name="Take over").click()
+    waits = mine.get_by_text("It becomes yours by itself when they hand it back.")
+    await expect(waits).to_be_visible()
+    await mine.get_by_role("button", name="Do not wait").click()
+    await expect(waits).to_have_count(0)
+    await mine.get_by_role("button", name="Take over").click()
+    await expect(waits).to_be_visible()
+    await theirs.get_by_role("button", name="Hand back").click()
+    await expect(mine.get_by_text("You drive")).to_be_visible()
+    await other.close()
+
+    await mine.evaluate("view => { view._socket._waitMs = 1e6; view._socket._socket.close(); }")
+    await expect(mine.get_by_text("The connection is lost.")).to_be_visible()
+    await expect(mine.locator("canvas")).to_be_visible()
+    await mine.evaluate("view => view._socket.retry()")
+    await expect(mine.get_by_text("You drive")).to_be_visible()
+    await expect(mine.get_by_text("The connection is lost.")).to_have_count(0)
+    await mine.get_by_role("button", name="Hand back").click()
+
+
 async def test_page_has_the_icon_of_its_site_in_the_strip_and_closes_with_its_tab(server, page, site):
     outcome = await server.running.outcome("browser_navigate", {"url": site.url("/with-icon")}, session_id="icons")
     strip = page.get_by_role("navigation", name="Open resources")

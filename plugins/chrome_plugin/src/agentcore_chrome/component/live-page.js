@@ -6,10 +6,12 @@ import {textsFor} from './texts.js';
 
 const BUTTONS = /** @type {const} */ (['left', 'middle', 'right']);
 
+const SAID_AFTER_MS = 500; // as a rule a page is taken over at once
+
 const isHandBack = (/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && event.shiftKey;
 
 export class LivePage extends LitElement {
-  static properties = {client: {attribute: false}, target: {}, resourceId: {attribute: false}, _state: {state: true}, _status: {state: true}, _waits: {state: true}};
+  static properties = {client: {attribute: false}, target: {}, resourceId: {attribute: false}, _state: {state: true}, _status: {state: true}, _wants: {state: true}, _isLate: {state: true}};
 
   static styles = [base, buttons, fields, badges, css`
     /* it fills its frame, whose height is known to no percentage */
@@ -21,8 +23,8 @@ export class LivePage extends LitElement {
     form { flex: 1 1 14rem; display: flex; gap: var(--ac-space-2); min-width: 0; }
     input { flex: 1; min-width: 0; }
     form input { text-overflow: ellipsis; }
-    .dialog, .note { background: var(--ac-warn-soft); }
-    .note ac-icon { color: var(--ac-warn); }
+    .dialog { background: var(--ac-warn-soft); }
+    canvas.stale { opacity: 0.5; }
     .dialog p { flex: 1 1 12rem; overflow-wrap: anywhere; }
     .stage { flex: 1; min-height: 12rem; position: relative; display: grid; place-items: start center; padding: var(--ac-space-3); overflow: auto; }
     canvas { max-width: 100%; max-height: 100%; background: #fff; border-radius: var(--ac-radius-s); box-shadow: var(--ac-shadow-m); }
@@ -40,18 +42,24 @@ export class LivePage extends LitElement {
     this.resourceId = '';
     /** @type {import('./page-socket.js').PageState | null} */
     this._state = null;
-    /** @type {'connecting' | 'live' | 'gone'} */
+    /** `lost`: the picture stands still until the connection is back. @type {'connecting' | 'live' | 'lost' | 'gone'} */
     this._status = 'connecting';
     /** @type {PageSocket | null} */
     this._socket = null;
     this._opened = '';
     /** @type {any} */
     this._control = null;
-    this._waits = false;
+    /** The person wants to drive: also while another one still does, and again after a lost connection. */
+    this._wants = false;
+    /** The page was asked for, and is not had yet. */
+    this._isAsked = false;
+    this._isLate = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
     this._held = new Set();
     // from the address and the buttons, too
     this.addEventListener('keydown', (event) => {
-      if (this._drives && isHandBack(event)) this._send({type: 'giveBack'});
+      if (this._wants && isHandBack(event)) this._giveBack();
     });
   }
 
@@ -60,11 +68,13 @@ export class LivePage extends LitElement {
     this._control = this.client.liveControl();
     this._endControl = this._control.subscribe(() => this.requestUpdate());
     this.client.on('locale', () => this.requestUpdate());
+    this.client.on('connection', (/** @type {string} */ connection) => { if (connection === 'open') this._socket?.retry(); });
     this.client.on(`${this.client.name}.changed`, () => { if (this._status === 'gone') this._connect(); });
     if (this.hasUpdated) this._connect();
   }
 
   disconnectedCallback() {
+    clearTimeout(this._timer);
     this._socket?.close();
     this._endControl?.();
     this._control?.close();
@@ -82,7 +92,11 @@ export class LivePage extends LitElement {
   }
 
   get _drives() {
-    return this._state?.driver === 'you' && this._control?.isGranted;
+    return this._status === 'live' && this._state?.driver === 'you' && this._control?.isGranted;
+  }
+
+  get _isShown() {
+    return this._status === 'live' || this._status === 'lost';
   }
 
   render() {
@@ -90,16 +104,16 @@ export class LivePage extends LitElement {
     return html`
       ${this._bar(texts)}
       <ac-live-control .control=${this._control} @ac-ask-control=${this._takeOver}></ac-live-control>
-      ${this._waits ? html`<p class="bar note" role="status"><ac-icon name="shield"></ac-icon>${texts.waits}</p>` : nothing}
+      ${this._waiting(texts)}
       ${this._state?.dialog ? this._dialog(texts, this._state.dialog) : nothing}
       <div class="stage">
         <canvas part="picture" width="1280" height="720" tabindex=${this._drives ? 0 : -1} role=${this._drives ? 'application' : 'img'}
-          class=${this._drives ? 'driven' : ''} aria-label=${`${texts.picture}: ${this._state?.title || this._state?.url || ''}`}
-          ?hidden=${this._status !== 'live'}
+          class=${`${this._drives ? 'driven' : ''} ${this._status === 'lost' ? 'stale' : ''}`} aria-label=${`${texts.picture}: ${this._state?.title || this._state?.url || ''}`}
+          ?hidden=${!this._isShown}
           @mousemove=${this._mouse} @mousedown=${this._mouse} @mouseup=${this._mouse} @wheel=${this._wheel}
           @contextmenu=${this._prevent} @keydown=${this._key} @keyup=${this._key} @paste=${this._paste}
           @blur=${this._releaseKeys}></canvas>
-        ${this._status === 'live' ? nothing : this._away(texts)}
+        ${this._isShown ? nothing : this._away(texts)}
       </div>
       ${this._drives ? html`<p class="hint">${texts.hint}</p>` : nothing}`;
   }
@@ -119,9 +133,22 @@ export class LivePage extends LitElement {
             .value=${this._state && this._state.url !== 'about:blank' ? this._state.url : ''}>
         </form>
         <span class="badge ${this._drives ? 'accent' : ''}" role="status">${who}</span>
-        <button class=${this._drives ? 'primary' : ''} ?disabled=${this._status !== 'live' || this._state?.driver === 'other' || this._control?.state === 'waiting'}
-          @click=${this._switchDriver}>${this._drives ? texts.giveBack : texts.take}</button>
+        <button class=${this._drives ? 'primary' : ''} ?disabled=${!this._isShown || this._control?.state === 'waiting'}
+          @click=${this._switchDriver}>${this._drives ? texts.giveBack : this._waitsForPage ? texts.dontWait : texts.take}</button>
       </div>`;
+  }
+
+  /** The person may drive, and waits until the page is free. */
+  get _waitsForPage() {
+    return this._wants && !this._drives && this._control?.isGranted;
+  }
+
+  /** @param {ReturnType<typeof textsFor>} texts */
+  _waiting(texts) {
+    if (this._status === 'lost') return html`<ac-waiting for="connection"></ac-waiting>`;
+    if (!this._waitsForPage) return nothing;
+    if (this._state?.driver === 'other') return html`<ac-waiting for="turn">${texts.waitsForOther}</ac-waiting>`;
+    return this._isLate ? html`<ac-waiting for="turn">${texts.waitsForCall}</ac-waiting>` : nothing;
   }
 
   /** @param {ReturnType<typeof textsFor>} texts @param {{type: string, message: string}} dialog */
@@ -155,12 +182,50 @@ export class LivePage extends LitElement {
     if (!this._id) return;
     this._status = 'connecting';
     this._state = null;
+    this._wants = this._isAsked = false;
     this._socket = new PageSocket(this.client, this._id, {
-      onState: (state) => { this._state = state; },
+      onState: (state) => this._follow(state),
       onPicture: (picture, size) => this._draw(picture, size),
-      onError: (error) => this.client.toast(textsFor(this.client).failed, error),
-      onEnd: () => { this._status = 'gone'; this._state = null; },
+      onError: (error) => {
+        // the page is taken over when the other one hands it back
+        if (error.type !== 'page_is_driven') this.client.toast(textsFor(this.client).failed, error);
+      },
+      onLost: () => {
+        this._isAsked = false;
+        if (this._isShown) this._status = 'lost';
+      },
+      onEnd: () => { this._status = 'gone'; this._state = null; this._wants = false; },
     });
+  }
+
+  /** @param {import('./page-socket.js').PageState} state */
+  _follow(state) {
+    const had = this._state?.driver === 'you';
+    this._state = state;
+    if (this._status === 'lost') this._status = 'live';
+    if (state.driver !== null) this._isAsked = false;
+    if (state.driver === 'you' && !had) void this._focusPicture();
+    this._askForPage();
+  }
+
+  /** Take the page over as soon as nobody else drives it. */
+  _askForPage() {
+    if (!this._wants || this._isAsked || this._state?.driver !== null || !this._control?.isGranted) return;
+    this._isAsked = true;
+    this._isLate = false;
+    clearTimeout(this._timer);
+    this._timer = setTimeout(() => { this._isLate = true; }, SAID_AFTER_MS);
+    this._send({type: 'take'});
+  }
+
+  _giveBack() {
+    this._wants = this._isAsked = false;
+    this._send({type: 'giveBack'});
+  }
+
+  async _focusPicture() {
+    await this.updateComplete;
+    this.renderRoot.querySelector('canvas')?.focus();
   }
 
   /** @param {ImageBitmap} picture @param {{width: number, height: number}} size */
@@ -174,19 +239,16 @@ export class LivePage extends LitElement {
     this._status = 'live';
   }
 
-  async _switchDriver() {
-    if (!this._drives) return void this._takeOver();
-    this._send({type: 'giveBack'});
-    await this.updateComplete;
-    this.renderRoot.querySelector('canvas')?.focus();
+  _switchDriver() {
+    if (this._drives || this._waitsForPage) this._giveBack();
+    else void this._takeOver();
   }
 
-  /** Take the page over, as soon as a person has said that this page may. */
+  /** Take the page over, as soon as a person has said that this page may, and nobody else drives it. */
   async _takeOver() {
-    if (!(await this._mayAct())) return;
-    this._send({type: 'take'});
-    await this.updateComplete;
-    this.renderRoot.querySelector('canvas')?.focus();
+    this._wants = true;
+    if (await this._mayAct()) this._askForPage();
+    else this._wants = false;
   }
 
   /** Answer a dialog, if it is still the one that is open when the page may. @param {object} dialog @param {object} message */
@@ -216,12 +278,8 @@ export class LivePage extends LitElement {
 
   /** Go to an address as any caller does. @param {string} url */
   async _visit(url) {
-    try {
-      const result = await this.client.call(...this.visit(url), {onApproval: () => { this._waits = true; }});
-      if (!result.ok) this.client.toast(textsFor(this.client).failed, result.error);
-    } finally {
-      this._waits = false;
-    }
+    const result = await this.client.call(...this.visit(url));
+    if (!result.ok) this.client.toast(textsFor(this.client).failed, result.error);
   }
 
   /** The tool that goes to an address, and its arguments. @param {string} url @returns {[string, Record<string, unknown>]} */

@@ -1,4 +1,8 @@
-/** The WebSocket of one page's live picture. */
+/** The WebSocket of one page's live picture: lost, it is opened again by itself. */
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8000;
+const GONE = 4404; // there is no such page, or it was closed
 
 /** @typedef {{tabId: string, url: string, title: string, driver: null | 'you' | 'other', dialog: null | {type: string, message: string}}} PageState */
 /**
@@ -6,19 +10,29 @@
  * @property {(state: PageState) => void} onState
  * @property {(picture: ImageBitmap, size: {width: number, height: number}) => void} onPicture
  * @property {(error: any) => void} onError
- * @property {() => void} onEnd
+ * @property {() => void} onLost  it is tried again
+ * @property {() => void} onEnd  the page is not there
  */
 
 export class PageSocket {
   /** @param {any} client  the module's @param {string} id  tab or resource @param {Listener} listener */
   constructor(client, id, listener) {
+    this._client = client;
+    this._path = `preview/${encodeURIComponent(id)}`;
     this._listener = listener;
     this._size = {width: 1280, height: 720};
     this._isClosed = false;
-    this._socket = client.socket(`preview/${encodeURIComponent(id)}`);
-    this._socket.binaryType = 'blob';
-    this._socket.onmessage = (/** @type {MessageEvent} */ {data}) => void this._take(data);
-    this._socket.onclose = () => { if (!this._isClosed) listener.onEnd(); };
+    this._waitMs = FIRST_WAIT_MS;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
+    this._open();
+  }
+
+  /** Try again now, if the connection is lost. */
+  retry() {
+    if (this._isClosed || this._socket.readyState !== WebSocket.CLOSED) return;
+    clearTimeout(this._timer);
+    this._open();
   }
 
   /** @param {object} message */
@@ -28,7 +42,26 @@ export class PageSocket {
 
   close() {
     this._isClosed = true;
+    clearTimeout(this._timer);
     this._socket.close();
+  }
+
+  _open() {
+    const socket = this._client.socket(this._path);
+    this._socket = socket;
+    socket.binaryType = 'blob';
+    socket.onmessage = (/** @type {MessageEvent} */ {data}) => void this._take(data);
+    socket.onclose = (/** @type {CloseEvent} */ {code}) => {
+      if (this._isClosed || socket !== this._socket) return;
+      if (code === GONE) {
+        this._isClosed = true;
+        this._listener.onEnd();
+        return;
+      }
+      this._listener.onLost();
+      this._timer = setTimeout(() => this._open(), this._waitMs);
+      this._waitMs = Math.min(this._waitMs * 2, LONGEST_WAIT_MS);
+    };
   }
 
   /** @param {string | Blob} data */
@@ -38,6 +71,7 @@ export class PageSocket {
       return;
     }
     const message = JSON.parse(data);
+    this._waitMs = FIRST_WAIT_MS;
     if (message.type === 'state') this._listener.onState(message);
     else if (message.type === 'size') this._size = message;
     else if (message.type === 'error') this._listener.onError(message.error);

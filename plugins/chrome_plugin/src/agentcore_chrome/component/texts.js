@@ -13,7 +13,10 @@ const TEXTS = {
     picture: 'Live picture of the page', connecting: 'Connecting…', gone: 'This page is not open',
     goneText: 'It was closed, or its process ended. It opens again when a tool uses it.', again: 'Try again',
     hint: 'Mouse and keys go to the page. Shift + Escape hands it back.', accept: 'OK', dismiss: 'Cancel', reply: 'Answer',
-    failed: 'That did not work', waits: 'The call waits for your decision in the approval view, and then goes on by itself.', chooseTab: 'Choose a tab to watch it.', untitled: 'Untitled',
+    failed: 'That did not work',
+    waitsForOther: 'Somebody else drives this page. It becomes yours by itself when they hand it back.',
+    waitsForCall: 'A call is on its way in this page. You take over when it has ended, or after ten seconds.', dontWait: 'Do not wait',
+    chooseTab: 'Choose a tab to watch it.', untitled: 'Untitled',
     state: {open: 'open', driven: 'driven by a person', dialog: 'dialog', failed: 'crashed', starting: 'starting', ready: 'open', busy: 'busy', closed: 'closed'},
   },
   zh: {
@@ -28,7 +31,10 @@ const TEXTS = {
     picture: '网页实时画面', connecting: '正在连接…', gone: '该网页未打开',
     goneText: '它已关闭，或进程已结束。工具再次使用时会重新打开。', again: '重试',
     hint: '鼠标和按键会发送到网页。按 Shift + Escape 交还。', accept: '确定', dismiss: '取消', reply: '回答',
-    failed: '操作失败', waits: '此调用正在等待您在审批视图中的决定，确认后会自动继续。', chooseTab: '选择一个标签页进行观看。', untitled: '无标题',
+    failed: '操作失败',
+    waitsForOther: '他人正在操作此网页。对方交还后将自动由您接管。',
+    waitsForCall: '此网页中有调用正在进行。调用结束后（最多十秒）由您接管。', dontWait: '不再等待',
+    chooseTab: '选择一个标签页进行观看。', untitled: '无标题',
     state: {open: '已打开', driven: '由人操作', dialog: '对话框', failed: '已崩溃', starting: '正在启动', ready: '已打开', busy: '忙碌', closed: '已关闭'},
   },
 };

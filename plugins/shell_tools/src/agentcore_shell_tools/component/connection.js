@@ -40,6 +40,13 @@ export class Connection {
     this._isFinished = true;
   }
 
+  /** Try again now, if the connection is lost. */
+  retry() {
+    if (this._isClosed || this._isFinished || this._socket?.readyState !== WebSocket.CLOSED) return;
+    clearTimeout(this._timer);
+    this._connect();
+  }
+
   close() {
     this._isClosed = true;
     clearTimeout(this._timer);
@@ -69,7 +76,10 @@ export class Connection {
       if (this._isClosed || this._isFinished) return;
       const isOver = reason === 'process_not_found';
       this._handlers.onLost(isOver);
-      if (isOver) return;
+      if (isOver) {
+        this._isFinished = true;
+        return;
+      }
       this._timer = setTimeout(() => this._connect(), this._waitMs);
       this._waitMs = Math.min(this._waitMs * 2, LONGEST_WAIT_MS);
     };

@@ -139,8 +139,7 @@ export class ShellToolsPanel extends LitElement {
     this._isBusy = true;
     const {locale} = this.client;
     try {
-      const options = {onApproval: () => this.client.toast(word(locale, 'waits'))};
-      const {ok, data, error} = await this.client.call('bash', {command, terminal, background: true}, options);
+      const {ok, data, error} = await this.client.call('bash', {command, terminal, background: true});
       if (!ok) throw new Error(error.message);
       this.client.navigate(`/pages/${this.client.name}/${data.process_id}`);
       return true;
@@ -155,8 +154,7 @@ export class ShellToolsPanel extends LitElement {
   /** @param {import('./process-state.js').Process} process */
   async _end({processId, command}) {
     try {
-      const options = {onApproval: () => this.client.toast(word(this.client.locale, 'waits'))};
-      const {ok, error} = await this.client.call('bash_kill', {process_id: processId}, options);
+      const {ok, error} = await this.client.call('bash_kill', {process_id: processId});
       if (!ok) throw new Error(error.message);
     } catch (error) {
       this.client.toast(word(this.client.locale, 'endFailed', {command: oneLine(command)}), error);

@@ -13,11 +13,12 @@ const SCROLLBACK_LINES = 5000;
 export class ShellToolsTerminal extends LitElement {
   static properties = {
     client: {attribute: false}, resourceId: {attribute: false}, _process: {state: true}, _notice: {state: true},
+    _isLost: {state: true},
   };
 
   static styles = [base, buttons, badges, unsafeCSS(xtermStyles), css`
     :host { position: absolute; inset: 0; display: flex; flex-direction: column; background: var(--ac-surface); }
-    ac-live-control { flex: none; }
+    ac-live-control, ac-waiting { flex: none; }
     header {
       display: flex; align-items: center; gap: var(--ac-space-3); min-height: 2.75rem; padding: var(--ac-space-1) var(--ac-space-4);
       border-bottom: 1px solid var(--ac-border);
@@ -46,6 +47,7 @@ export class ShellToolsTerminal extends LitElement {
     /** @type {import('./process-state.js').Process | null} */
     this._process = null;
     this._notice = '';
+    this._isLost = false;
     /** @type {Terminal | null} */
     this._terminal = null;
     /** @type {Connection | null} */
@@ -88,6 +90,7 @@ export class ShellToolsTerminal extends LitElement {
         ${state ? html`<span class="badge ${state.kind}" role="status">${state.text}</span>` : nothing}
         ${process?.isRunning ? html`<button class="small danger" title=${word(locale, 'leave')} @click=${this._end}>${word(locale, 'end')}</button>` : nothing}
       </header>
+      <ac-waiting for=${this._isLost ? 'connection' : ''}></ac-waiting>
       ${this._notice ? html`<p class="notice" role="alert">${this._notice}</p>` : nothing}
       ${process?.isRunning ? html`<ac-live-control .control=${this._control} .action=${word(locale, 'type')} @ac-ask-control=${this._ask}></ac-live-control>` : nothing}
       <div class="screen ${this._mayType ? '' : 'watched'}"><div class="mount"></div></div>`;
@@ -122,6 +125,7 @@ export class ShellToolsTerminal extends LitElement {
       () => observer.disconnect(),
       onThemeChange(() => { terminal.options.theme = themeOf(mount); }),
       this.client.on('locale', () => this.requestUpdate()),
+      this.client.on('connection', (/** @type {string} */ connection) => { if (connection === 'open') this._connection?.retry(); }),
     );
     this._control = this.client.liveControl();
     this._ends.push(this._control.subscribe(() => this._followControl()));
@@ -134,12 +138,16 @@ export class ShellToolsTerminal extends LitElement {
     this._connection = new Connection(this.client, path, {
       onOpen: () => {
         this._notice = '';
+        this._isLost = false;
         terminal.reset();
         this._tellSize();
       },
       onOutput: (data, drawn) => terminal.write(data, drawn),
       onMessage: (message) => this._take(terminal, message),
-      onLost: (isOver) => { this._notice = word(this.client.locale, isOver ? 'gone' : 'lost'); },
+      onLost: (isOver) => {
+        this._isLost = !isOver;
+        this._notice = isOver ? word(this.client.locale, 'gone') : '';
+      },
     });
   }
 
@@ -203,8 +211,7 @@ export class ShellToolsTerminal extends LitElement {
     const {locale} = this.client;
     const command = oneLine(this._process?.command ?? '');
     try {
-      const options = {onApproval: () => this.client.toast(word(locale, 'waits'))};
-      const {ok, error} = await this.client.call('bash_kill', {process_id: this.resourceId}, options);
+      const {ok, error} = await this.client.call('bash_kill', {process_id: this.resourceId});
       if (!ok) throw new Error(error.message);
     } catch (error) {
       this.client.toast(word(locale, 'endFailed', {command}), error);

@@ -1,0 +1,48 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, t} from '../base/i18n.js';
+import {base, buttons} from '../ui/styles.js';
+import '../ui/ac-icon.js';
+
+const ICONS = {approval: 'shield', turn: 'clock', connection: 'wifi-off'};
+
+/**
+ * Says what is waited for, and that it goes on by itself: a person's decision (with the way there), the turn of what a
+ * call acts on, or a lost connection. Nothing, where nothing is waited for.
+ * @slot  a text that says more exactly what is waited for, and what else can be done
+ */
+export class AcWaiting extends Localized(LitElement) {
+  static properties = {for: {}};
+
+  static styles = [base, buttons, css`
+    :host { display: block; }
+    p {
+      display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-3); min-height: 2.75rem;
+      padding: var(--ac-space-1) var(--ac-space-4); border-bottom: 1px solid var(--ac-border); background: var(--ac-warn-soft);
+    }
+    span { flex: 1 1 14rem; min-width: 0; }
+    ac-icon { flex: none; color: var(--ac-warn); }
+    @media (max-width: 40rem) { p { padding-inline: var(--ac-space-3); } }
+  `];
+
+  constructor() {
+    super();
+    /** @type {'' | 'approval' | 'turn' | 'connection'} */
+    this.for = '';
+  }
+
+  render() {
+    if (!this.for) return nothing;
+    return html`
+      <p role="status">
+        <ac-icon name=${ICONS[this.for]}></ac-icon>
+        <span><slot>${t(`module-pages.waits.${this.for}`)}</slot></span>
+        ${this.for === 'approval' ? html`<button class="small" @click=${showApprovals}>${t('module-pages.show')}</button>` : nothing}
+      </p>`;
+  }
+}
+
+function showApprovals() {
+  document.dispatchEvent(new CustomEvent('ac-show-approvals'));
+}
+
+customElements.define('ac-waiting', AcWaiting);
