@@ -4,6 +4,8 @@ import {draftOf, keepChoices, keepDraft, lastChoices} from './composer/drafts.js
 import {sessionList} from './sessions/session-list.js';
 import {chatSetup, isAboutModels} from '../models/setup.js';
 import {isCommand} from './composer/slash.js';
+import {FILES, FILE_BYTES, attachmentsOf, forgetPreviews} from './attachments/attachments.js';
+import {FileDrop} from './attachments/file-drop.js';
 import {client} from '../client/client.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
@@ -19,7 +21,7 @@ import '../ui/overlay/ac-dialog.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';
-import {Localized, t} from '../base/i18n.js';
+import {Localized, formatBytes, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {href, navigate} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
@@ -43,6 +45,8 @@ export class AcViewChats extends Localized(LitElement) {
     .middle { min-height: 0; overflow: auto; }
     .bottom { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); width: 100%; max-width: 50rem; margin-inline: auto; padding: 0 var(--ac-space-5) var(--ac-space-4); }
     .warning { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-warn); font-size: var(--ac-text-s); padding-inline: var(--ac-space-2); }
+    .drop { position: absolute; inset: var(--ac-space-2); z-index: 3; display: grid; place-content: center; justify-items: center; gap: var(--ac-space-2); border: 2px dashed var(--ac-accent); border-radius: var(--ac-radius-l); background: color-mix(in srgb, var(--ac-surface) 88%, var(--ac-accent)); text-align: center; pointer-events: none; }
+    .drop ac-icon { width: 2rem; height: 2rem; color: var(--ac-accent); }
     .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
     ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }
     dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
@@ -66,6 +70,7 @@ export class AcViewChats extends Localized(LitElement) {
     this._choices = lastChoices();
     this._chat = new Conversation('');
     this._endChat = () => {};
+    this._drop = new FileDrop(this, (files) => this._attached.add(files));
     new Listening(this, () => {
       const resize = () => this.requestUpdate();
       WIDE.addEventListener('change', resize);
@@ -123,7 +128,7 @@ export class AcViewChats extends Localized(LitElement) {
     const list = html`<ac-chat-sessions selected=${this._chat.id}></ac-chat-sessions>`;
     return html`
       ${WIDE.matches ? html`<div class="side">${list}</div>` : html`<dialog class="drawer" aria-label=${t('chat.list')} @click=${this._closeDrawer}>${list}</dialog>`}
-      <div class="page">${this._renderTitle()}${this._renderMiddle()}${this._renderBottom()}</div>
+      <div class="page">${this._renderTitle()}${this._renderMiddle()}${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
       ${this._renderProviders()}${this._renderSystem()}`;
   }
 
@@ -167,7 +172,7 @@ export class AcViewChats extends Localized(LitElement) {
         <ac-chat-todos .todos=${chat.todos}></ac-chat-todos>
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
         ${this._rejectsBySending() ? html`<p class="warning" role="status"><ac-icon name="info"></ac-icon>${t('chat.sendingRejects')}</p>` : nothing}
-        <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${this._mayChat}
+        <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${Boolean(chat.question)} ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
@@ -178,6 +183,10 @@ export class AcViewChats extends Localized(LitElement) {
   /** A message takes the place of an answer to the calls that wait. */
   _rejectsBySending() {
     return Boolean(this._draft.trim()) && !isCommand(this._draft) && !this._chat.isRunning && this._chat.hasWaiting;
+  }
+
+  _renderDrop() {
+    return html`<div class="drop"><ac-icon name="paperclip"></ac-icon><strong>${t('chat.attach.drop')}</strong><span class="muted small">${t('chat.attach.bounds', {n: FILES, size: formatBytes(FILE_BYTES)})}</span></div>`;
   }
 
   _renderProviders() {
@@ -205,6 +214,11 @@ export class AcViewChats extends Localized(LitElement) {
   /** In a chat that has begun, a message that no model takes is answered by the list of models. */
   get _mayChat() {
     return !chatSetup.isLoaded || Boolean(chatSetup.isSetUp && (this._model || this._chat.items.length));
+  }
+
+  /** What goes with the next message. */
+  get _attached() {
+    return attachmentsOf(this._chat.id);
   }
 
   get _composer() {
@@ -235,7 +249,11 @@ export class AcViewChats extends Localized(LitElement) {
   /** @param {CustomEvent<{text: string}>} event */
   async _onSend({detail: {text}}) {
     this._messages?.toNewest();
-    await this._say(text, 'chat.sendFailed', (chat) => chat.send(text));
+    const taken = this._attached.take();
+    await this._say(text, 'chat.sendFailed', async (chat) => {
+      await chat.send(text, taken);
+      forgetPreviews(taken);
+    }, () => this._attached.putBack(taken)); // of the chat that is shown by then
   }
 
   /** @param {CustomEvent<{tool: string, args: Record<string, unknown>, text: string}>} event */
@@ -250,8 +268,8 @@ export class AcViewChats extends Localized(LitElement) {
     if (question) await this._say(text, 'chat.answerFailed', (chat) => chat.answer(question.questionId, text));
   }
 
-  /** What was written leaves the box at once, and comes back if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send */
-  async _say(text, failed, send) {
+  /** What was written leaves the box at once, and comes back if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {() => void} [undo] */
+  async _say(text, failed, send, undo) {
     const from = this._chat.id;
     this._isSending = true;
     this._refused = null;
@@ -261,6 +279,7 @@ export class AcViewChats extends Localized(LitElement) {
       await send(await this._begun());
     } catch (error) {
       if (!from) await this._takeBack(/** @type {import('../client/client.js').ApiError} */ (error));
+      undo?.();
       keepDraft(from, text);
       if (!this._draft) this._onDraft(new CustomEvent('ac-draft', {detail: {text}}));
       this._tell(failed, error);
@@ -328,7 +347,7 @@ export class AcViewChats extends Localized(LitElement) {
       this._refused = null;
       await chatSetup.useByDefault(model);
       const failed = chat.items.at(-1)?.error;
-      if (refused && this._draft.trim()) await this._onSend(new CustomEvent('ac-send', {detail: {text: this._draft.trim()}}));
+      if (refused && (this._draft.trim() || this._attached.items.length)) await this._onSend(new CustomEvent('ac-send', {detail: {text: this._draft.trim()}}));
       else if (chat === this._chat && isAboutModels(failed?.type)) await chat.retry();
       else this._composer?.focus();
     });
@@ -354,6 +373,7 @@ export class AcViewChats extends Localized(LitElement) {
     const chat = await this._begun();
     keepDraft('', '');
     keepDraft(chat.id, this._draft);
+    attachmentsOf(chat.id).putBack(attachmentsOf('').take());
     return chat;
   }
 

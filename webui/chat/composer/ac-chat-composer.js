@@ -4,11 +4,12 @@ import {Localized, t} from '../../base/i18n.js';
 import {base, buttons} from '../../ui/styles.js';
 import {toolList} from '../../client/tool-list.js';
 import '../../ui/ac-icon.js';
+import '../attachments/ac-attachments.js';
 
 /**
  * Where a person writes: a message, or with a slash in front a call of a tool.
  * @slot choices  Beside the button: model, agent, approval mode.
- * @fires ac-send {text: string}
+ * @fires ac-send {text: string}  with what is attached
  * @fires ac-command {tool: string, args: object, text: string}
  * @fires ac-draft {text: string}
  * @fires ac-stop
@@ -17,7 +18,7 @@ import '../../ui/ac-icon.js';
 export class AcChatComposer extends Localized(LitElement) {
   static properties = {
     text: {attribute: false}, history: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, isStopping: {type: Boolean, attribute: 'stopping'},
-    isSending: {type: Boolean, attribute: 'sending'}, isAsked: {type: Boolean, attribute: 'asked'}, mayChat: {attribute: false}, _completions: {state: true}, _at: {state: true}, _problem: {state: true},
+    isSending: {type: Boolean, attribute: 'sending'}, isAsked: {type: Boolean, attribute: 'asked'}, mayChat: {attribute: false}, attachments: {attribute: false}, _completions: {state: true}, _at: {state: true}, _problem: {state: true},
   };
 
   static styles = [base, buttons, css`
@@ -29,6 +30,7 @@ export class AcChatComposer extends Localized(LitElement) {
     textarea.call { font-family: var(--ac-font-mono); }
     textarea::placeholder { color: var(--ac-text-muted); opacity: 1; }
     .row { display: flex; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-1) var(--ac-space-2) var(--ac-space-2); }
+    .attach { color: var(--ac-text-muted); }
     .choices { flex: 1; display: flex; flex-wrap: wrap; min-width: 0; }
     .send { border-radius: 999px; }
     .send ac-icon { width: 1.25em; height: 1.25em; }
@@ -56,6 +58,9 @@ export class AcChatComposer extends Localized(LitElement) {
     this._completions = [];
     this._at = -1;
     this._problem = '';
+    /** What goes with the next message. @type {import('../attachments/attachments.js').Attachments | null} */
+    this.attachments = null;
+    this._endAttachments = () => {};
     /** How far back in the history, 0: not at all. */
     this._back = 0;
     this._kept = '';
@@ -67,11 +72,15 @@ export class AcChatComposer extends Localized(LitElement) {
     return html`
       ${isOpen ? this._renderCompletions() : nothing}
       <div class="box">
+        <ac-attachments .attachments=${this.attachments} .items=${this.attachments?.items ?? []} .problem=${this.attachments?.problem} @ac-emptied=${this.focus}></ac-attachments>
         <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this._placeholder)} .value=${this.text}
           role="combobox" aria-autocomplete="list" aria-expanded=${isOpen} aria-controls="completions" aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
-          aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions}></textarea>
+          aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions} @paste=${this._onPaste}></textarea>
         <p class="problem" id="problem" role="status" ?hidden=${!this._problem}>${this._problem}</p>
-        <div class="row"><div class="choices"><slot name="choices"></slot></div>${this._renderButton(isCall)}</div>
+        <div class="row">
+          <button class="quiet icon attach" aria-label=${t('chat.attach.add')} title=${t('chat.attach.addHint')} @click=${() => this._picker.click()}><ac-icon name="paperclip"></ac-icon></button>
+          <input type="file" multiple hidden @change=${this._onPick}>
+          <div class="choices"><slot name="choices"></slot></div>${this._renderButton(isCall)}</div>
       </div>`;
   }
 
@@ -87,7 +96,7 @@ export class AcChatComposer extends Localized(LitElement) {
     if (this.isBusy && !isCall) {
       return html`<button class="icon send" aria-label=${t('chat.stop')} title=${t('chat.stop')} ?disabled=${this.isStopping} @click=${() => this._fire('ac-stop')}><ac-icon name="square"></ac-icon></button>`;
     }
-    const isOff = !this.text.trim() || this.isSending || (!isCall && !this.mayChat);
+    const isOff = (!this.text.trim() && !this.attachments?.items.length) || this.isSending || (!isCall && !this.mayChat);
     return html`<button class="primary icon send" aria-label=${t(isCall ? 'tools.run' : 'chat.send')} title=${t(isCall ? 'tools.run' : 'chat.send')} ?disabled=${isOff} @click=${this._send}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
   }
 
@@ -97,6 +106,23 @@ export class AcChatComposer extends Localized(LitElement) {
         ${this._completions.map(({label, detail, isRequired}, at) => html`
           <li id="c${at}" role="option" aria-selected=${at === this._at} @click=${() => this._complete(at)}><code>${label}${isRequired ? html`<span aria-hidden="true"> *</span>` : nothing}</code><span>${detail}</span></li>`)}
       </ul>`;
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (!changed.has('attachments')) return;
+    this._endAttachments();
+    this._endAttachments = this.attachments?.subscribe(() => this.requestUpdate()) ?? (() => {});
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    if (this.hasUpdated) this.requestUpdate('attachments');
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this._endAttachments();
   }
 
   /** @param {Map<string, unknown>} changed */
@@ -117,6 +143,24 @@ export class AcChatComposer extends Localized(LitElement) {
 
   get _area() {
     return /** @type {HTMLTextAreaElement} */ (this.renderRoot.querySelector('textarea'));
+  }
+
+  get _picker() {
+    return /** @type {HTMLInputElement} */ (this.renderRoot.querySelector('input[type=file]'));
+  }
+
+  /** Files come along; what office programs copy as a picture too is text. @param {ClipboardEvent} event */
+  _onPaste(event) {
+    const {files, types} = /** @type {DataTransfer} */ (event.clipboardData);
+    if (!files.length || (types.includes('text/plain') && types.includes('text/html'))) return;
+    event.preventDefault();
+    this.attachments?.add(files);
+  }
+
+  _onPick() {
+    this.attachments?.add([.../** @type {FileList} */ (this._picker.files)]);
+    this._picker.value = ''; // so that the same file can be picked again
+    this.focus();
   }
 
   /** As high as the text. */
@@ -213,12 +257,16 @@ export class AcChatComposer extends Localized(LitElement) {
 
   _send() {
     const text = this.text.trim();
-    if (!text || this.isSending) return;
+    if ((!text && !this.attachments?.items.length) || this.isSending) return;
     this._closeCompletions();
     this._back = 0;
     if (isCommand(text)) return this._sendCommand(text);
-    if (this.isAsked) this._fire('ac-reply', {text});
-    else if (this.mayChat && !this.isBusy) this._fire('ac-send', {text});
+    if (this.isAsked && text) return this._fire('ac-reply', {text});
+    if (this.attachments?.isSending || this.attachments?.hasFailed) {
+      this._problem = t(this.attachments.isSending ? 'chat.attach.wait' : 'chat.attach.mend');
+      return;
+    }
+    if (this.mayChat && !this.isBusy) this._fire('ac-send', {text});
   }
 
   /** @param {string} text */

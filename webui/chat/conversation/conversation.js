@@ -115,16 +115,18 @@ export class Conversation extends Store {
 
   // -- what a person does --------------------------------------------------------------------------------------
 
-  /** Say something. @param {string} text */
-  async send(text) {
-    await this._say(text, () => client.post(this._path('/messages'), {text}));
+  /** Say something. @param {string} text @param {import('../../client/upload.js').Uploaded[]} [attachments] */
+  async send(text, attachments = []) {
+    const ids = attachments.map(({artifactId}) => artifactId);
+    await this._say({text, attachments}, () => client.post(this._path('/messages'), {text, ...(ids.length ? {attachments: ids} : {})}));
   }
 
   /** Say something else than before; what came after it is gone. @param {number} number @param {string} text */
   async edit(number, text) {
     const before = this.items;
+    const {attachments} = before.find((item) => item.number === number) ?? {};
     this.items = before.filter((item) => item.number !== null && item.number < number);
-    await this._say(text, () => client.post(this._path('/edit'), {number, text}), before);
+    await this._say({text, attachments}, () => client.post(this._path('/edit'), {number, text}), before);
   }
 
   /** Have the last answer given anew. */
@@ -167,9 +169,9 @@ export class Conversation extends Store {
     this.notify();
   }
 
-  /** @param {string} text @param {() => Promise<unknown>} send @param {ChatItem[]} [before]  what stands there again if it cannot be sent */
-  async _say(text, send, before = this.items) {
-    this.items = [...this.items, newItem({role: 'user', text, isSending: true})];
+  /** @param {Pick<ChatItem, 'text' | 'attachments'>} said @param {() => Promise<unknown>} send @param {ChatItem[]} [before]  what stands there again if it cannot be sent */
+  async _say(said, send, before = this.items) {
+    this.items = [...this.items, newItem({role: 'user', ...said, isSending: true})];
     this._start();
     await this._try(send, before);
   }
@@ -228,10 +230,10 @@ export class Conversation extends Store {
 
   /** A message as it is listed: a person's, perhaps from another page, or a notice. @param {any} event */
   _onMessage(event) {
-    const {number, time, role = 'user', text, calls, error, thinking} = event;
+    const {number, time, role = 'user', text, calls, error, thinking, attachments} = event;
     if (this.items.some((known) => known.number === number)) return;
     this.items = withoutLive(this.items);
-    const item = storedItem({number, time, role, text, calls, error, thinking});
+    const item = storedItem({number, time, role, text, calls, error, thinking, attachments});
     const at = role === 'user' ? this.items.findIndex(({isSending}) => isSending) : -1;
     if (role === 'user') this.isRunning = true;
     this.items = at < 0 ? [...this.items, item] : this.items.with(at, {...item, key: this.items[at].key});

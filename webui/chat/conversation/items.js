@@ -23,6 +23,7 @@
  * @property {string} text
  * @property {string} [thinking]
  * @property {ChatCall[]} calls
+ * @property {import('../../client/upload.js').Uploaded[]} [attachments]
  * @property {import('../../client/client.js').ErrorObject | null} [error]
  * @property {Compaction} [compaction]  what the model has been told in a shorter form since
  * @property {boolean} [isLive]  it is being written

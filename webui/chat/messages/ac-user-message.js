@@ -3,6 +3,7 @@ import {Localized, formatTime, t} from '../../base/i18n.js';
 import {base, buttons, fields} from '../../ui/styles.js';
 import '../../ui/ac-copy.js';
 import '../../ui/ac-icon.js';
+import '../attachments/ac-sent-attachments.js';
 
 /**
  * What a person said; it can be said anew, and then what came after it is gone.
@@ -14,7 +15,7 @@ export class AcUserMessage extends Localized(LitElement) {
   static styles = [base, buttons, fields, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: end; gap: var(--ac-space-1); }
     .bubble { max-width: min(36rem, 88%); padding: var(--ac-space-2) var(--ac-space-4); border-radius: var(--ac-radius-l); border-end-end-radius: var(--ac-radius-s); background: var(--ac-accent-soft); white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.6; }
-    .bubble.sending { opacity: 0.65; }
+    .sending { opacity: 0.65; }
     .foot { display: flex; align-items: center; gap: var(--ac-space-1); min-height: 1.75rem; color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .foot button { color: inherit; }
     @media (hover: hover) { .foot { opacity: 0; transition: opacity var(--ac-motion); } :host(:is(:hover, :focus-within)) .foot { opacity: 1; } }
@@ -35,9 +36,10 @@ export class AcUserMessage extends Localized(LitElement) {
   render() {
     if (!this.item) return nothing;
     if (this._isEditing) return this._renderForm(this.item.text);
-    const {text, number, time, isSending} = this.item;
+    const {text, number, time, isSending, attachments} = this.item;
     return html`
-      <div class="bubble ${isSending ? 'sending' : ''}"><span class="visually-hidden">${t('chat.youSaid')} </span>${text}</div>
+      ${attachments?.length ? html`<ac-sent-attachments class=${isSending ? 'sending' : ''} .files=${attachments}></ac-sent-attachments>` : nothing}
+      ${text ? html`<div class="bubble ${isSending ? 'sending' : ''}"><span class="visually-hidden">${t('chat.youSaid')} </span>${text}</div>` : nothing}
       <div class="foot">
         <time datetime=${new Date(time).toISOString()}>${formatTime(time, {seconds: false})}</time>
         <ac-copy .value=${text} label=${t('chat.copyMessage')}></ac-copy>

@@ -1,0 +1,36 @@
+/** Sends files to be kept as artifacts, and tells how far that is: `fetch` cannot say so of what it sends. */
+import {ApiError, client} from './client.js';
+import {sessionHeaders} from './session.js';
+
+/** @typedef {{artifactId: string, name: string, mime: string, bytes: number}} Uploaded */
+
+/**
+ * Send one file.
+ * @param {Blob} file
+ * @param {string} name
+ * @param {(share: number) => void} onProgress  how much of it has gone, up to 1
+ * @param {AbortSignal} signal  ends it
+ * @returns {Promise<Uploaded>}
+ */
+export function upload(file, name, onProgress, signal) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const fail = () => reject(refusalOf(request));
+    signal.addEventListener('abort', () => request.abort());
+    request.upload.addEventListener('progress', ({loaded, total}) => onProgress(total ? loaded / total : 0));
+    request.addEventListener('load', () => (request.status < 400 ? resolve(request.response) : fail()));
+    for (const end of ['error', 'abort', 'timeout']) request.addEventListener(end, fail);
+    request.open('POST', `/api/artifacts?name=${encodeURIComponent(name)}`);
+    request.responseType = 'json';
+    for (const [header, value] of Object.entries(sessionHeaders())) request.setRequestHeader(header, value);
+    request.setRequestHeader('Content-Type', 'application/octet-stream');
+    request.send(file);
+  });
+}
+
+/** @param {XMLHttpRequest} request */
+function refusalOf({status, response}) {
+  if (status === 0) return new ApiError({type: 'unreachable', retryable: true});
+  if (status === 401) client.events.refuse();
+  return new ApiError(response?.error ?? {}, status);
+}
