@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 from agentcore.cli.terminal.exits import CliError, ExitCode
@@ -122,6 +122,20 @@ class ServerClient:
         finally:
             connection.close()
 
+    def send_file(self, path: str, file: BinaryIO, size_bytes: int) -> Any:
+        """Post a file as it is, and give the JSON value of the answer; never all of it in memory.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        connection = self._connect(ANSWER_SECONDS)
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size_bytes)}
+        try:
+            response = self._exchange(connection, "POST", path, file, headers)
+            return self._parsed(self._checked(response, self._read(response)))
+        finally:
+            connection.close()
+
     def patch(self, path: str, body: Mapping[str, Any]) -> Any:
         """Change what is at a path, and give the JSON value of the answer.
 
@@ -171,14 +185,24 @@ class ServerClient:
         body: Mapping[str, Any] | None,
         accept: str,
     ) -> http.client.HTTPResponse:
-        self._look()
-        headers = {"Authorization": f"Bearer {self._token}", "Accept": accept}
+        headers = {"Accept": accept}
         content = None
         if body is not None:
             headers["Content-Type"] = "application/json"
             content = json.dumps(with_valid_text(body)).encode("ascii")
+        return self._exchange(connection, method, path, content, headers)
+
+    def _exchange(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        content: bytes | BinaryIO | None,
+        headers: Mapping[str, str],
+    ) -> http.client.HTTPResponse:
+        self._look()
         try:
-            connection.request(method, path, content, headers)
+            connection.request(method, path, content, {"Authorization": f"Bearer {self._token}", **headers})
             return connection.getresponse()
         except (OSError, http.client.HTTPException) as exc:
             self._look()

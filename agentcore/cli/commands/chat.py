@@ -19,6 +19,14 @@ _MODES = ("ask", "ask_writes", "allow", "deny")
 @click.option("--session", "session_id", default="", metavar="ID", help="Go on with a session.")
 @click.option("-c", "--continue", "goes_on", is_flag=True, help="Go on with the session that was last used.")
 @click.option("--mode", type=click.Choice(_MODES), help="Which calls of the model need approval.")
+@click.option(
+    "--attach",
+    "attached",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file that goes with the message; may be given more than once.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, for programs.")
 @click.argument("prompt", nargs=-1)
 def chat(
@@ -29,6 +37,7 @@ def chat(
     session_id: str,
     goes_on: bool,
     mode: str | None,
+    attached: tuple[Path, ...],
     as_json: bool,
     prompt: tuple[str, ...],
 ) -> int:
@@ -46,6 +55,7 @@ def chat(
       agentcore chat "find every TODO in this folder and list them in TODO.md"
       git diff | agentcore chat "write a commit message for this:" - > message.txt
       agentcore chat --continue --mode ask_writes
+      agentcore chat --attach screenshot.png "what is wrong here?"
     """
     from agentcore.cli.conversation.client import SessionOptions
     from agentcore.cli.conversation.run import ChatRun
@@ -54,7 +64,7 @@ def chat(
     if text is None and as_json:
         raise CliError("--json needs a message", hint='agentcore chat --json "…"')
     options = SessionOptions(session_id, model, agent, mode or "")
-    return ChatRun(config_path, options, text, goes_on=goes_on, as_json=as_json).run()
+    return ChatRun(config_path, options, text, goes_on=goes_on, as_json=as_json, attached=attached).run()
 
 
 def _message(prompt: tuple[str, ...]) -> str | None:

@@ -1,14 +1,17 @@
 """Chat sessions over the routes of a server: made, listed, followed, written to."""
 
 import asyncio
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from agentcore.cli.backend.server_client import ServerClient, ServerError, path_of
 from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.terminal.exits import CliError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,15 @@ class SessionOptions:
     model: str = ""
     agent: str = ""
     mode: str = ""
+
+
+class Attached(NamedTuple):
+    """A file that goes with a message, as the server has kept it."""
+
+    artifact_id: str
+    name: str
+    mime: str
+    size_bytes: int
 
 
 class ChatClient:
@@ -85,9 +97,33 @@ class ChatClient:
         query = urlencode({"session_id": session_id, "types": "session.*,approval.*,call.progress"})
         return await EventFeed.open(self._server, f"/api/events?{query}")
 
-    async def send(self, session_id: str, text: str) -> None:
-        """Send a message; what becomes of it is told by events."""
-        await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), {"text": text})
+    async def attach(self, file: Path) -> Attached:
+        """Send a file that is to go with a message.
+
+        Raises:
+            CliError: It cannot be read, or is too large.
+        """
+        return await asyncio.to_thread(self._send_file, file)
+
+    def _send_file(self, path: Path) -> Attached:
+        from agentcore.server.http.bounds import UPLOAD_BYTES
+
+        try:
+            with path.expanduser().open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size > UPLOAD_BYTES:
+                    message = f"{path} has {size:,} bytes, and {UPLOAD_BYTES:,} can be attached"
+                    raise CliError(message, hint="put it into the workspace, and name its path in the message")
+                query = urlencode({"name": path.name})
+                sent = self._server.send_file(f"/api/artifacts?{query}", file, size)
+        except OSError as exc:
+            raise CliError(f"{path} cannot be read: {exc.strerror}") from exc
+        return Attached(sent["artifactId"], sent["name"], sent["mime"], sent["bytes"])
+
+    async def send(self, session_id: str, text: str, attachments: Sequence[str] = ()) -> None:
+        """Send a message, with artifacts by their ids; what becomes of it is told by events."""
+        body = {"text": text} | ({"attachments": list(attachments)} if attachments else {})
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), body)
 
     async def stop(self, session_id: str) -> None:
         """End the turn of a session."""

@@ -2,14 +2,15 @@
 
 import difflib
 import shlex
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.arguments import parse_arguments, schema_of
-from agentcore.cli.conversation.client import ChatClient
+from agentcore.cli.conversation.client import Attached, ChatClient
 from agentcore.cli.conversation.prompt_line import PromptLine
 from agentcore.cli.conversation.session import ChatSession
 from agentcore.cli.conversation.view import TerminalView, print_result
@@ -26,6 +27,7 @@ _HELP = """\
   /agent [ID]            list agents, or change the agent
   /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
   /system                show what the model is told before the conversation
+  /attach [FILE …]       attach files to the next message, or show which are; /attach none takes them back
   /tools [PATTERN]       list tools
   /tool NAME key=value   call a tool yourself, by the rules of `agentcore call`
   /result                show the whole of the last result
@@ -43,10 +45,19 @@ class Conversation:
         session: The session that is talked to.
         view: Shows what happens.
         line: Reads what is typed.
+        attached: Files that go with the next message.
     """
 
-    def __init__(self, client: ChatClient, session: ChatSession, view: TerminalView, line: PromptLine) -> None:
+    def __init__(
+        self,
+        client: ChatClient,
+        session: ChatSession,
+        view: TerminalView,
+        line: PromptLine,
+        attached: Iterable[Attached] = (),
+    ) -> None:
         self._client, self._session, self._view, self._line = client, session, view, line
+        self._attached = list(attached)
         self._tools: list[dict[str, Any]] = []
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "help": self._help,
@@ -56,6 +67,7 @@ class Conversation:
             "agent": self._agent,
             "mode": self._mode,
             "system": self._system,
+            "attach": self._attach,
             "tools": self._list_tools,
             "tool": self._call_tool,
             "result": self._result,
@@ -79,7 +91,7 @@ class Conversation:
                     return
                 await self._guarded(self._command(text[1:]))
             elif text.strip():
-                await self._guarded(self._session.say(text))
+                await self._guarded(self._say(text))
 
     async def _guarded(self, work: Awaitable[object]) -> None:
         """Do what a line wants; a mistake ends the line and not the conversation."""
@@ -88,6 +100,24 @@ class Conversation:
         except CliError as exc:
             self._view.tell("")
             exc.show()
+
+    async def _say(self, text: str) -> None:
+        attached, self._attached = self._attached, []
+        await self._session.say(text, [each.artifact_id for each in attached])
+
+    async def _attach(self, text: str) -> None:
+        try:
+            files = [Path(word) for word in shlex.split(text)]
+        except ValueError as exc:
+            raise CliError(f"{text!r} cannot be read: {exc}", hint="/attach FILE, in quotes if it has blanks") from None
+        if text == "none":
+            files, self._attached = [], []
+        for file in files:
+            self._attached.append(await self._client.attach(file))
+        for each in self._attached:
+            self._view.tell(f"attached {each.name} ({each.mime}, {each.size_bytes:,} bytes)")
+        if not self._attached:
+            self._view.tell("nothing is attached")
 
     async def _command(self, text: str) -> None:
         word, _, rest = text.partition(" ")

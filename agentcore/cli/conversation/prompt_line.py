@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory
@@ -15,6 +15,7 @@ from prompt_toolkit.output import create_output
 from agentcore.cli.terminal.output import note
 from agentcore.store.state import create_private_file
 
+_FILES = PathCompleter(expanduser=True)
 _MODES = ("ask", "ask_writes", "allow", "deny")
 
 
@@ -89,6 +90,9 @@ class _Completer(Completer):
         if not text.startswith("/"):
             return
         words = text.split(" ")
+        if words[0] == "/attach" and len(words) > 1:
+            yield from _FILES.get_completions(Document(words[-1]), complete_event)
+            return
         for candidate in self._candidates(words):
             if candidate.startswith(words[-1]):
                 yield Completion(candidate, start_position=-len(words[-1]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentcore.cli.backend.opening import running_server
 from agentcore.cli.backend.server_client import ServerClient, ServerError
-from agentcore.cli.conversation.client import ChatClient, SessionOptions
+from agentcore.cli.conversation.client import Attached, ChatClient, SessionOptions
 from agentcore.cli.conversation.session import ChatSession
 from agentcore.cli.conversation.turn import exit_code_of
 from agentcore.cli.conversation.view import ChatView, JsonView, TerminalView
@@ -30,6 +30,7 @@ class ChatRun:
         message: The one message to send; None: a conversation.
         goes_on: Whether the session that was last used is meant.
         as_json: Whether events are printed as JSON.
+        attached: Files that go with the message; in a conversation with the first one.
     """
 
     config_path: Path
@@ -37,6 +38,7 @@ class ChatRun:
     message: str | None
     goes_on: bool
     as_json: bool
+    attached: tuple[Path, ...] = ()
 
     def run(self) -> int:
         """Talk, and give the exit code.
@@ -74,11 +76,13 @@ class ChatRun:
         if on_session is not None:
             on_session(session)
         try:
+            # first: what cannot be attached leaves no empty session behind
+            attached = [await client.attach(file) for file in self.attached]
             await self._open(session, client)
             if self.message is not None:
-                return (await session.say(self.message)).exit_code
+                return (await session.say(self.message, [each.artifact_id for each in attached])).exit_code
             assert isinstance(view, TerminalView)  # noqa: S101 - JSON comes with a message
-            await self._converse(client, session, view)
+            await self._converse(client, session, view, attached)
         finally:
             await session.close()
         return ExitCode.OK
@@ -98,7 +102,9 @@ class ChatRun:
             raise CliError("there is no session to go on with", hint="agentcore chat begins one")
         return replace(self.options, session_id=sessions[0]["sessionId"])
 
-    async def _converse(self, client: ChatClient, session: ChatSession, view: TerminalView) -> None:
+    async def _converse(
+        self, client: ChatClient, session: ChatSession, view: TerminalView, attached: list[Attached]
+    ) -> None:
         try:
             from agentcore.cli.conversation.prompt_line import PromptLine
         except ModuleNotFoundError as exc:
@@ -112,4 +118,4 @@ class ChatRun:
         if not sys.stdout.isatty():
             raise CliError("a conversation needs a terminal", hint='agentcore chat "…" sends one message')
         line = PromptLine(locate_state_dir(self.config_path) / _HISTORY_NAME)
-        await Conversation(client, session, view, line).run()
+        await Conversation(client, session, view, line, attached).run()

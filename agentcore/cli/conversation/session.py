@@ -1,6 +1,6 @@
 """The session that a terminal talks to: which one it is, and with which model, agent and mode."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentcore.approval_rules import ApprovalMode
@@ -86,15 +86,15 @@ class ChatSession:
         if values:
             self._session = await self._client.change(self._session["sessionId"], values)
 
-    async def say(self, text: str) -> TurnEnd:
-        """Send a message and show the turn.
+    async def say(self, text: str, attachments: Sequence[str] = ()) -> TurnEnd:
+        """Send a message, with artifacts by their ids, and show the turn.
 
         Raises:
             CliError: The server cannot be reached.
         """
         turn = ChatTurn(self._client, self._opened(), self._view, has_person=self._has_person)
         session_id = self._session["sessionId"]
-        return await turn.run(session_id, lambda: self._client.send(session_id, text))
+        return await turn.run(session_id, lambda: self._client.send(session_id, text, attachments))
 
     async def system(self) -> Mapping[str, Any]:
         """What the model is told before the conversation.

@@ -238,3 +238,41 @@ def test_question_of_a_tool_is_answered_in_the_terminal(place, model, on_termina
     code, shown = terminal.end()
     assert code == 0
     assert "it is Bonn" in shown
+
+
+@pytest.mark.spec("K12")
+def test_files_go_along_with_a_message(place, model):
+    model.say("two files")
+    (place.folder / "notes.txt").write_text("words of the notes")
+    (place.folder / "page.html").write_text("<p>a page</p>")
+    done = place.run("chat", "--attach", "notes.txt", "--attach", "page.html", "what are these?")
+    assert (done.code, done.out) == (0, "two files\n")
+    told = model.asked[0]["messages"][-1]["content"]
+    assert told.startswith("what are these?")
+    assert "words of the notes" in told
+    assert "<p>a page</p>" in told
+
+
+def test_what_cannot_be_attached_is_a_mistake_of_usage_and_leaves_no_session(place, model):
+    with (place.folder / "film.mp4").open("wb") as file:
+        file.truncate(33 * 1024 * 1024)
+    missing = place.run("chat", "--attach", "nothing.txt", "hello")
+    large = place.run("chat", "--attach", "film.mp4", "hello")
+    assert (missing.code, large.code) == (2, 2)
+    assert "does not exist" in missing.err
+    assert "name its path in the message" in large.err
+    assert model.asked == []
+    assert "no session to go on with" in place.run("chat", "--continue", "hello").err
+
+
+def test_files_are_attached_in_the_conversation(place, model, on_terminal):
+    model.say("I see")
+    (place.folder / "notes.txt").write_text("words of the notes")
+    terminal = on_terminal("chat")
+    terminal.expect(READY)
+    terminal.type("/attach notes.txt\r")
+    terminal.expect("attached notes.txt (text/plain, 18 bytes)")
+    terminal.expect(READY)
+    terminal.type("look\r")
+    terminal.expect("I see")
+    assert "words of the notes" in model.asked[0]["messages"][-1]["content"]
