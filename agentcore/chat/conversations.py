@@ -13,6 +13,7 @@ from agentcore.chat.session import transcript
 from agentcore.chat.session.queue import tell_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import (
+    ContextView,
     MessagesView,
     SessionDetail,
     SessionsView,
@@ -69,6 +70,7 @@ class Conversations:
             todos=json.loads(row.todos or "[]"),
             question=None if live is None else live.questions.first,
             usage=UsageView(**{name: getattr(row, name) for name in UsedTokens._fields}),
+            context=None if row.context is None else ContextView.model_validate_json(row.context),
         )
 
     async def messages(self, session_id: str, *, before: int | None, limit: int) -> MessagesView:

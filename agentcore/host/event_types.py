@@ -110,7 +110,7 @@ EVENT_TYPES = (
     EventType(
         "session.changed",
         "title, agentId?, model?, mode?, ownMode?, userId?, createdAt?, lastUsedAt?, isRunning?, waiting?, "
-        "todos?, question?, usage?",
+        "todos?, question?, usage?, context?",
         "A session has changed; fields that are not there are as they were.",
     ),
     EventType("session.deleted", "", "A session was forgotten."),

@@ -9,6 +9,7 @@ import {FileDrop} from './attachments/file-drop.js';
 import {client} from '../client/client.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
+import './composer/ac-chat-tokens.js';
 import './messages/ac-chat-error.js';
 import './messages/ac-chat-messages.js';
 import '../models/ac-chat-providers.js';
@@ -176,6 +177,7 @@ export class AcViewChats extends Localized(LitElement) {
           ?asked=${Boolean(chat.question)} ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
+          <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null}></ac-chat-tokens>
         </ac-chat-composer>
       </div>`;
   }

@@ -136,6 +136,15 @@ class UsageView(View):
     cached_tokens: Annotated[int, Field(description="Those of the input that the provider had kept.")]
 
 
+class ContextView(View):
+    """How full the context of a model was when it had answered last."""
+
+    model: Annotated[str, Field(description="As `provider:model`.")]
+    tokens: Annotated[int, Field(description="What it was sent and has answered, as its provider counts.")]
+    limit_tokens: Annotated[int, Field(description="How long its context is.")]
+    is_limit_known: Annotated[bool, Field(description="Nobody says it: then it is taken to be this long.")]
+
+
 class SessionView(View):
     """One chat session; `mode` is the one that counts, `ownMode` what was set for this session."""
 
@@ -158,6 +167,7 @@ class SessionDetail(SessionView):
     todos: list[dict[str, Any]]
     question: QuestionView | None
     usage: UsageView
+    context: ContextView | None
 
 
 class SessionsView(View):

@@ -16,6 +16,7 @@ from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
 from agentcore.chat.session.queue import tell_queue
 from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan
 from agentcore.chat.texts import text
@@ -69,6 +70,7 @@ class Turn:
         self._compactor = Compactor(engine, stream, self._keeper, self._scales)
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
         self._used = UsedTokens()
+        self._context: ContextView | None = None
         self._found: list[str] | None = None
         self._client_arguments = ClientArguments()
         self._readers, self._title = readers, plan.session.title
@@ -215,6 +217,7 @@ class Turn:
                 await self._chats.change(self._session_id, model_scales=self._scales.dump())
             raise
         await self._count(answer.response)
+        self._context = await self._compactor.context_after(prompt, self._history, answer.response)
         return answer
 
     def _toolbox(self) -> Toolbox:
@@ -351,6 +354,9 @@ class Turn:
         values: Mapping[str, str],
     ) -> int:
         learned = {"model_scales": self._scales.dump()} if self._scales.has_news else {}
+        if self._context is not None:
+            learned["context"] = self._context.model_dump_json()
+            self._context = None
         live = self._stream.live
         async with live.storing:
             numbers = await self._chats.append(

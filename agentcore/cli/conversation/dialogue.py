@@ -28,6 +28,7 @@ _HELP = """\
   /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
   /system                show what the model is told before the conversation
   /attach [FILE …]       attach files to the next message, or show which are; /attach none takes them back
+  /tokens                show what the session has used, and how full the model's context is
   /tools [PATTERN]       list tools
   /tool NAME key=value   call a tool yourself, by the rules of `agentcore call`
   /result                show the whole of the last result
@@ -68,6 +69,7 @@ class Conversation:
             "mode": self._mode,
             "system": self._system,
             "attach": self._attach,
+            "tokens": self._tokens,
             "tools": self._list_tools,
             "tool": self._call_tool,
             "result": self._result,
@@ -189,6 +191,16 @@ class Conversation:
         tools = told["tools"]
         hidden = f", {tools['hidden']} more are found by searching" if tools["hidden"] else ""
         self._view.tell(f"{tools['given']} definitions of tools, {tools['chars']:,} characters{hidden}")
+
+    async def _tokens(self, _: str) -> None:
+        usage, context = await self._session.used()
+        kept = f", {usage['cachedTokens']:,} of them kept by the provider" if usage["cachedTokens"] else ""
+        self._view.tell(f"{usage['inputTokens']:,} tokens sent{kept}; {usage['outputTokens']:,} came back")
+        if context is not None:
+            about = "" if context["isLimitKnown"] else "about "
+            share = context["tokens"] / context["limitTokens"]
+            of = f"{context['tokens']:,} of {about}{context['limitTokens']:,} tokens, {share:.0%}"
+            self._view.tell(f"the context of {context['model']} holds {of}")
 
     async def _list_tools(self, pattern: str) -> None:
         self._tools = await self._client.tools()

@@ -96,6 +96,15 @@ class ChatSession:
         session_id = self._session["sessionId"]
         return await turn.run(session_id, lambda: self._client.send(session_id, text, attachments))
 
+    async def used(self) -> tuple[Mapping[str, int], Mapping[str, Any] | None]:
+        """What the session has used, and how full the context of its model is; None: it has not answered yet.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        session = await self._client.session(self._session["sessionId"])
+        return session["usage"], session.get("context")
+
     async def system(self) -> Mapping[str, Any]:
         """What the model is told before the conversation.
 

@@ -46,6 +46,7 @@ class ChatSessionRow(NamedTuple):
         system: What the person chose for what the model is told before the conversation, as JSON text.
         cached_tokens: Those of the tokens that were sent which the provider had kept.
         model_scales: How the session's models count tokens, and how long their contexts are, as JSON text.
+        context: How full the model's context was after its last answer, as JSON text; None: it has not answered.
     """
 
     session_id: str
@@ -72,6 +73,7 @@ class ChatSessionRow(NamedTuple):
     system: str | None = None
     cached_tokens: int = 0
     model_scales: str | None = None
+    context: str | None = None
 
 
 class UsedTokens(NamedTuple):

@@ -334,6 +334,11 @@ _CHAT_QUEUE = (
     "ALTER TABLE chat_sessions ADD COLUMN queue_paused INTEGER NOT NULL DEFAULT 0",
 )
 
+_CONTEXT = (
+    # JSON: how full the model's context was after its last answer
+    "ALTER TABLE chat_sessions ADD COLUMN context TEXT",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -349,5 +354,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _COMPACTION,
     _ATTACHMENTS,
     _CHAT_QUEUE,
+    _CONTEXT,
 )
 """The statements of each step, in order."""

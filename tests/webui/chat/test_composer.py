@@ -1,6 +1,31 @@
 """Writing in a chat: keys, history, choices, and calls of one's own."""
 
+import pytest
 from playwright.async_api import expect
+
+
+@pytest.mark.spec("W2")
+async def test_tokens_and_how_full_the_context_is_stand_below_the_message_box_also_after_a_restart(open_chat, provider):
+    model = {"provider": "openai", "base_url": f"{provider.url}/v1", "context_tokens": 20_000}
+    chat = await open_chat(config={"models": {"test-model": model}})
+    chat.provider.say("Here.", sent=4_995, cached=1_000)
+    await chat.say("hello")
+    meter = chat.page.get_by_role("button", name="The context is 25% full")
+    await meter.click()
+    panel = chat.page.locator("ac-chat-tokens .panel")
+    for text in ("5,000 of 20,000 tokens of the context", "openai:test-model", "4,995", "1,000"):
+        await expect(panel).to_contain_text(text)
+    box, button = await panel.bounding_box(), await meter.bounding_box()
+    assert box is not None
+    assert button is not None
+    assert box["y"] + box["height"] <= button["y"]
+    await chat.page.keyboard.press("Escape")
+    await expect(panel).to_be_hidden()
+    address = chat.page.url.rsplit("/", 1)[1]
+    await chat.page.close()
+    await chat.ui.restart()
+    shown = await chat.ui.page(f"#/chats/{address}")
+    await expect(shown.get_by_role("button", name="The context is 25% full")).to_be_visible()
 
 
 async def test_enter_sends_shift_enter_breaks_the_line_and_an_input_method_keeps_its_enter(open_chat):

@@ -275,6 +275,7 @@ export class Conversation extends Store {
     for (const toolId of waiting) this._changeCall(toolId, (call) => (call.state === 'pending' ? {...call, state: 'waiting'} : call));
     this.items = withoutLive(this.items);
     void this._reconcile();
+    void this._refresh();
   }
 
   /** What the host tells of a call, by the id that it has there. @param {{callId: string}} event @param {Partial<import('./items.js').ChatCall>} values */

@@ -13,6 +13,8 @@ import {Store} from '../../base/store.js';
  * @property {number} lastUsedAt
  * @property {boolean} isRunning
  * @property {string[] | number} waiting  the calls that wait, or how many
+ * @property {import('../composer/ac-chat-tokens.js').Usage} [usage]
+ * @property {import('../composer/ac-chat-tokens.js').Context} [context]
  */
 
 const PAGE = 50;

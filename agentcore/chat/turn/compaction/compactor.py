@@ -12,6 +12,7 @@ from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
+from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.turn.attachments import ready_to_send
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
@@ -95,6 +96,21 @@ class Compactor:
             return await self._ask(prompt, history, can_repair=can_repair)
         except BrokenAnswerError as exc:
             raise (self._too_long(exc, prompt) if exc.type == "context_too_long" else exc) from exc
+
+    async def context_after(self, prompt: Prompt, history: ToldHistory, response: ModelResponse) -> ContextView:
+        """How full the context of a model is with its answer."""
+        choice, used = prompt.choice, response.usage
+        sent = used.input_tokens
+        if not sent:  # its provider does not count
+            sent = round((self._overhead(prompt) + await history.measure()) * self._scales.scale(_name(choice)))
+        lowered = self._scales.limit(_name(choice))
+        is_known = lowered is not None or await self._engine.context_tokens(choice) is not None
+        return ContextView(
+            model=_name(choice),
+            tokens=sent + used.output_tokens,
+            limit_tokens=await self._limit(choice),
+            is_limit_known=is_known,
+        )
 
     async def summarise(
         self, choice: ModelChoice, history: ToldHistory, first_kept: int, written: str | None

@@ -1,0 +1,75 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, formatNumber, t} from '../../base/i18n.js';
+import {base, buttons} from '../../ui/styles.js';
+
+/**
+ * @typedef {{inputTokens: number, outputTokens: number, requests: number, cachedTokens: number}} Usage
+ * @typedef {{model: string, tokens: number, limitTokens: number, isLimitKnown: boolean}} Context
+ */
+
+const EDGE_PX = 8;
+const FULL = 0.8; // from here on the server makes the history shorter
+
+/** How full the model's context is, as a small bar; pressed, it tells what the chat has used. */
+export class AcChatTokens extends Localized(LitElement) {
+  static properties = {usage: {attribute: false}, context: {attribute: false}};
+
+  static styles = [base, buttons, css`
+    :host { display: inline-flex; }
+    button { gap: var(--ac-space-2); color: var(--ac-text-muted); font-weight: inherit; font-variant-numeric: tabular-nums; }
+    progress { display: block; width: 2rem; height: 0.3125rem; border: 0; border-radius: 999px; overflow: hidden; appearance: none; background: var(--ac-border); }
+    progress::-webkit-progress-bar { background: var(--ac-border); }
+    progress::-webkit-progress-value { background: var(--ac-accent); border-radius: 999px; }
+    progress::-moz-progress-bar { background: var(--ac-accent); border-radius: 999px; }
+    .full progress::-webkit-progress-value { background: var(--ac-warn); }
+    .full progress::-moz-progress-bar { background: var(--ac-warn); }
+    .panel { position: fixed; inset: auto; margin: 0; width: min(19rem, calc(100vw - 1rem)); padding: var(--ac-space-3) var(--ac-space-4) var(--ac-space-4); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-l); font-size: var(--ac-text-s); }
+    .panel h2 { font-size: var(--ac-text-s); margin-bottom: var(--ac-space-2); letter-spacing: 0; }
+    .panel progress { width: 100%; height: 0.5rem; margin-bottom: var(--ac-space-1); }
+    .panel p { overflow-wrap: anywhere; }
+    dl { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-1) var(--ac-space-4); margin-top: var(--ac-space-3); padding-top: var(--ac-space-3); border-top: 1px solid var(--ac-border); }
+    dt { color: var(--ac-text-muted); }
+    dd { text-align: end; font-variant-numeric: tabular-nums; }
+  `];
+
+  constructor() {
+    super();
+    /** @type {Usage | null} */
+    this.usage = null;
+    /** @type {Context | null} */
+    this.context = null;
+  }
+
+  render() {
+    if (!this.usage?.requests || !this.context) return nothing;
+    const share = Math.min(this.context.tokens / this.context.limitTokens, 1);
+    const percent = formatNumber(share, {style: 'percent'});
+    return html`
+      <button class="quiet small ${share >= FULL ? 'full' : ''}" popovertarget="panel" aria-label=${t('chat.tokens.full', {percent})} title=${t('chat.tokens.full', {percent})}>${bar(share)}${percent}</button>
+      <section id="panel" class="panel ${share >= FULL ? 'full' : ''}" popover aria-label=${t('chat.tokens')} @toggle=${this._place}>${this._renderPanel(this.context, this.usage, share)}</section>`;
+  }
+
+  /** @param {Context} context @param {Usage} usage @param {number} share */
+  _renderPanel({model, tokens, limitTokens, isLimitKnown}, {inputTokens, outputTokens, cachedTokens, requests}, share) {
+    const rows = [['sent', inputTokens], ['cached', cachedTokens], ['came', outputTokens], ['requests', requests]];
+    return html`
+      <h2>${t('chat.tokens')}</h2>
+      ${bar(share)}
+      <p>${t(isLimitKnown ? 'chat.tokens.context' : 'chat.tokens.contextAssumed', {tokens, limit: limitTokens})}</p>
+      <p class="muted">${model}</p>
+      <dl>${rows.map(([name, value]) => html`<dt>${t(`chat.tokens.${name}`)}</dt><dd>${formatNumber(/** @type {number} */ (value))}</dd>`)}</dl>`;
+  }
+
+  /** Above the button, within the window. @param {Event} event */
+  _place(event) {
+    if (/** @type {any} */ (event).newState !== 'open') return;
+    const panel = /** @type {HTMLElement} */ (event.currentTarget);
+    const {left, top} = /** @type {HTMLElement} */ (this.renderRoot.querySelector('button')).getBoundingClientRect();
+    panel.style.left = `${Math.max(EDGE_PX, Math.min(left, innerWidth - panel.offsetWidth - EDGE_PX))}px`;
+    panel.style.top = `${Math.max(EDGE_PX, top - panel.offsetHeight - EDGE_PX / 2)}px`;
+  }
+}
+customElements.define('ac-chat-tokens', AcChatTokens);
+
+/** @param {number} share */
+const bar = (share) => html`<progress max="1" .value=${share} aria-hidden="true"></progress>`;
