@@ -29,7 +29,7 @@ export class AcViewSettings extends Localized(LitElement) {
     .heading h2 { min-width: 0; overflow-wrap: anywhere; }
     @container settings (max-width: 48rem) {
       .split { grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-5); }
-      nav { position: static; display: flex; gap: var(--ac-space-1); overflow-x: auto; padding-bottom: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
+      nav { position: relative; display: flex; gap: var(--ac-space-1); overflow-x: auto; padding-bottom: var(--ac-space-1); border-bottom: 1px solid var(--ac-border); }
       nav h2 { display: none; }
       nav a { flex: none; }
     }
@@ -40,6 +40,8 @@ export class AcViewSettings extends Localized(LitElement) {
     /** @type {string[]} */
     this.path = [];
     this.query = new URLSearchParams();
+    /** @type {Element | null | undefined} the link of what is shown */
+    this._current = null;
     new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate())]);
   }
 
@@ -64,6 +66,16 @@ export class AcViewSettings extends Localized(LitElement) {
         </nav>
         <div>${isKnown ? this._form(name, modules) : moduleList.isLoaded ? this._unknown(name) : nothing}</div>
       </div>`;
+  }
+
+  updated() {
+    // on a narrow page the list is one line
+    const link = this.renderRoot.querySelector('nav a[aria-current]');
+    const list = link?.parentElement;
+    if (link !== this._current && list && list.scrollWidth > list.clientWidth) {
+      list.scrollLeft += link.getBoundingClientRect().left - list.getBoundingClientRect().left;
+    }
+    this._current = link;
   }
 
   /** @param {string[]} path @param {string} text @param {boolean} isCurrent @param {boolean} [isBroken] */
