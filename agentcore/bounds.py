@@ -21,6 +21,9 @@ MODEL_IMAGE_BYTES = 3_750_000
 IMAGE_BYTES = 8 * 1024 * 1024
 """One image of a result."""
 
+UPLOAD_BYTES = 32 * 1024 * 1024
+"""One file that is sent to be attached to a message."""
+
 CALLS_IN_FLIGHT = 256
 """Calls that run or wait at one time."""
 

@@ -13,6 +13,7 @@ from agentcore.config.app_json import ApprovalsConfig
 from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import control_patterns, prepare_roots
 from agentcore.errors import ToolError
+from agentcore.files.listing import WorkspaceFiles
 from agentcore.files.workspace import Workspace
 from agentcore.host.approvals.pairings import Pairings
 from agentcore.host.approvals.policy_changes import PolicyChanges
@@ -53,8 +54,8 @@ class Host:
 
     Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `sources`, `routes`,
-    `own_origins`, `conversation`, `store`, `config`, `workspace`; `has_started` says whether modules had their time to
-    get ready.
+    `own_origins`, `conversation`, `store`, `config`, `workspace`, `workspace_files`; `has_started` says whether
+    modules had their time to get ready.
     """
 
     def __init__(self, config: AppConfig, state: StateDir, store: Store, given: Sequence[Module] = ()) -> None:
@@ -63,6 +64,7 @@ class Host:
         folders = prepare_roots(config, state.path)
         protected = (*config.workspace.protected, *control_patterns(config, folders))
         self.workspace = Workspace(folders, protected=protected)
+        self.workspace_files = WorkspaceFiles(self.workspace)
         self.events = EventBus()
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events)

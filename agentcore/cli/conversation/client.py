@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from agentcore.bounds import UPLOAD_BYTES
 from agentcore.cli.backend.server_client import ServerClient, ServerError, path_of
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.terminal.exits import CliError
@@ -97,6 +98,12 @@ class ChatClient:
         query = urlencode({"session_id": session_id, "types": "session.*,approval.*,call.progress"})
         return await EventFeed.open(self._server, f"/api/events?{query}")
 
+    async def files(self, query: str) -> list[str]:
+        """Paths of files in the workspace that letters name, the best first; a folder ends with a slash."""
+        path = f"/api/workspace/files?{urlencode({'q': query, 'limit': 30})}"
+        found = await asyncio.to_thread(self._server.get, path)
+        return [str(file["path"]) for file in found["files"]]
+
     async def attach(self, file: Path) -> Attached:
         """Send a file that is to go with a message.
 
@@ -106,8 +113,6 @@ class ChatClient:
         return await asyncio.to_thread(self._send_file, file)
 
     def _send_file(self, path: Path) -> Attached:
-        from agentcore.server.http.bounds import UPLOAD_BYTES
-
         try:
             with path.expanduser().open("rb") as file:
                 size = os.fstat(file.fileno()).st_size

@@ -1,6 +1,8 @@
 """What a person types in a conversation: edited, remembered, completed; several lines where they are wanted."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,17 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
+from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note
 from agentcore.store.state import create_private_file
 
+_MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
 _FILES = PathCompleter(expanduser=True)
 _MODES = ("ask", "ask_writes", "allow", "deny")
+
+
+FindFiles = Callable[[str], Awaitable[list[str]]]
+"""Gives paths of files that letters name, the best first."""
 
 
 class PromptLine:
@@ -39,8 +47,9 @@ class PromptLine:
             prompt_continuation="  ",
         )
 
-    def offer(self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]]) -> None:
+    def offer(self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]], files: FindFiles) -> None:
         """Say what is completed."""
+        self._completer.files = files
         self._completer.commands = [*commands, "quit"]
         self._completer.tools = {
             str(tool["name"]): list(tool.get("input_schema", {}).get("properties", {})) for tool in tools
@@ -78,9 +87,10 @@ def _keys() -> KeyBindings:
 
 
 class _Completer(Completer):
-    """Completes commands, names of tools, and names of their arguments."""
+    """Completes commands, names of tools and of their arguments, and behind an `@` paths of files."""
 
     def __init__(self) -> None:
+        self.files: FindFiles | None = None
         self.commands: list[str] = []
         self.tools: dict[str, list[str]] = {}
 
@@ -96,6 +106,22 @@ class _Completer(Completer):
         for candidate in self._candidates(words):
             if candidate.startswith(words[-1]):
                 yield Completion(candidate, start_position=-len(words[-1]))
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """The same; the server is asked for files."""
+        text = document.text_before_cursor
+        mention = _MENTION.search(text)
+        if mention is None or text.startswith("/") or self.files is None:
+            async for completion in super().get_completions_async(document, complete_event):
+                yield completion
+            return
+        with suppress(CliError):  # nothing is completed where the server cannot be asked
+            for path in await self.files(mention[1]):
+                # a folder stays a mention, so that one goes on into it
+                shown = f"@{path}" if path.endswith("/") else f'"{path}"' if " " in path else path
+                yield Completion(shown, start_position=-len(mention[1]) - 1, display=path)
 
     def _candidates(self, words: list[str]) -> Iterable[str]:
         if len(words) == 1:

@@ -9,9 +9,6 @@ BODY_BYTES = 4 * 1024 * 1024
 BODY_IN_THREAD_BYTES = 256 * 1024
 """Larger bodies are parsed in a thread, so that the event loop goes on meanwhile."""
 
-UPLOAD_BYTES = 32 * 1024 * 1024
-"""One file that is sent to be attached to a message."""
-
 LOGIN_BODY_BYTES = 4 * 1024
 """Body of the one request that is read before anybody has shown a credential."""
 

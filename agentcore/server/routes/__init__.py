@@ -21,6 +21,7 @@ from agentcore.server.routes import (
     system,
     tabs,
     tools,
+    workspace,
 )
 
 ROUTES: tuple[ServerRoute, ...] = (
@@ -41,6 +42,7 @@ ROUTES: tuple[ServerRoute, ...] = (
     *tabs.ROUTES,
     *live_control.ROUTES,
     *artifacts.ROUTES,
+    *workspace.ROUTES,
     *events.ROUTES,
     *metrics.ROUTES,
 )

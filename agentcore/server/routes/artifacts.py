@@ -9,11 +9,11 @@ from urllib.parse import quote
 from aiohttp import hdrs
 from pydantic import BaseModel, Field
 
+from agentcore.bounds import UPLOAD_BYTES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.policy import owner_of
 from agentcore.server.exchange import Exchange
-from agentcore.server.http.bounds import UPLOAD_BYTES
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent

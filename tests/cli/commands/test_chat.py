@@ -280,3 +280,17 @@ def test_files_are_attached_in_the_conversation(place, model, on_terminal):
     terminal.type("look\r")
     terminal.expect("I see")
     assert "words of the notes" in model.asked[0]["messages"][-1]["content"]
+
+
+def test_files_of_the_workspace_are_mentioned_by_a_few_letters(place, model, on_terminal):
+    model.say("I see")
+    folder = place.folder / "workspace" / "docs"
+    folder.mkdir(parents=True)
+    (folder / "plan.md").write_text("")
+    terminal = on_terminal("chat")
+    terminal.expect(READY)
+    terminal.type("read @dopl\t")
+    terminal.expect("docs/plan.md")
+    terminal.type(" now\r")
+    terminal.expect("I see")
+    assert model.asked[0]["messages"][-1]["content"] == "read docs/plan.md now"

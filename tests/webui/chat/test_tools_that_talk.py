@@ -86,7 +86,7 @@ async def test_question_is_asked_without_approval_and_answered_in_the_message_bo
     await expect(chat.shown.get_by_text("Green it is.")).to_be_visible()
     assert "a warm green" in chat.provider.sent
     assert chat.ui.host.approvals.waiting == []
-    await expect(chat.box).to_have_attribute("placeholder", "Write a message, or / to call a tool")
+    await expect(chat.box).to_have_attribute("placeholder", "Write a message, / for tools, @ for files")
     await expect(chat.box).to_have_value("")
 
 

@@ -1,5 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {completionsOf, isCommand, parseCommand} from './slash.js';
+import {mentionIn, mentionsOf} from './mentions.js';
 import {Localized, t} from '../../base/i18n.js';
 import {base, buttons} from '../../ui/styles.js';
 import {toolList} from '../../client/tool-list.js';
@@ -61,6 +62,7 @@ export class AcChatComposer extends Localized(LitElement) {
     /** What goes with the next message. @type {import('../attachments/attachments.js').Attachments | null} */
     this.attachments = null;
     this._endAttachments = () => {};
+    this._asking = new AbortController();
     /** How far back in the history, 0: not at all. */
     this._back = 0;
     this._kept = '';
@@ -189,13 +191,28 @@ export class AcChatComposer extends Localized(LitElement) {
 
   /** @param {string} before */
   _offer(before) {
-    this._completions = isCommand(before) ? completionsOf(before, toolList.tools) : [];
-    this._at = this._completions.length ? 0 : -1;
+    this._asking.abort();
+    this._show(isCommand(before) ? completionsOf(before, toolList.tools) : []);
+    if (!isCommand(before) && mentionIn(before) !== null) void this._offerFiles(before);
+  }
+
+  /** Files that are mentioned, as the server finds them. @param {string} before */
+  async _offerFiles(before) {
+    this._asking = new AbortController();
+    const {signal} = this._asking;
+    const found = await mentionsOf(before, signal);
+    if (!signal.aborted) this._show(found);
+  }
+
+  /** @param {import('./slash.js').Completion[]} completions */
+  _show(completions) {
+    this._completions = completions;
+    this._at = completions.length ? 0 : -1;
   }
 
   _closeCompletions() {
-    this._completions = [];
-    this._at = -1;
+    this._asking.abort();
+    this._show([]);
   }
 
   /** @param {KeyboardEvent} event */
@@ -219,6 +236,7 @@ export class AcChatComposer extends Localized(LitElement) {
   /** Enter takes a tool's name that is begun; a whole one, and what stands behind it, runs. */
   _isNameBegun() {
     const before = this._area.value.slice(0, this._area.selectionStart);
+    if (mentionIn(before) !== null) return true;
     return !/\s/.test(before) && before !== `/${this._completions[this._at]?.label}`;
   }
 

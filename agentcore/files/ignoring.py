@@ -1,0 +1,79 @@
+"""Rules of `.gitignore` files, held against entries on the way down through folders."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+
+from agentcore.files.protection import begins
+
+IGNORE_FILE = b".gitignore"
+_FILE_BYTES = 1 << 18
+_RULES = 2_000
+_SHAPED = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRule:
+    """One line of a `.gitignore`.
+
+    Args:
+        depth: How deep below the root the folder of the file lies.
+        name: What the name of an entry is held against; None: `parts` counts.
+        parts: The path below that folder, as components.
+        is_for_folders: Whether only folders are meant.
+        is_negated: Whether what matches is not ignored after all.
+    """
+
+    depth: int
+    name: re.Pattern[str] | None
+    parts: tuple[str, ...]
+    is_for_folders: bool
+    is_negated: bool
+
+    def matches(self, path: Sequence[str], *, is_folder: bool) -> bool:
+        """Whether an entry is meant, by its path below the root."""
+        if self.is_for_folders and not is_folder:
+            return False
+        if self.name is not None:
+            return self.name.match(path[-1]) is not None
+        below = path[self.depth :]
+        first = self.parts[0]
+        # most rules of this kind begin with a plain name, which spares the rest
+        return (first == below[0] or _SHAPED.search(first) is not None) and begins(self.parts, below)
+
+
+def read_rules(content: bytes, depth: int) -> list[IgnoreRule]:
+    """The rules of a `.gitignore` in a folder so deep below the root; of a huge file the first ones."""
+    lines = content[:_FILE_BYTES].decode("utf-8", "replace").splitlines()[:_RULES]
+    return [rule for line in lines if (rule := _rule(line, depth)) is not None]
+
+
+def is_ignored(rules: Iterable[IgnoreRule], path: Sequence[str], *, is_folder: bool) -> bool:
+    """Whether an entry is ignored: the last rule that matches counts.
+
+    Args:
+        rules: Of all folders above it, the innermost last; reversible.
+        path: Its path below the root. The folders above it are not ignored.
+        is_folder: What it is.
+    """
+    found = next((rule for rule in reversed(list(rules)) if rule.matches(path, is_folder=is_folder)), None)
+    return found is not None and not found.is_negated
+
+
+def _rule(line: str, depth: int) -> IgnoreRule | None:
+    text = line.rstrip()
+    if not text or text.startswith("#"):
+        return None
+    glob = text.removeprefix("!")
+    parts = tuple(part for part in glob.removeprefix("\\").split("/") if part)
+    if not parts:
+        return None
+    is_name = "/" not in glob.rstrip("/")
+    return IgnoreRule(
+        depth=depth,
+        name=re.compile(translate(parts[0])) if is_name else None,
+        parts=parts,
+        is_for_folders=glob.endswith("/"),
+        is_negated=text.startswith("!"),
+    )

@@ -1,0 +1,136 @@
+"""The names of all files in the workspace, for people who mention them: found by a few letters."""
+
+import heapq
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from agentcore.errors import ToolError
+from agentcore.files.folder import Folder
+from agentcore.files.ignoring import IGNORE_FILE, IgnoreRule, is_ignored, read_rules
+from agentcore.files.names import show_name
+from agentcore.files.place import Place
+from agentcore.files.workspace import Workspace
+
+ENTRIES = 20_000
+"""Files and folders that are looked at; those nearest to the roots come first."""
+
+_SECONDS = 1.5
+_FRESH_SECONDS = 5.0
+_IGNORE_BYTES = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file or folder of the workspace.
+
+    Args:
+        path: As tools take it; that of a folder ends with a slash.
+        is_folder: What it is.
+    """
+
+    path: str
+    is_folder: bool
+
+
+class WorkspaceFiles:
+    """Finds files of a workspace by their names. Everything here blocks: call it from a thread.
+
+    Left out are links, what `.gitignore` files name, and what is protected.
+
+    Args:
+        workspace: The workspace.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._listed: list[FoundFile] = []
+        self._is_cut = False
+        self._listed_at = float("-inf")
+
+    def find(self, query: str, limit: int) -> tuple[list[FoundFile], bool]:
+        """The files that letters name best, and whether there are more files than are looked at.
+
+        Args:
+            query: Letters that stand in the path in this order; empty: those nearest to the roots.
+            limit: How many at most.
+        """
+        if time.monotonic() - self._listed_at > _FRESH_SECONDS:
+            self._listed, self._is_cut = self._list()
+            self._listed_at = time.monotonic()
+        wanted = "".join(query.casefold().split())
+        if not wanted:
+            return self._listed[:limit], self._is_cut
+        scored = ((score, -at, found) for at, found in enumerate(self._listed) if (score := _score(wanted, found.path)))
+        best = heapq.nlargest(limit, scored, key=lambda each: each[:2])
+        return [found for _, _, found in best], self._is_cut
+
+    def _list(self) -> tuple[list[FoundFile], bool]:
+        """All names, folder by folder from the roots down, as many as time and bounds allow."""
+        ends_at = time.monotonic() + _SECONDS
+        found: list[FoundFile] = []
+        ahead: deque[tuple[Place, list[IgnoreRule]]] = deque()
+        for root in self._workspace.roots:
+            ahead.append((self._workspace.locate(str(root)), []))
+        while ahead:
+            place, rules = ahead.popleft()
+            if len(found) >= ENTRIES or time.monotonic() > ends_at:
+                return found, True
+            try:
+                with self._workspace.open_folder(place) as folder:
+                    self._look(folder, place, rules, found, ahead)
+            except (ToolError, OSError):
+                continue  # it vanished, or may not be read
+        return found, False
+
+    def _look(
+        self,
+        folder: Folder,
+        place: Place,
+        rules: list[IgnoreRule],
+        found: list[FoundFile],
+        ahead: deque[tuple[Place, list[IgnoreRule]]],
+    ) -> None:
+        above = [show_name(part) for part in place.parts]
+        entries = sorted(folder.entries(), key=lambda entry: entry.name)
+        names = [show_name(entry.name) for entry in entries]
+        hidden = set(self._workspace.protected_among(above, names))
+        if any(entry.name == IGNORE_FILE for entry in entries):
+            with folder.open_file(IGNORE_FILE) as file:
+                rules = [*rules, *read_rules(file.read(_IGNORE_BYTES), len(above))]
+        for entry, name in zip(entries, names, strict=True):
+            is_folder = entry.kind == "directory"
+            if entry.kind not in {"file", "directory"} or name in hidden or is_ignored(rules, [*above, name], is_folder=is_folder):
+                continue
+            child = place.child(entry.name)
+            shown = self._workspace.show(child)
+            found.append(FoundFile(f"{shown}/" if is_folder else shown, is_folder))
+            if is_folder:
+                ahead.append((child, rules))
+
+
+def _score(wanted: str, path: str) -> float:
+    """How well letters name a path; 0: not at all. What stands together counts, above all in the last name."""
+    there = path.casefold()
+    name = there.rstrip("/").rpartition("/")[2]
+    if name.startswith(wanted):
+        score = 300.0
+    elif wanted in name:
+        score = 200.0
+    elif wanted in there:
+        score = 150.0
+    elif (spread := _spread(wanted, name)) is not None or (spread := _spread(wanted, there)) is not None:
+        score = 100.0 - min(spread, 90)
+    else:
+        return 0
+    return score - min(len(there), 400) * 0.1
+
+
+def _spread(wanted: str, there: str) -> int | None:
+    """How many other characters stand between letters in their order; None: they are not there."""
+    at = start = there.find(wanted[0])
+    for letter in wanted[1:]:
+        if at < 0:
+            return None
+        at = there.find(letter, at + 1)
+    return None if at < 0 else at - start + 1 - len(wanted)
