@@ -1,7 +1,7 @@
 """Rules of `.gitignore` files, held against entries on the way down through folders."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 
@@ -49,15 +49,15 @@ def read_rules(content: bytes, depth: int) -> list[IgnoreRule]:
     return [rule for line in lines if (rule := _rule(line, depth)) is not None]
 
 
-def is_ignored(rules: Iterable[IgnoreRule], path: Sequence[str], *, is_folder: bool) -> bool:
+def is_ignored(rules: Sequence[IgnoreRule], path: Sequence[str], *, is_folder: bool) -> bool:
     """Whether an entry is ignored: the last rule that matches counts.
 
     Args:
-        rules: Of all folders above it, the innermost last; reversible.
+        rules: Of all folders above it, the innermost last.
         path: Its path below the root. The folders above it are not ignored.
         is_folder: What it is.
     """
-    found = next((rule for rule in reversed(list(rules)) if rule.matches(path, is_folder=is_folder)), None)
+    found = next((rule for rule in reversed(rules) if rule.matches(path, is_folder=is_folder)), None)
     return found is not None and not found.is_negated
 
 

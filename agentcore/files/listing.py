@@ -1,6 +1,7 @@
 """The names of all files in the workspace, for people who mention them: found by a few letters."""
 
 import heapq
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class WorkspaceFiles:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._listing = threading.Lock()
         self._listed: list[FoundFile] = []
         self._is_cut = False
         self._listed_at = float("-inf")
@@ -55,9 +57,10 @@ class WorkspaceFiles:
             query: Letters that stand in the path in this order; empty: those nearest to the roots.
             limit: How many at most.
         """
-        if time.monotonic() - self._listed_at > _FRESH_SECONDS:
-            self._listed, self._is_cut = self._list()
-            self._listed_at = time.monotonic()
+        with self._listing:  # each letter that is typed asks: one looks, the others wait for it
+            if time.monotonic() - self._listed_at > _FRESH_SECONDS:
+                self._listed, self._is_cut = self._list()
+                self._listed_at = time.monotonic()
         wanted = "".join(query.casefold().split())
         if not wanted:
             return self._listed[:limit], self._is_cut
@@ -72,16 +75,14 @@ class WorkspaceFiles:
         ahead: deque[tuple[Place, list[IgnoreRule]]] = deque()
         for root in self._workspace.roots:
             ahead.append((self._workspace.locate(str(root)), []))
-        while ahead:
+        while ahead and len(found) < ENTRIES and time.monotonic() < ends_at:
             place, rules = ahead.popleft()
-            if len(found) >= ENTRIES or time.monotonic() > ends_at:
-                return found, True
             try:
                 with self._workspace.open_folder(place) as folder:
                     self._look(folder, place, rules, found, ahead)
             except (ToolError, OSError):
                 continue  # it vanished, or may not be read
-        return found, False
+        return found, bool(ahead) or len(found) >= ENTRIES
 
     def _look(
         self,
@@ -92,7 +93,8 @@ class WorkspaceFiles:
         ahead: deque[tuple[Place, list[IgnoreRule]]],
     ) -> None:
         above = [show_name(part) for part in place.parts]
-        entries = sorted(folder.entries(), key=lambda entry: entry.name)
+        listed = (entry for entry in folder.entries() if entry.kind in {"file", "directory"})
+        entries = sorted(listed, key=lambda entry: entry.name)
         names = [show_name(entry.name) for entry in entries]
         hidden = set(self._workspace.protected_among(above, names))
         if any(entry.name == IGNORE_FILE for entry in entries):
@@ -100,8 +102,10 @@ class WorkspaceFiles:
                 rules = [*rules, *read_rules(file.read(_IGNORE_BYTES), len(above))]
         for entry, name in zip(entries, names, strict=True):
             is_folder = entry.kind == "directory"
-            if entry.kind not in {"file", "directory"} or name in hidden or is_ignored(rules, [*above, name], is_folder=is_folder):
+            if name in hidden or is_ignored(rules, [*above, name], is_folder=is_folder):
                 continue
+            if len(found) >= ENTRIES:
+                return
             child = place.child(entry.name)
             shown = self._workspace.show(child)
             found.append(FoundFile(f"{shown}/" if is_folder else shown, is_folder))
