@@ -66,7 +66,7 @@ async def test_document_names_what_the_application_imports(start_webui):
     imported = set(await page.evaluate(IMPORTS, "/static/app.js"))
     document = await (await ui.server.get("/")).text()
     named = set(re.findall(r'<link rel="modulepreload" href="([^"]+)">', document))
-    needed = imported - {"/static/app.js", "/static/base/theme.js"}
+    needed = imported - {"/static/app.js"}
     assert sorted(needed - named) == [], "imported, but without a modulepreload in index.html"
     assert sorted(named - needed) == [], "in index.html, but not imported by the application"
 

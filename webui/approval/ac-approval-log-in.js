@@ -1,7 +1,9 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {client} from '../client/client.js';
 import '../ui/ac-icon.js';
+import {ownWindow} from './guard/framing.js';
 import {Localized, t} from '../base/i18n.js';
+import {canDecideHere} from './guard/seen.js';
 import {base, buttons, fields} from '../ui/styles.js';
 
 /** What to do where this browser may not approve yet: the code comes from the terminal of the server. */
@@ -26,6 +28,19 @@ export class AcApprovalLogIn extends Localized(LitElement) {
   }
 
   render() {
+    return canDecideHere ? this._form() : this._elsewhere();
+  }
+
+  /** A frame that cannot decide needs no log-in. Safari keeps the one of the window from it, for its storage is divided by the page around. */
+  _elsewhere() {
+    return html`
+      <div class="sheet">
+        <p>${t('approval.decideInWindowText')}</p>
+        <p><a class="button primary" href=${ownWindow()} target="_blank" rel="noopener"><ac-icon name="external-link"></ac-icon>${t('approval.decideInWindow')}</a></p>
+      </div>`;
+  }
+
+  _form() {
     return html`
       <div class="sheet">
         <h2><ac-icon name="shield"></ac-icon>${t('approval.logIn')}</h2>

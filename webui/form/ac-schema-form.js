@@ -5,6 +5,7 @@ import {FieldElement, errorText} from './fields/field-element.js';
 import {fieldTemplate} from './fields/field-template.js';
 import {pathText, valueAt, withValueAt} from '../schema/paths.js';
 import {errorsOf} from '../schema/validate.js';
+import {growing} from '../ui/growing.js';
 import {base, buttons, fields} from '../ui/styles.js';
 import './fields/ac-field-boolean.js';
 import './fields/ac-field-choice.js';
@@ -159,7 +160,7 @@ export class AcSchemaForm extends Localized(LitElement) {
       <div class="raw">
         <textarea .value=${this._text ?? JSON.stringify(this.value, null, 2)} aria-label=${t('form.json')} spellcheck="false"
           autocomplete="off" ?disabled=${this.disabled} aria-invalid=${this._textError || errors.length ? 'true' : nothing}
-          aria-describedby="text-error" @input=${this._onText}></textarea>
+          aria-describedby="text-error" @input=${this._onText} ${growing()}></textarea>
         <div class="tools">
           <div id="text-error" class="field-error" role="status">${this._textError}</div>
           <button type="button" class="small quiet" ?disabled=${Boolean(this._textError)} @click=${() => { this._text = null; }}>${t('form.format')}</button>

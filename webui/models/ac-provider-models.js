@@ -1,6 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {chatSetup} from './setup.js';
 import {Localized, t} from '../base/i18n.js';
+import {isComposing} from '../base/input-method.js';
 import {Listening} from '../base/listening.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
@@ -116,7 +117,7 @@ export class AcProviderModels extends Localized(LitElement) {
 
   /** Enter takes the only one that is left, or the name that was written. @param {KeyboardEvent} event */
   _onKey(event) {
-    if (event.key !== 'Enter' || event.isComposing || !this._wanted.trim()) return;
+    if (event.key !== 'Enter' || isComposing(event) || !this._wanted.trim()) return;
     const shown = this._shown;
     if (shown.length <= 1) this._use(shown[0] ?? this._wanted.trim());
   }

@@ -3,6 +3,7 @@ import {classMap} from 'lit/directives/class-map.js';
 import {repeat} from 'lit/directives/repeat.js';
 import {confirm} from '../ui/overlay/confirm.js';
 import {Localized, t} from '../base/i18n.js';
+import {isComposing} from '../base/input-method.js';
 import {Listening} from '../base/listening.js';
 import {reopenTab} from './reopen-tab.js';
 import {nameOf, resourceTabs} from './resource-tabs.js';
@@ -151,7 +152,7 @@ export class AcTabstrip extends Localized(LitElement) {
     return html`
       <form @submit=${keep}>
         <input aria-label=${t('tabs.rename')} maxlength="80" .value=${shown.tab.title ?? name} @blur=${keep} @keydown=${(/** @type {KeyboardEvent} */ event) => {
-          if (event.key === 'Escape' && !event.isComposing) void this._endRename(shown);
+          if (event.key === 'Escape' && !isComposing(event)) void this._endRename(shown);
         }}>
       </form>`;
   }

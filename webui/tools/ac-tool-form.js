@@ -1,6 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {asCli, asCurl, asJson} from './commands.js';
 import {Localized, formatDuration, t} from '../base/i18n.js';
+import {isComposing} from '../base/input-method.js';
 import {base, buttons, cards, fields} from '../ui/styles.js';
 import '../ui/ac-copy.js';
 import '../ui/ac-icon.js';
@@ -147,7 +148,7 @@ export class AcToolForm extends Localized(LitElement) {
 
   /** @param {KeyboardEvent} event */
   _onKey(event) {
-    if (event.key !== 'Enter' || event.isComposing || event.defaultPrevented) return;
+    if (event.key !== 'Enter' || isComposing(event) || event.defaultPrevented) return;
     if (!(event.ctrlKey || event.metaKey || this._isEnterEnough(event.composedPath()[0]))) return;
     event.preventDefault();
     this._run();

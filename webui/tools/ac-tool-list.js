@@ -3,6 +3,7 @@ import {live} from 'lit/directives/live.js';
 import {repeat} from 'lit/directives/repeat.js';
 import {search} from '../base/fuzzy.js';
 import {Localized, t} from '../base/i18n.js';
+import {isComposing} from '../base/input-method.js';
 import {href} from '../base/router.js';
 import {firstSentence} from '../base/sentences.js';
 import {base, buttons, fields} from '../ui/styles.js';
@@ -128,7 +129,7 @@ export class AcToolList extends Localized(LitElement) {
 
   /** @param {KeyboardEvent} event */
   _onInputKey(event) {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (event.key === 'ArrowDown') this._links[0]?.focus();
     else if (event.key === 'Enter') this._links[0]?.click();
     else if (event.key === 'Escape' && this.query) this._ask('');

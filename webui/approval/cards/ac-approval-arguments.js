@@ -22,7 +22,7 @@ export class AcApprovalArguments extends Localized(LitElement) {
     .block { margin-top: var(--ac-space-1); background: var(--ac-surface-sunken); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); padding: var(--ac-space-2) var(--ac-space-3); line-height: var(--ac-line); }
     table { border-collapse: collapse; width: 100%; }
     td { padding: 0; vertical-align: top; unicode-bidi: isolate; }
-    .n { width: 1%; min-width: 2rem; padding-inline-end: var(--ac-space-3); text-align: end; color: var(--ac-text-muted); user-select: none; white-space: nowrap; font-variant-numeric: tabular-nums; }
+    .n { width: 1%; min-width: 2rem; padding-inline-end: var(--ac-space-3); text-align: end; color: var(--ac-text-muted); -webkit-user-select: none; user-select: none; white-space: nowrap; font-variant-numeric: tabular-nums; }
     mark { background: var(--ac-danger-soft); color: var(--ac-danger); font-weight: var(--ac-weight-bold); border-radius: var(--ac-radius-s); }
     .size { font-size: var(--ac-text-xs); color: var(--ac-text-muted); }
   `];

@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {completionsOf, isCommand, parseCommand} from './slash.js';
 import {mentionIn, mentionsOf} from './mentions.js';
 import {Localized, t} from '../../base/i18n.js';
+import {isComposing} from '../../base/input-method.js';
 import {base, buttons} from '../../ui/styles.js';
 import {toolList} from '../../client/tool-list.js';
 import '../../ui/ac-icon.js';
@@ -217,7 +218,7 @@ export class AcChatComposer extends Localized(LitElement) {
 
   /** @param {KeyboardEvent} event */
   _onKey(event) {
-    if (event.isComposing || event.keyCode === 229) return; // the key belongs to the input method
+    if (isComposing(event)) return; // the key belongs to the input method
     const handled = (this._completions.length && this._onCompletionKey(event)) || this._onHistoryKey(event) || this._onSendKey(event);
     if (handled) event.preventDefault();
   }

@@ -1,5 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, formatTime, t} from '../../base/i18n.js';
+import {isComposing} from '../../base/input-method.js';
+import {growing} from '../../ui/growing.js';
 import {base, buttons, fields} from '../../ui/styles.js';
 import '../../ui/ac-copy.js';
 import '../../ui/ac-icon.js';
@@ -52,7 +54,7 @@ export class AcUserMessage extends Localized(LitElement) {
   _renderForm(text) {
     return html`
       <form @submit=${this._send}>
-        <textarea aria-label=${t('chat.edit')} .value=${text} @keydown=${this._onKey}></textarea>
+        <textarea aria-label=${t('chat.edit')} .value=${text} @keydown=${this._onKey} ${growing()}></textarea>
         <div class="row"><span class="hint">${t('chat.editHint')}</span>
           <button type="button" @click=${this._end}>${t('ui.cancel')}</button><button class="primary">${t('chat.send')}</button></div>
       </form>`;
@@ -78,7 +80,7 @@ export class AcUserMessage extends Localized(LitElement) {
 
   /** @param {KeyboardEvent} event */
   _onKey(event) {
-    if (event.isComposing) return; // Enter and Escape belong to the input method
+    if (isComposing(event)) return; // Enter and Escape belong to the input method
     if (event.key === 'Escape') void this._end();
     else if (event.key === 'Enter' && !event.shiftKey) this._send(event);
   }

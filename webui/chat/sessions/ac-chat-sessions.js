@@ -3,6 +3,7 @@ import {repeat} from 'lit/directives/repeat.js';
 import {sessionList, waitingIn} from './session-list.js';
 import {confirm} from '../../ui/overlay/confirm.js';
 import {Localized, formatDay, t} from '../../base/i18n.js';
+import {isComposing} from '../../base/input-method.js';
 import {Listening} from '../../base/listening.js';
 import {href, navigate} from '../../base/router.js';
 import {base, buttons, fields} from '../../ui/styles.js';
@@ -105,7 +106,7 @@ export class AcChatSessions extends Localized(LitElement) {
 
   /** @param {KeyboardEvent} event */
   _onRenameKey(event) {
-    if (event.key === 'Escape' && !event.isComposing) this._renaming = '';
+    if (event.key === 'Escape' && !isComposing(event)) this._renaming = '';
   }
 
   /** @param {Event} event @param {string} sessionId */

@@ -1,6 +1,7 @@
 import {css, html, nothing} from 'lit';
 import {live} from 'lit/directives/live.js';
 import {t} from '../../base/i18n.js';
+import {growing} from '../../ui/growing.js';
 import {FieldElement} from './field-element.js';
 import {canShow} from '../../schema/shape.js';
 
@@ -35,7 +36,7 @@ export class AcFieldJson extends FieldElement {
     return this.renderFrame(html`
       <textarea id="control" rows="1" .value=${live(this._text ?? own)} aria-label=${this.spokenLabel} spellcheck="false"
         aria-describedby=${this.described} aria-invalid=${this.invalid} ?required=${this.field.isRequired}
-        ?disabled=${this.isDisabled} autocomplete="off" @input=${fits ? this._take : this._hold} @change=${this._take}></textarea>
+        ?disabled=${this.isDisabled} autocomplete="off" @input=${fits ? this._take : this._hold} @change=${this._take} ${growing()}></textarea>
       ${fits ? nothing : html`<p class="hint">${t('form.doesNotFit')}</p>`}`, kind);
   }
 

@@ -1,6 +1,7 @@
 import {css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {t} from '../../base/i18n.js';
+import {isComposing} from '../../base/input-method.js';
 import {FieldElement} from './field-element.js';
 import {fieldTemplate, isWide} from './field-template.js';
 import {emptyValue, initialValue} from '../../schema/initial.js';
@@ -113,7 +114,7 @@ export class AcFieldObject extends FieldElement {
 
   /** @param {KeyboardEvent} event */
   _onKey(event) {
-    if (event.key !== 'Enter' || event.isComposing || event.ctrlKey || event.metaKey) return;
+    if (event.key !== 'Enter' || isComposing(event) || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     this._addEntry();
   }

@@ -1,6 +1,7 @@
 import {css, html, nothing} from 'lit';
 import {live} from 'lit/directives/live.js';
 import {formatBytes, t} from '../../base/i18n.js';
+import {growing} from '../../ui/growing.js';
 import {FieldElement} from './field-element.js';
 
 const FILE_BYTES = 2 * 1024 * 1024; // what a call can carry, with room for the rest of it
@@ -76,7 +77,7 @@ export class AcFieldText extends FieldElement {
       <textarea id="control" rows="3" .value=${live(this.value ?? '')} placeholder=${this._placeholder()}
         aria-label=${this.spokenLabel} aria-describedby=${this.described} aria-invalid=${this.invalid}
         ?required=${this.field.isRequired} ?disabled=${this.isDisabled} spellcheck="false" autocomplete="off"
-        @input=${this._onInput} @dragover=${this._onDragOver} @dragleave=${this._onDragLeave} @drop=${this._onDrop}></textarea>
+        @input=${this._onInput} @dragover=${this._onDragOver} @dragleave=${this._onDragLeave} @drop=${this._onDrop} ${growing()}></textarea>
       <div class="tools">
         <button type="button" class="link" ?disabled=${this.isDisabled} @click=${this._chooseFile}>${t('form.loadFile')}</button>
         <input type="file" tabindex="-1" aria-hidden="true" @change=${this._onFile}>

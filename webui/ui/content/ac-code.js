@@ -20,7 +20,7 @@ export class AcCode extends Localized(LitElement) {
     pre { font-size: var(--ac-text-s); line-height: var(--ac-line); color: var(--ac-code-text); padding: var(--ac-space-3); tab-size: 4; flex: 1; min-width: 0; }
     .frame:not(.wraps) pre { min-width: max-content; }
     .wraps pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-    pre.numbers { flex: none; position: sticky; left: 0; min-width: 0; padding-inline-end: var(--ac-space-3); text-align: end; color: var(--ac-text-muted); background: var(--ac-surface-sunken); border-inline-end: 1px solid var(--ac-border); user-select: none; }
+    pre.numbers { flex: none; position: sticky; left: 0; min-width: 0; padding-inline-end: var(--ac-space-3); text-align: end; color: var(--ac-text-muted); background: var(--ac-surface-sunken); border-inline-end: 1px solid var(--ac-border); -webkit-user-select: none; user-select: none; }
     ac-copy { position: absolute; top: var(--ac-space-1); right: var(--ac-space-1); background: var(--ac-surface-sunken); border-radius: var(--ac-radius-m); }
     @media (hover: hover) { :host(:not(:hover, :focus-within)) ac-copy { opacity: 0; } }
   `];

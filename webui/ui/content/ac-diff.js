@@ -26,9 +26,9 @@ export class AcDiff extends Localized(LitElement) {
     .frame { overflow-x: auto; max-height: min(70vh, 48rem); }
     table { border-collapse: collapse; min-width: 100%; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
     td { padding: 0 var(--ac-space-2); vertical-align: top; }
-    .n { width: 1%; min-width: 2.5rem; text-align: end; color: var(--ac-text-muted); user-select: none; font-variant-numeric: tabular-nums; }
+    .n { width: 1%; min-width: 2.5rem; text-align: end; color: var(--ac-text-muted); -webkit-user-select: none; user-select: none; font-variant-numeric: tabular-nums; }
     .unnumbered .n { display: none; }
-    .sign { width: 1%; user-select: none; padding-inline-end: 0; }
+    .sign { width: 1%; -webkit-user-select: none; user-select: none; padding-inline-end: 0; }
     .text { white-space: pre; tab-size: 4; }
     .added td { background: var(--ac-code-added); }
     .removed td { background: var(--ac-code-removed); }

@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {onElsewhere} from './elsewhere.js';
 import {base, buttons} from '../styles.js';
 import '../ac-icon.js';
 
@@ -44,6 +45,14 @@ export class AcChoiceMenu extends LitElement {
     this.shown = '';
     this.isWarning = false;
     this._isOpen = false;
+    /** @type {AbortController | null} what is listened to while it is open */
+    this._opened = null;
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this._opened?.abort();
+    this._isOpen = false;
   }
 
   render() {
@@ -54,7 +63,7 @@ export class AcChoiceMenu extends LitElement {
         title=${this.label} @click=${this._toggle}>
         ${this.icon ? html`<ac-icon name=${this.icon}></ac-icon>` : nothing}<span>${shown}</span><ac-icon name="chevron-down"></ac-icon>
       </button>
-      <div class="menu" popover="auto" role="menu" aria-label=${this.label} @toggle=${this._onToggle} @keydown=${this._onKey}>
+      <div class="menu" popover="manual" role="menu" aria-label=${this.label} @keydown=${this._onKey}>
         ${this.choices.map((choice) => this._renderChoice(choice))}
         <slot @click=${this._close}></slot>
       </div>`;
@@ -81,12 +90,16 @@ export class AcChoiceMenu extends LitElement {
   _toggle() {
     if (this._isOpen) return this._close();
     this._menu.showPopover();
+    this._isOpen = true;
+    this._opened = onElsewhere([this], () => this._close());
     this._place();
     const items = this._items();
     (items.find((item) => item.getAttribute('aria-checked') === 'true') ?? items[0])?.focus();
   }
 
   _close() {
+    this._opened?.abort();
+    this._isOpen = false;
     this._menu.hidePopover();
   }
 
@@ -97,11 +110,6 @@ export class AcChoiceMenu extends LitElement {
     menu.style.left = `${Math.max(EDGE_PX, Math.min(button.left, innerWidth - menu.offsetWidth - EDGE_PX))}px`;
     menu.style.top = isAbove ? 'auto' : `${button.bottom + EDGE_PX / 2}px`;
     menu.style.bottom = isAbove ? `${innerHeight - button.top + EDGE_PX / 2}px` : 'auto';
-  }
-
-  /** @param {ToggleEvent} event */
-  _onToggle(event) {
-    this._isOpen = event.newState === 'open';
   }
 
   /** @returns {HTMLElement[]} */

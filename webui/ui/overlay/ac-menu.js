@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {onElsewhere} from './elsewhere.js';
 import {base, buttons} from '../styles.js';
 import '../ac-icon.js';
 
@@ -18,9 +19,6 @@ const EDGE_PX = 8;
 
 /**
  * A menu of things to do, opened beside what it is about: `menu.open(items, anchor, label)`.
- *
- * It closes itself when something else is pressed. A popover that the browser closes (`auto`) is not for menus that open at
- * the press of the right button: browsers up to Chromium 150 take the release of that button for a click beside it.
  */
 export class AcMenu extends LitElement {
   static properties = {_items: {state: true}, _label: {state: true}};
@@ -93,23 +91,13 @@ export class AcMenu extends LitElement {
     await this.updateComplete;
     const menu = this._menu;
     if (!menu.matches(':popover-open')) menu.showPopover();
-    this._listen();
+    this._opened?.abort();
+    this._opened = onElsewhere([menu], () => this._hide());
     const {left, bottom} = anchor.getBoundingClientRect();
     menu.style.left = `${Math.max(EDGE_PX, Math.min(left, innerWidth - menu.offsetWidth - EDGE_PX))}px`;
     menu.style.top = `${Math.max(EDGE_PX, Math.min(bottom + EDGE_PX / 2, innerHeight - menu.offsetHeight - EDGE_PX))}px`;
     const buttons = this._buttons();
     (buttons.find((button) => button.role === 'menuitemradio' && button.ariaChecked === 'true') ?? buttons[0])?.focus();
-  }
-
-  /** Close when something else is pressed, or the window is left: a click in a frame is no event here. */
-  _listen() {
-    this._opened?.abort();
-    this._opened = new AbortController();
-    const {signal} = this._opened;
-    const onPress = (/** @type {Event} */ event) => event.composedPath().includes(this._menu) || this._hide();
-    document.addEventListener('pointerdown', onPress, {capture: true, signal});
-    window.addEventListener('blur', () => this._hide(), {signal});
-    window.addEventListener('resize', () => this._hide(), {signal});
   }
 
   get _menu() {
