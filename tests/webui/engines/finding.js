@@ -76,7 +76,7 @@
     return found;
   };
 
-  let found = [document.documentElement];
+  let found = document.documentElement ? [document.documentElement] : []; // none: the document is about to be another one
   for (const step of query.steps) found = [...new Set(found.flatMap((each) => find(each, step)))];
   if (query.wants === 'texts') return found.map((each) => words(textOf(each)));
   const element = query.last ? found.at(-1) : found[0];
@@ -89,6 +89,7 @@
   if (wants === 'box') return element.getBoundingClientRect().toJSON();
   if (wants === 'focus') return element.focus() ?? true;
   if (wants === 'isFocused') return element.matches(':focus');
+  if (wants === 'click') return element.click() ?? true;
   if (wants === 'choose') {
     element.value = value;
     for (const type of ['input', 'change']) element.dispatchEvent(new Event(type, {bubbles: true, composed: true}));

@@ -108,7 +108,11 @@ class FirefoxDriver:
 
     async def window(self, address: str) -> "FirefoxDriver | None":
         tree = await self.connection.ask("browsingContext.getTree", maxDepth=0)
-        return self._first([each for each in tree["contexts"] if each["userContext"] == self.user], address)
+        found = self._first([each for each in tree["contexts"] if each["userContext"] == self.user], address)
+        if found:
+            # a tab that nobody looks at is hidden, and nothing in it counts as seen
+            await self.connection.ask("browsingContext.activate", context=found.context)
+        return found
 
     def _first(self, contexts: Sequence[dict[str, Any]], address: str) -> "FirefoxDriver | None":
         for each in contexts:

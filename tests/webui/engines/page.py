@@ -170,6 +170,10 @@ class Found:
         box: dict[str, float] = await self._until("box", bool, "to be there")
         return box
 
+    async def click_as_a_script(self) -> None:
+        """Click it as a script does, which the page can tell from a person."""
+        await self._until("click", bool, "to be there")
+
     async def read(self) -> str:
         """Its text, as it stands now; empty: it is not there."""
         texts = await self._ask("texts")

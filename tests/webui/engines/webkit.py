@@ -33,6 +33,8 @@ _FRAME = """(address) => {
   return visit(document);
 }"""
 
+_BOX = "(element) => element.getBoundingClientRect().toJSON()"
+
 
 @dataclass
 class Session:
@@ -73,13 +75,18 @@ class WebKitDriver:
         await self._switch()
         return await self.session.ask(method, command, **body)
 
-    async def _switch(self) -> None:
+    async def _switch(self) -> tuple[float, float]:
+        """Go to the document, and say where it begins in the view of the window."""
         await self.session.switch(self.handle)
+        left = top = 0.0
         for address in self.frames:
             element = await self.session.ask("POST", "/execute/sync", **_script(_FRAME, address))
             if element is None:
                 raise NotNowError(f"no frame {address}")
+            box = await self.session.ask("POST", "/execute/sync", **_script(_BOX, element))
+            left, top = left + box["x"], top + box["y"]
             await self.session.ask("POST", "/frame", id=element)
+        return left, top
 
     async def open(self, address: str) -> None:
         await self._ask("POST", "/url", url=address)
@@ -92,7 +99,9 @@ class WebKitDriver:
         return json.loads(await self._ask("POST", "/execute/sync", **_script(wrapped, argument)))
 
     async def act(self, sources: Sequence[Action]) -> None:
-        await self._ask("POST", "/actions", actions=list(sources))
+        # pointers go by the view of the window, also where commands go to a frame
+        left, top = await self._switch()
+        await self.session.ask("POST", "/actions", actions=[_moved(source, left, top) for source in sources])
 
     async def resize(self, width: int, height: int) -> None:
         await self._ask("POST", "/window/rect", x=0, y=0, width=width, height=height)
@@ -116,6 +125,16 @@ class WebKitDriver:
 
 def _script(function: str, argument: Any) -> dict[str, Any]:
     return {"script": f"return ({function})(arguments[0]);", "args": [argument]}
+
+
+def _moved(source: Action, left: float, top: float) -> Action:
+    return {
+        **source,
+        "actions": [
+            {**each, "x": round(each["x"] + left), "y": round(each["y"] + top)} if "x" in each else each
+            for each in source["actions"]
+        ],
+    }
 
 
 @dataclass

@@ -1,0 +1,172 @@
+"""A chat in each engine: it streams, is stopped, tried again, gone back in, and its calls wait for a person."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from agentcore.host.approvals.queue import Verdict
+from tests.webui.chat.conftest import Pantry, provider
+from tests.webui.engines.conftest import Visit
+from tests.webui.engines.page import Found, Page
+
+__all__ = ["provider"]
+
+pytestmark = pytest.mark.spec("W1")
+
+ADD = ("call-1", "pantry_add", '{"food": "rice", "count": 2}')
+PHONE = (390, 844)
+
+
+@dataclass
+class Chat:
+    """A page at the chats, and what is behind it."""
+
+    ui: Any
+    page: Page
+    provider: Any
+    pantry: Pantry
+
+    @property
+    def box(self) -> Found:
+        """Where a person writes."""
+        return self.page.role("combobox", "Message")
+
+    @property
+    def messages(self) -> Found:
+        """The messages, oldest first."""
+        return self.page.css("ac-chat-message")
+
+    @property
+    def card(self) -> Found:
+        """The newest card of a call."""
+        return self.page.css("ac-call-card").last
+
+    async def say(self, text: str) -> None:
+        """Write something, and send it."""
+        await self.box.fill(text)
+        await self.page.press("Enter")
+
+    async def until_idle(self) -> None:
+        """Wait until nothing is being answered."""
+        await self.page.role("button", "Stop answering").gone()
+
+
+OpenChat = Callable[..., Awaitable[Chat]]
+
+
+@pytest.fixture
+def open_chat(visit: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) -> OpenChat:
+    """Open the chats, with a model that plays what the provider says."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+    async def make(has_model: bool = True, **options: Any) -> Chat:
+        pantry = Pantry()
+        model = {"provider": "openai", "base_url": f"{provider.url}/v1", "max_retries": 0}
+        config = {"models": {"test-model": model}} if has_model else {}
+        shown: Visit = await visit("#/chats", modules=[pantry], config=config, **options)
+        await shown.page.css("ac-chat-composer").seen()
+        return Chat(shown.ui, shown.page, provider, pantry)
+
+    return make
+
+
+async def test_answer_streams_is_answered_again_and_edited(open_chat):
+    chat = await open_chat()
+    gate = asyncio.Event()
+    chat.provider.say("Here is **bold** text, and then a list:\n\n- salt\n- bread\n\nThat is all.", gate=gate)
+    await chat.say("hello")
+    await chat.messages.last.css("strong").says("bold")
+    await chat.page.role("button", "Stop answering").seen()
+    gate.set()
+    await chat.messages.last.says("That is all.")
+    await chat.until_idle()
+    await chat.page.role("link", "hello").has("aria-current", "page")
+
+    chat.provider.say("A better one.")
+    await chat.page.role("button", "Answer again").click()
+    await chat.messages.last.says("A better one.")
+    await chat.until_idle()
+    await chat.messages.counts(2)
+
+    chat.provider.say("Third answer.")
+    await chat.page.role("button", "Edit and send again").click()
+    editor = chat.page.role("textbox", "Edit and send again")
+    await editor.holds("hello")
+    await editor.fill("another one")
+    await chat.page.press("Enter")
+    await chat.messages.last.says("Third answer.")
+    await chat.messages.counts(2)
+    assert "another one" in chat.provider.sent
+
+
+async def test_answer_is_stopped_and_the_chat_is_found_again(open_chat):
+    chat = await open_chat()
+    chat.provider.say("It begins like this and would go on for long.", gate=asyncio.Event())
+    await chat.say("talk")
+    await chat.messages.last.says("It begins")
+    await chat.page.role("button", "Stop answering").click()
+    await chat.page.text("You stopped the answer").seen()
+    await chat.page.role("link", "New chat").click()
+    await chat.page.role("heading", "What shall we do?").seen()
+    await chat.page.role("link", "talk").click()
+    await chat.page.text("You stopped the answer").seen()
+
+
+async def test_call_waits_in_its_card_and_runs_once_a_person_says_so(open_chat):
+    chat = await open_chat()
+    chat.provider.say("I put it there.", ADD)
+    chat.provider.say("Rice is there.")
+    await chat.say("add rice")
+    await chat.card.says("pantry_add", "waits for you")
+    (waiting,) = chat.ui.host.approvals.waiting
+    await chat.ui.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+    await chat.messages.last.says("Rice is there.")
+    assert chat.pantry.added == ["rice"]
+    await chat.card.says("done")
+
+
+async def test_command_is_completed_by_keyboard_and_runs_without_a_model(open_chat):
+    chat = await open_chat(has_model=False)
+    await chat.box.click()
+    await chat.page.type("/pantry_l")
+    await chat.page.role("option", "pantry_list").seen()
+    await chat.page.press("Tab")
+    await chat.box.holds("/pantry_list ")
+    await chat.page.press("Enter")
+    await chat.card.says("pantry_list", "done")
+
+
+async def test_menus_of_the_composer_open_and_close_by_pointer_and_by_keyboard(open_chat):
+    chat = await open_chat()
+    opener = chat.page.role("button", "Ask always")
+    menu = chat.page.role("menuitemradio", "Ask always")
+    await opener.click()
+    await menu.seen()
+    await opener.click()
+    await menu.gone()
+    await opener.click()
+    await menu.seen()
+    await chat.page.role("heading", "What shall we do?").click()
+    await menu.gone()
+    await opener.focus()
+    await chat.page.press("Enter")
+    await menu.seen()
+    await chat.page.press("ArrowDown")
+    await chat.page.press("Escape")
+    await menu.gone()
+    await opener.until_focused()
+
+
+async def test_chat_on_a_phone_is_as_wide_as_that(open_chat):
+    chat = await open_chat(size=PHONE)
+    chat.provider.say(
+        "A table:\n\n| a | b |\n|---|---|\n| " + "long " * 40 + " | 2 |\n\n```\n" + "wide " * 60 + "\n```"
+    )
+    await chat.say("show me")
+    await chat.messages.last.says("wide wide")
+    await chat.until_idle()
+    assert await chat.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
