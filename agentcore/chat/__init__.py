@@ -13,7 +13,7 @@ from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.message_queue import MessageQueue, SentState
 from agentcore.chat.policy import explain_call, try_new_rule
 from agentcore.chat.session.live import Sink
-from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
+from agentcore.chat.settings import ChatDocument, ChatSettings, ModelConfig, ToolCalling
 from agentcore.chat.setup import ChatView, ModelSetup, models_at
 from agentcore.chat.system_message import SystemMessages, SystemView
 from agentcore.chat.wire import Attachments, ChatBody

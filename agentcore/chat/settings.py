@@ -5,11 +5,13 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+from pydantic.config import JsonDict
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.bounds import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
 from agentcore.chat.bounds import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
+from agentcore.config.app_json import AppDocument
 from agentcore.errors import ToolError
 from agentcore.tool_forms import Dialect
 
@@ -91,6 +93,31 @@ def _is_meant(name: str, patterns: tuple[str, ...]) -> bool:
     if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
         return False
     return any(fnmatchcase(name, pattern) for pattern in patterns if not pattern.startswith("!"))
+
+
+_EMPTY: JsonDict = {"default": {}}
+"""What a form begins with; pydantic leaves it out of the schema where a factory makes it."""
+
+
+class ChatDocument(AppDocument):
+    """app.json with what the chat knows of its models and agents, which for the core are anything."""
+
+    models: Annotated[
+        Mapping[str, ModelConfig],
+        Field(
+            default_factory=dict,
+            json_schema_extra=_EMPTY,
+            description="Models by the names that people use for them; the first is the default.",
+        ),
+    ]
+    agents: Annotated[
+        Mapping[str, AgentConfig],
+        Field(
+            default_factory=dict,
+            json_schema_extra=_EMPTY,
+            description="Agents by id: instructions, tools, model, mode.",
+        ),
+    ]
 
 
 class ModelChoice(_Settings):

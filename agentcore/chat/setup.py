@@ -18,6 +18,9 @@ from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
 
+_OWN = ("models", "agents")
+"""The keys of app.json that count here at once."""
+
 MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
 
 
@@ -91,6 +94,7 @@ class ModelSetup:
     def __init__(self, host: Host, environ: Mapping[str, str]) -> None:
         self._host = host
         self._models: Any = host.config.models
+        self._agents: Any = host.config.agents
         self.keys = ProviderKeys(host.state.path, environ)
         self._chosen = ChosenModel(host.state.path)
         self.places = PLACES
@@ -102,7 +106,7 @@ class ModelSetup:
         Raises:
             ToolError: `invalid_settings`.
         """
-        return ChatSettings.read(self._models, self._host.config.agents, self.keys.environ(), self._chosen.name)
+        return ChatSettings.read(self._models, self._agents, self.keys.environ(), self._chosen.name)
 
     @property
     def is_set_up(self) -> bool:
@@ -178,6 +182,20 @@ class ModelSetup:
         await asyncio.to_thread(plan.write)
         self._models = {**(self._models or {}), name: model.model_dump(exclude_unset=True)}
         self.tell(("/models/" + name,))
+
+    def take(self, saved: Mapping[str, Any]) -> None:
+        """Work with the models and agents of an app.json that was saved; they count at once.
+
+        Raises:
+            ToolError: `invalid_settings`; those before go on.
+        """
+        models, agents = saved.get("models"), saved.get("agents")
+        ChatSettings.read(models, agents, {})
+        self._models, self._agents = models, agents
+
+    def uses(self, key: str, value: Any) -> bool:
+        """Whether this is what `models`, or `agents`, are now."""
+        return key in _OWN and (value or {}) == ((self._models if key == "models" else self._agents) or {})
 
     async def keep(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
         """Keep a key and an address of a provider in place of those before; it counts at once.

@@ -19,7 +19,7 @@ BELOW = ("vendor", "schema", "base", "client", "ui", "form")
 FEATURES: dict[str, set[str]] = {
     "results": set(),
     "models": set(),
-    "settings": set(),
+    "settings": {"models"},
     "tools": {"results"},
     "approval": {"tools"},
     "activity": {"tools"},

@@ -6,6 +6,7 @@ import {pathText} from '../schema/paths.js';
 import {shapeOf} from '../schema/shape.js';
 import {isInside, isRemovable, isSecret, lockOf, pathOf, problemsOf, shownValue, variableOf, waitsForPerson} from './settings-model.js';
 import {settingHint, settingLabel} from './settings-labels.js';
+import {entriesPart, isChatEntries, listModels} from './chat-entries.js';
 import {badges, base, buttons, code} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import '../form/ac-schema-form.js';
@@ -109,7 +110,9 @@ export class AcSettingsRow extends Localized(LitElement) {
 
   /** @param {Row} row @param {string} label @returns {import('../form/fields/field-element.js').Field} */
   _fieldOf(row, label) {
-    return {part: row.part, path: row.path, label, isRequired: false, isBare: true};
+    const document = /** @type {SettingsDocument} */ (this.document);
+    const part = isChatEntries(document, row) ? entriesPart(document, row) : row.part;
+    return {part, path: row.path, label, isRequired: false, isBare: true};
   }
 
   /** @param {SettingsDocument} document @returns {import('../form/fields/field-element.js').FormContext} */
@@ -120,7 +123,8 @@ export class AcSettingsRow extends Localized(LitElement) {
 
   /** @param {Row} row @param {SettingsDocument} document @param {string} label */
   _field(row, document, label) {
-    return html`<div @ac-field-change=${this._onChange}>${fieldTemplate(this._fieldOf(row, label), shownValue(document, row, this.changes), this._form(document))}</div>`;
+    const list = () => isChatEntries(document, row) && void listModels().then(() => this.requestUpdate());
+    return html`<div @ac-field-change=${this._onChange} @focusin=${list}>${fieldTemplate(this._fieldOf(row, label), shownValue(document, row, this.changes), this._form(document))}</div>`;
   }
 
   /** @param {Row} row @param {SettingsDocument} document */

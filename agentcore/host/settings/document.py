@@ -28,8 +28,8 @@ _ANY_OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
 
 
 @cache
-def _server_schema() -> SettingsSchema:
-    schema = app_schema({})
+def _server_schema(document: type[AppDocument]) -> SettingsSchema:
+    schema = app_schema({}, document=document)
     properties = {key: part for key, part in schema["properties"].items() if key not in ELSEWHERE}
     return SettingsSchema({**schema, "properties": properties})
 
@@ -53,9 +53,9 @@ class SettingsSubject:
     schema: SettingsSchema | None
 
     @classmethod
-    def of_app(cls, config: AppConfig) -> "SettingsSubject":
-        """app.json, without what has its own place."""
-        return cls(config, None, "", AppDocument, _server_schema())
+    def of_app(cls, config: AppConfig, document: type[AppDocument] = AppDocument) -> "SettingsSubject":
+        """app.json, without what has its own place; `document` says what may stand there."""
+        return cls(config, None, "", document, _server_schema(document))
 
     @classmethod
     def of_module(cls, config: AppConfig, record: ModuleRecord) -> "SettingsSubject":

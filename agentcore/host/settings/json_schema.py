@@ -30,16 +30,19 @@ class _Schema(GenerateJsonSchema):
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default", "skipped-choice"}  # noqa: RUF012
 
 
-def app_schema(settings: Mapping[str, Settings], names: Iterable[str] = ()) -> dict[str, Any]:
+def app_schema(
+    settings: Mapping[str, Settings], names: Iterable[str] = (), document: type[AppDocument] = AppDocument
+) -> dict[str, Any]:
     """The schema of app.json.
 
     Args:
         settings: Keys of `config` with the class of the settings there; None: any object.
         names: Modules that are installed, which editors offer for `modules`; others are allowed.
+        document: Says what may stand in it; a subclass knows more of a part than the core does.
     Returns:
         A JSON Schema. No setting is required in it, since each may come from another place than app.json.
     """
-    schema = _schema_of(AppDocument, "#/$defs/{model}")
+    schema = _schema_of(document, "#/$defs/{model}")
     definitions: dict[str, Any] = schema["$defs"]
     config = schema["properties"]["config"]
     config["properties"] = {key: _put_settings(definitions, key, model) for key, model in sorted(settings.items())}

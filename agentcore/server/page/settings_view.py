@@ -124,9 +124,15 @@ def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsVie
             for path in change.proposal.paths
         ],
         over_app=[pointer(path) for path in document.over_app],
-        waits_for_restart=[] if module is not None else [pointer(path) for path in waits_for_restart(document)],
+        waits_for_restart=[] if module is not None else _waiting_for_restart(exchange, document),
         waits_for_reload=module is not None and waits_for_reload(document, exchange.host.modules.get(module)),
     )
+
+
+def _waiting_for_restart(exchange: Exchange, document: SettingsDocument) -> list[str]:
+    setup = exchange.parts.chat.setup
+    at_once = {path for path in document.values if setup.uses(path, document.values[path])}
+    return [pointer(path) for path in waits_for_restart(document) if path[0] not in at_once]
 
 
 def change_view(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:

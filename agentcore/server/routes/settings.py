@@ -1,6 +1,7 @@
 """Settings of app.json and of modules: what they are, where each value comes from, and changing them."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -8,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from agentcore.chat import ChatDocument
 from agentcore.config import ApprovalsConfig, ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -148,6 +150,9 @@ async def _save(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> None
         raise not_written(exc) from exc
     if saved.subject.module is None and any(change.path[0] == "approvals" for change in wanted.changes):
         exchange.host.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
+    if saved.subject.module is None and any(change.path[0] in ("models", "agents") for change in wanted.changes):
+        with suppress(ToolError):  # another entry was wrong before: those that count go on, and the page says so
+            exchange.parts.chat.setup.take(saved.values)
     _tell(exchange, saved, wanted)
     if wanted.reloads:
         await exchange.host.modules.reload(_name(exchange))
@@ -181,7 +186,7 @@ async def _read(exchange: Exchange) -> SettingsDocument:
 
 def _subject(exchange: Exchange) -> SettingsSubject:
     if "name" not in exchange.path_values:
-        return SettingsSubject.of_app(exchange.host.config)
+        return SettingsSubject.of_app(exchange.host.config, ChatDocument)
     return SettingsSubject.of_module(exchange.host.config, exchange.host.modules.get(_name(exchange)))
 
 
@@ -222,7 +227,7 @@ ROUTES = (
     ),
     _change_route(
         "/api/settings",
-        "Change settings of app.json; those of `approvals` count at once, the others from the next start on.",
+        "Change settings of app.json; `approvals`, `models`, `agents` count at once, the others from the next start on.",
         ChangeBody,
     ),
     ServerRoute("GET", _MODULE, get_settings, "The settings of a module that is listed.", answer=SettingsView),

@@ -6,11 +6,11 @@ import {FieldElement} from './field-element.js';
 import {fieldTemplate, isWide} from './field-template.js';
 import {emptyValue, initialValue} from '../../schema/initial.js';
 import {withValueAt} from '../../schema/paths.js';
-import {valuesSchema} from '../../schema/shape.js';
+import {shapeOf, valuesSchema} from '../../schema/shape.js';
 
 /** Fields for the properties of an object, required ones first, and for entries under names that are free. */
 export class AcFieldObject extends FieldElement {
-  static properties = {_newKey: {state: true}};
+  static properties = {_newKey: {state: true}, _renamed: {state: true}, _rename: {state: true}};
 
   static styles = [FieldElement.styles, css`
     .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: var(--ac-space-4) var(--ac-space-5); align-items: start; }
@@ -21,6 +21,12 @@ export class AcFieldObject extends FieldElement {
     legend { float: left; width: 100%; padding: 0; }
     legend + * { clear: both; }
     .entry { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-2); align-items: end; }
+    .whole { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface); }
+    .whole > .bar { display: flex; align-items: center; padding: var(--ac-space-1) var(--ac-space-1) var(--ac-space-1) var(--ac-space-3); border-bottom: 1px solid var(--ac-border); }
+    .whole > .bar > .label { flex: 1; min-width: 0; overflow-wrap: anywhere; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); font-weight: var(--ac-weight-medium); }
+    .whole > .body { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-3); }
+    .renaming { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: var(--ac-space-2); max-width: 28rem; }
+    .renaming input { flex: 1 1 10rem; width: auto; }
     .adding { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); max-width: 28rem; }
     .adding input { flex: 1 1 10rem; width: auto; }
   `];
@@ -28,6 +34,9 @@ export class AcFieldObject extends FieldElement {
   constructor() {
     super();
     this._newKey = '';
+    /** The entry that is given another name just now. */
+    this._renamed = '';
+    this._rename = '';
   }
 
   get isAbsent() {
@@ -88,12 +97,61 @@ export class AcFieldObject extends FieldElement {
   /** @param {string} name @param {import('../../schema/shape.js').Schema} part */
   _renderEntry(name, part) {
     const field = {part, path: [...this.field.path, name], label: name, isRequired: false, isBare: false};
+    const value = this.value[name];
+    const isWhole = value !== null && shapeOf(part, this.form.root).kind === 'object' && typeof value === 'object';
+    const renaming = this._renamed === name ? this._renderRenaming(name) : nothing;
+    if (!isWhole) return html`<div class="entry wide">${renaming}${fieldTemplate(field, value, this.form)}<span>${this._renderEntryButtons(name)}</span></div>`;
     return html`
-      <div class="entry wide">
-        ${fieldTemplate(field, this.value[name], this.form)}
-        <button type="button" class="quiet icon" aria-label=${t('form.removeNamed', {name})} title=${t('form.remove')}
-          ?disabled=${this.isDisabled} @click=${() => this.change(withValueAt(this.value, [name], undefined))}><ac-icon name="x"></ac-icon></button>
+      <div class="whole wide" role="group" aria-label=${name}>
+        <div class="bar"><span class="label">${name}</span>${this._renderEntryButtons(name)}</div>
+        <div class="body">${renaming}${fieldTemplate({...field, isBare: true}, value, this.form)}</div>
       </div>`;
+  }
+
+  /** @param {string} name */
+  _renderEntryButtons(name) {
+    return html`
+      <button type="button" class="quiet icon small" aria-label=${t('form.renameNamed', {name})} title=${t('form.rename')}
+        ?disabled=${this.isDisabled} @click=${() => this._beginRenaming(name)}><ac-icon name="pencil"></ac-icon></button>
+      <button type="button" class="quiet icon small" aria-label=${t('form.removeNamed', {name})} title=${t('form.remove')}
+        ?disabled=${this.isDisabled} @click=${() => this.change(withValueAt(this.value, [name], undefined))}><ac-icon name="x"></ac-icon></button>`;
+  }
+
+  /** @param {string} name */
+  _renderRenaming(name) {
+    const isTaken = this._rename !== name && Object.hasOwn(this.value, this._rename);
+    return html`
+      <div class="renaming">
+        <input id="rename" aria-label=${t('form.newName', {name})} .value=${this._rename} autocomplete="off" spellcheck="false" aria-invalid=${isTaken ? 'true' : nothing}
+          @input=${(/** @type {Event} */ event) => { this._rename = /** @type {HTMLInputElement} */ (event.target).value; }} @keydown=${this._onRenameKey}>
+        <button type="button" ?disabled=${!this._rename || isTaken} @click=${this._endRenaming}>${t('form.rename')}</button>
+        ${isTaken ? html`<p class="field-error">${t('form.keyTaken')}</p>` : nothing}
+      </div>`;
+  }
+
+  /** @param {string} name */
+  async _beginRenaming(name) {
+    this._renamed = this._renamed === name ? '' : name;
+    this._rename = name;
+    await this.updateComplete;
+    /** @type {HTMLInputElement | null} */ (this.renderRoot.querySelector('#rename'))?.select();
+  }
+
+  /** @param {KeyboardEvent} event */
+  _onRenameKey(event) {
+    if (event.isComposing || !['Enter', 'Escape'].includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === 'Escape') this._renamed = '';
+    else this._endRenaming();
+  }
+
+  /** The entry keeps its place: the order may mean something. */
+  _endRenaming() {
+    const [before, after] = [this._renamed, this._rename];
+    if (!after || (after !== before && Object.hasOwn(this.value, after))) return;
+    this._renamed = '';
+    if (after !== before) this.change(Object.fromEntries(Object.entries(this.value).map(([name, value]) => [name === before ? after : name, value])));
   }
 
   _renderAdding() {

@@ -1,0 +1,69 @@
+/** Models and agents as entries of a form: what each setting of them is, in the person's language, and what can be picked for it. */
+import {chatSetup} from '../models/setup.js';
+import {hasText, locale, t} from '../base/i18n.js';
+import {toolList} from '../client/tool-list.js';
+import {resolve, shapeOf, valuesSchema} from '../schema/shape.js';
+
+/** @typedef {import('../schema/shape.js').Schema} Schema */
+/** @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument */
+/** @typedef {import('./settings-model.js').Row} Row */
+
+const KINDS = new Set(['models', 'agents']);
+const PARTS = ['*', 'environment', 'module:*', 'folder:AGENTS.md', 'folder:CLAUDE.md', 'agent', 'date'];
+
+/** @type {WeakMap<Schema, {of: string, part: Schema}>} */
+const made = new WeakMap();
+
+/** The models that providers said they have, since a person went to such a row. @type {string[]} */
+let listed = [];
+/** @type {Promise<void> | null} */
+let listing = null;
+
+/** Whether a row of app.json holds models, or agents, by name. @param {SettingsDocument} document @param {Row} row */
+export function isChatEntries(document, {pointer}) {
+  return document.module === null && KINDS.has(pointer.slice(1));
+}
+
+/** Ask the providers for their models, once, for somebody who is about to name one. */
+export function listModels() {
+  listing ??= (async () => {
+    await chatSetup.load();
+    await toolList.load();
+    const reachable = chatSetup.providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
+    const found = await Promise.all(reachable.map(({provider}) => chatSetup.modelsOf(provider).then(({models}) => models, () => [])));
+    listed = [...new Set(found.flat())];
+  })();
+  return listing;
+}
+
+/** The schema of such a row, with what is known of it here; the same object as long as that is the same. @param {SettingsDocument} document @param {Row} row @returns {Schema} */
+export function entriesPart(document, {part, pointer}) {
+  const root = document.schema ?? {};
+  const kind = pointer.slice(1);
+  const picks = picksOf(kind);
+  const of = JSON.stringify([locale(), picks]);
+  const before = made.get(part);
+  if (before?.of === of) return before.part;
+  const {schema} = shapeOf(part, root);
+  const entry = resolve(valuesSchema(schema) ?? {}, root);
+  const properties = Object.fromEntries(Object.entries(entry.properties ?? {}).map(([name, each]) => [name, described(each, `settings.${kind}.${name}`, picks[name] ?? [])]));
+  const after = {...schema, additionalProperties: {...entry, properties}};
+  made.set(part, {of, part: after});
+  return after;
+}
+
+/** What can be picked for single settings, beside what a person writes. @param {string} kind @returns {Record<string, string[]>} */
+function picksOf(kind) {
+  if (kind === 'models') return {model: listed};
+  const providers = chatSetup.providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
+  const named = providers.length === 1 ? listed.map((model) => `${providers[0].provider}:${model}`) : [];
+  return {model: [...chatSetup.models.map(({name}) => name), ...named], tools: ['*', ...toolList.tools.map(({name}) => name)], system_parts: PARTS};
+}
+
+/** @param {Schema} part @param {string} key @param {string[]} picks @returns {Schema} */
+function described(part, key, picks) {
+  const description = hasText(key) ? t(key) : part.description;
+  if (!picks.length) return {...part, description};
+  if (part.items) return {...part, description, items: {...part.items, examples: picks}};
+  return {...part, description, examples: picks};
+}
