@@ -227,7 +227,7 @@ ROUTES = (
     ),
     _change_route(
         "/api/settings",
-        "Change settings of app.json; `approvals`, `models`, `agents` count at once, the others from the next start on.",
+        "Change settings of app.json; `approvals`, `models`, `agents` count at once, others from the next start on.",
         ChangeBody,
     ),
     ServerRoute("GET", _MODULE, get_settings, "The settings of a module that is listed.", answer=SettingsView),
