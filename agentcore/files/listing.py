@@ -123,8 +123,10 @@ def _score(wanted: str, path: str) -> float:
         score = 200.0
     elif wanted in there:
         score = 150.0
-    elif (spread := _spread(wanted, name)) is not None or (spread := _spread(wanted, there)) is not None:
-        score = 100.0 - min(spread, 90)
+    elif (spread := _spread(wanted, name)) is not None:
+        score = 140.0 - min(spread, 40)
+    elif (spread := _spread(wanted, there)) is not None:
+        score = 100.0 - min(spread, 50)
     else:
         return 0
     return score - min(len(there), 400) * 0.1

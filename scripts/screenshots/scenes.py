@@ -3,9 +3,11 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from playwright.async_api import Page
+from playwright.async_api import FilePayload, Page
 
+_IMAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "images"
 _RUN = re.compile("^(Run|运行)")
 
 Prepare = Callable[[Page], Awaitable[object]]
@@ -95,6 +97,22 @@ async def _chat(page: Page) -> None:
     await page.locator("ac-call-card .ask").wait_for()
 
 
+async def _attach(page: Page) -> None:
+    picture = (_IMAGES / "log-in-light.png").read_bytes()
+    files: list[FilePayload] = [
+        {"name": "harbour.png", "mimeType": "image/png", "buffer": picture},
+        {
+            "name": "what-the-harbour-says-about-the-tide.md",
+            "mimeType": "text/markdown",
+            "buffer": b"# Tide\n",
+        },
+    ]
+    await page.locator("ac-chat-composer input[type=file]").set_input_files(files)
+    await page.locator("ac-attachments progress").first.wait_for(state="detached")
+    await page.locator("ac-chat-composer textarea").press_sequentially("Hold these against @no")
+    await page.get_by_role("listbox").wait_for()
+
+
 async def _complete_a_call(page: Page) -> None:
     await page.locator("ac-chat-composer textarea").press_sequentially("/weather_now ")
     await page.get_by_role("listbox").wait_for()
@@ -108,6 +126,7 @@ SCENES = (
     Scene("chat", "#/chats", _chat, is_in_chinese=True),
     Scene("chat-new", "#/chats", _wait_for_composer),
     Scene("chat-command", "#/chats", _complete_a_call),
+    Scene("chat-attached", "#/chats", _attach, is_in_chinese=True),
     Scene("chat-set-up", "#/chats", _wait_for_composer, is_empty=True, is_in_chinese=True),
     Scene("overview", "#/", _make_calls, is_in_chinese=True),
     Scene("modules", "#/modules", _wait_for_heading, is_in_chinese=True),

@@ -158,3 +158,33 @@ async def test_only_saving_is_asked_about_as_a_write(agentcore_host: HostFactory
     (request,) = host.asked
     assert request.preview.effects == {"write"}
     assert request.preview.paths == (str(host.workspace / "a.txt"),)
+
+
+def pdf_of(text: bytes) -> bytes:
+    """A PDF of one page with one line."""
+    shown = b"BT /F1 12 Tf 72 720 Td (%b) Tj ET" % text
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>\nstream\n%b\nendstream" % (len(shown), shown),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    )
+    made, places = b"%PDF-1.4\n", b""
+    for number, content in enumerate(objects, 1):
+        places += b"%010d 00000 n \n" % len(made)
+        made += b"%d 0 obj\n%b\nendobj\n" % (number, content)
+    table = b"xref\n0 6\n0000000000 65535 f \n%btrailer\n<</Size 6/Root 1 0 R>>\n" % places
+    return made + table + b"startxref\n%d\n%%%%EOF\n" % len(made)
+
+
+async def test_pdf_is_read_as_its_text(keep) -> None:
+    pdf = pdf_of(b"The tide comes at nine.")
+    artifact_id = await kept_id(keep, pdf, mime="application/pdf")
+    first = (await keep("artifact", id=artifact_id, action="read")).unwrap()
+    second = (await keep("artifact", id=artifact_id, action="read", offset=2)).unwrap()
+    broken = await kept_id(keep, b"%PDF-1.4 nothing", mime="application/pdf")
+    why = (await keep("artifact", id=broken, action="read")).unwrap()
+    assert first.blocks()[0].text.startswith("[kept.bin: lines 1 to 2 of 2 of its text]\n--- page 1 of 1 ---")
+    assert second.blocks()[0].text.endswith("The tide comes at nine.")
+    assert "it is damaged" in why.blocks()[0].text

@@ -40,7 +40,7 @@ export class AcChatComposer extends Localized(LitElement) {
     ul { position: absolute; inset: auto 0 100%; z-index: 2; margin-bottom: var(--ac-space-1); padding: var(--ac-space-1); max-height: min(20rem, 45vh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); box-shadow: var(--ac-shadow-m); }
     li { display: flex; align-items: baseline; gap: var(--ac-space-3); padding: var(--ac-space-1) var(--ac-space-2); border-radius: var(--ac-radius-m); cursor: pointer; }
     li[aria-selected="true"] { background: var(--ac-hover); }
-    li code { flex: none; font-weight: var(--ac-weight-medium); }
+    li code { flex: none; max-width: 100%; overflow-wrap: anywhere; font-weight: var(--ac-weight-medium); }
     li span { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
   `];
 

@@ -3,7 +3,18 @@
 import asyncio
 from typing import Any
 
-from agentcore.api import ArtifactLink, CallPreview, Image, Text, ToolContext, ToolError, ToolResult, Workspace
+from agentcore.api import (
+    ArtifactLines,
+    ArtifactLink,
+    CallPreview,
+    Image,
+    PdfReader,
+    Text,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    Workspace,
+)
 
 READ_LINES = 2_000
 """Lines that one read gives at most, and to a program that names no limit."""
@@ -20,8 +31,10 @@ _IMAGE_BYTES = 3_750_000
 _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 
-async def read(ctx: ToolContext, artifact_id: str, offset: int | None, limit: int | None) -> ToolResult:
-    """Lines of a text, a picture as such, and of anything else its bytes.
+async def read(
+    ctx: ToolContext, artifact_id: str, offset: int | None, limit: int | None, pdfs: PdfReader
+) -> ToolResult:
+    """Lines of a text or of a PDF's text, a picture as such, and of anything else its bytes.
 
     Raises:
         ToolError: `artifact_not_found`, `invalid_arguments`.
@@ -32,18 +45,39 @@ async def read(ctx: ToolContext, artifact_id: str, offset: int | None, limit: in
         return ToolResult((Text(_named(link)), picture), _facts(link))
     room = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
     first = max(offset or 1, 1)
+    lines = min(limit or READ_LINES, READ_LINES)
+    if link.mime == "application/pdf":
+        read_text = await pdfs.read(await ctx.artifacts.load(artifact_id), ctx.workspace)
+        if not read_text.text:
+            return ToolResult(f"[{_named(link)}: {read_text.notice}]", _facts(link))
+        return _given(link, _lines_of(read_text.text, first, lines, room), first, " of its text")
     try:
-        found = await ctx.artifacts.lines(artifact_id, first, limit=min(limit or READ_LINES, READ_LINES), chars=room)
+        found = await ctx.artifacts.lines(artifact_id, first, limit=lines, chars=room)
     except ToolError as exc:
         if exc.type != "artifact_not_text":
             raise
         return await _read_bytes(ctx, link, offset or 0, min(limit or _BYTES, _BYTES_MAX))
+    return _given(link, found, first)
+
+
+def _lines_of(text: str, first: int, limit: int, chars: int) -> ArtifactLines:
+    lines = text.splitlines(keepends=True)
+    taken: list[tuple[int, str]] = []
+    for number, line in enumerate(lines[first - 1 : first - 1 + limit], first):
+        chars -= len(line)
+        if chars < 0 and taken:
+            break
+        taken.append((number, line))
+    return ArtifactLines(tuple(taken), len(lines))
+
+
+def _given(link: ArtifactLink, found: ArtifactLines, first: int, what: str = "") -> ToolResult:
     if not found.lines and (found.total or first > 1):
         message = f"{link.name} has {found.total:,} lines; offset {first:,} is beyond them"
         raise ToolError("invalid_arguments", message, lines=found.total)
     last = first + len(found.lines) - 1
     rest = f"; go on with offset {last + 1}" if last < found.total else ""
-    head = f"[{link.name}: lines {first:,} to {last:,} of {found.total:,}{rest}]"
+    head = f"[{link.name}: lines {first:,} to {last:,} of {found.total:,}{what}{rest}]"
     facts = {"offset": first, "lines": len(found.lines), "totalLines": found.total}
     return ToolResult(f"{head}\n{''.join(line for _, line in found.lines)}", _facts(link) | facts)
 

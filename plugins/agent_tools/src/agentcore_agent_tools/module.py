@@ -9,6 +9,7 @@ from agentcore.api import (
     CallPreview,
     Field,
     Module,
+    PdfReader,
     Runtime,
     ToolContext,
     ToolError,
@@ -89,13 +90,17 @@ class AgentTools(Module[AgentSettings]):
     def __init__(self) -> None:
         super().__init__()
         self._memories: MemoryStore | None = None
+        self._pdfs: PdfReader | None = None
 
     def init(self, runtime: Runtime) -> None:
         """Open the memory."""
+        self._pdfs = PdfReader()
         self._memories = MemoryStore(runtime.data_dir / "memories.sqlite3")
 
-    def shutdown(self) -> None:
-        """Close the memory."""
+    async def shutdown(self) -> None:
+        """Close the memory, and end what still reads."""
+        if self._pdfs is not None:
+            await self._pdfs.close()
         if self._memories is not None:
             self._memories.close()
             self._memories = None
@@ -201,7 +206,8 @@ class AgentTools(Module[AgentSettings]):
 
         Args:
             id: `art_…`, as a result named it.
-            action: `read` a part of a text, or see a picture; `search` its lines; `save` it all into the workspace.
+            action: `read` a part of a text or PDF, or see a picture; `search` its lines; `save` it all into the
+                workspace.
             offset: First line, from 1; where there are none, byte, from 0.
             limit: How many lines (or bytes, or matches) at most; left out, as many as fit.
             query: For `search`, literally.
@@ -213,7 +219,8 @@ class AgentTools(Module[AgentSettings]):
         """
         match action:
             case "read":
-                return await artifacts.read(ctx, id, offset, limit)
+                assert self._pdfs is not None  # noqa: S101 - `init` made it
+                return await artifacts.read(ctx, id, offset, limit, self._pdfs)
             case "search":
                 return await artifacts.search(ctx, id, query, offset, limit)
             case "save":
