@@ -48,6 +48,7 @@ export class AcViewChats extends Localized(LitElement) {
     .warning { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-warn); font-size: var(--ac-text-s); padding-inline: var(--ac-space-2); }
     .drop { position: absolute; inset: var(--ac-space-2); z-index: 3; display: grid; place-content: center; justify-items: center; gap: var(--ac-space-2); border: 2px dashed var(--ac-accent); border-radius: var(--ac-radius-l); background: color-mix(in srgb, var(--ac-surface) 88%, var(--ac-accent)); text-align: center; pointer-events: none; }
     .drop ac-icon { width: 2rem; height: 2rem; color: var(--ac-accent); }
+    .bottom > ac-chat-error { max-height: 45dvh; overflow: auto; }
     .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
     ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }
     dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
@@ -277,10 +278,12 @@ export class AcViewChats extends Localized(LitElement) {
     this._refused = null;
     chatSetup.endChoice();
     this._onDraft(new CustomEvent('ac-draft', {detail: {text: ''}}));
+    let chat = this._chat;
     try {
-      await send(await this._begun());
+      chat = await this._begun();
+      await send(chat);
     } catch (error) {
-      if (!from) await this._takeBack(/** @type {import('../client/client.js').ApiError} */ (error));
+      if (!from) await this._takeBack(chat, /** @type {import('../client/client.js').ApiError} */ (error));
       undo?.();
       keepDraft(from, text);
       if (!this._draft) this._onDraft(new CustomEvent('ac-draft', {detail: {text}}));
@@ -289,12 +292,14 @@ export class AcViewChats extends Localized(LitElement) {
     this._isSending = false;
   }
 
-  /** A chat that was made for a message which the server has refused is not kept, empty as it is. @param {import('../client/client.js').ApiError} error */
-  async _takeBack({status}) {
-    const {id, items} = this._chat;
+  /** A chat that was made for a message which the server has refused is not kept, empty as it is. @param {Conversation} chat @param {import('../client/client.js').ApiError} error */
+  async _takeBack(chat, {status}) {
+    const {id, items} = chat;
     if (!id || items.length || status < 400 || status >= 500) return;
-    this._follow(new Conversation(''));
-    navigate(href(['chats']), {replace: true});
+    if (chat === this._chat) {
+      this._follow(new Conversation(''));
+      navigate(href(['chats']), {replace: true});
+    }
     try {
       await sessionList.remove(id);
     } catch {

@@ -31,7 +31,7 @@ def open_command(config: Path, folder: Path, argv: Sequence[str], environ: Mappi
 
 def _program(folder: Path, argv: Sequence[str], environ: Mapping[str, str]) -> list[str]:
     started = Path(os.path.abspath(folder / argv[0])) if argv else Path()  # noqa: PTH100 - links of environments stay
-    if started.name == "__main__.py":
+    if started.name == "__main__.py" and started.parent.name == PROGRAM:
         return [_shown(Path(sys.executable), folder), "-m", PROGRAM]
     if started.name != PROGRAM:  # inside of another program
         return [PROGRAM]

@@ -17,6 +17,7 @@ from agentcore.server.page.open_command import open_command
         ("/opt/env/bin/agentcore", "/clone/app.json", {}, "/opt/env/bin/agentcore open"),
         ("/opt/env/bin/agentcore", "/clone/etc/mine.json", {}, "/opt/env/bin/agentcore open --config etc/mine.json"),
         ("/usr/bin/pytest", "/clone/app.json", {}, "agentcore open"),
+        ("/lib/pytest/__main__.py", "/clone/app.json", {}, "agentcore open"),
     ],
 )
 def test_command_is_one_that_a_new_terminal_knows(program, config, environ, command):

@@ -48,5 +48,5 @@ EXAMPLES = (
         "title": {"en": "Write a note", "zh": "写一个便条"},
         "arguments": {"path": "hello.txt", "content": "Hello!\n"},
     },
-    {"tool": "read_file", "title": {"en": "Read a file", "zh": "读取文件"}, "arguments": {"path": "hello.txt"}},
+    {"tool": "read_file", "title": {"en": "Read the note", "zh": "读取这个便条"}, "arguments": {"path": "hello.txt"}},
 )
