@@ -7,6 +7,10 @@ from playwright.async_api import Page
 ZOOMED = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}
 """A window of 1280 × 800 at 200 %."""
 
+_ELSEWHERE = ("region", "aria-allowed-role", "landmark-one-main")
+"""What the tests of the shell and of the approval view look after."""
+
+_AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
 _SCRIPT = Path(__file__).with_suffix(".js").read_text()
 
 
@@ -20,3 +24,14 @@ async def motions(page: Page) -> list[str]:
     """What moves, or would."""
     found: list[str] = await page.evaluate(f"({_SCRIPT})().motions()")
     return found
+
+
+async def violations(page: Page) -> list[str]:
+    """Everything that axe-core finds on a page, without its frames."""
+    await page.evaluate(_AXE)
+    result = await page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
+    return [
+        f"{found['id']}: {[node['html'][:120] for node in found['nodes'][:3]]}"
+        for found in result["violations"]
+        if found["id"] not in _ELSEWHERE
+    ]

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from agentcore.api import Module
 from tests.webui.conftest import PHONE
-from tests.webui.fitting import ZOOMED, misfits, motions
+from tests.webui.fitting import ZOOMED, misfits, motions, violations
 
 pytestmark = pytest.mark.more
 
@@ -88,6 +88,9 @@ LOOKS = {
 }
 
 
+READ = {"light": {"color_scheme": "light"}, "dark-zh": {"color_scheme": "dark", "locale": "zh-CN"}}
+
+
 async def test_every_view_and_dialog_fits_at_200_percent_and_on_a_phone(ui):
     found = {}
     for look, options in LOOKS.items():
@@ -109,16 +112,27 @@ async def test_nothing_moves_for_who_wants_less_motion(ui):
     assert await motions(page) != []  # they are found where they are wanted
 
 
+async def test_every_view_is_whole_for_screen_readers(ui):
+    """Names, roles, headings in their order, contrast: whatever axe-core knows, and not only what it calls serious."""
+    found = {}
+    for look, options in READ.items():
+        page = await ui.page(**options)
+        async for place in views_of(ui, page):
+            found[look, place] = await violations(page)
+        await page.context.close()
+    assert {at: wrong for at, wrong in found.items() if wrong} == {}
+
+
 async def test_log_in_and_approval_view_fit_and_do_not_move(ui):
     ui.allowed_errors.append("401")
     for options in LOOKS.values():
         page = await ui.page(is_logged_in=False, **options)
         await expect(page.locator("ac-view-log-in")).to_be_visible()
-        assert (await misfits(page), await motions(page)) == ([], [])
+        assert (await misfits(page), await motions(page), await violations(page)) == ([], [], [])
         code = ui.host.store.approval_sessions.create_code()
         await page.goto(f"{ui.server.approval_address}/#code={code}")
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
-        assert (await misfits(page), await motions(page)) == ([], [])
+        assert (await misfits(page), await motions(page), await violations(page)) == ([], [], [])
         await page.context.close()
 
 

@@ -30,7 +30,7 @@ export class AcCallArguments extends Localized(LitElement) {
         <h3 id="heading">${t(this.call.kind === 'call' ? 'activity.arguments' : 'activity.details')}
           ${isEmpty ? nothing : html`<ac-copy .value=${text} label=${t('activity.copyArguments')}></ac-copy>`}</h3>
         ${isEmpty ? html`<p class="muted">${t('activity.noArguments')}</p>` : html`
-          <pre class="code wrap" tabindex="0" role="region" aria-labelledby="heading">${text}</pre>`}
+          <pre class="code wrap" tabindex="0" role="group" aria-labelledby="heading">${text}</pre>`}
         ${text.includes(MASK) ? html`<p class="note">${t('activity.masked')}</p>` : nothing}
         ${isCut ? html`<p class="note">${t('activity.cut')}</p>` : nothing}
       </section>`;

@@ -108,7 +108,7 @@ export class AcViewCall extends Localized(LitElement) {
     if (running && row?.kind !== 'call') return this._call(asRow(running), running);
     if (row) return this._call(row, null);
     if (this._loadedId !== this.callId) return nothing;
-    return html`<ac-empty icon="search" heading=${t('activity.notFound')}>${t('activity.notFoundText', {id: this.callId})}</ac-empty>`;
+    return html`<ac-empty whole icon="search" heading=${t('activity.notFound')}>${t('activity.notFoundText', {id: this.callId})}</ac-empty>`;
   }
 
   /** @param {CallRow} row @param {RunningCall | null} running */

@@ -336,7 +336,7 @@ export const chat = {
     'prompt.tools': '你有哪些工具？它们能为我做什么？',
     advice: '待设置',
     advised: '去设置',
-    advisedNamed: '设置 {module} 的 {subject}',
+    advisedNamed: '去设置 {module} 的 {subject}',
     notNow: '不再显示：{subject}',
     slashTip: '输入 / 可以不用模型，自己调用工具。',
     noTools: '尚未启用任何工具，模型只能对话。',

@@ -13,7 +13,7 @@ export class AcProviderForm extends Localized(LitElement) {
   static styles = [base, badges, buttons, fields, css`
     form { display: grid; gap: var(--ac-space-3); }
     .head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); }
-    .head h3 { flex: 1; font-size: var(--ac-text-m); }
+    .head h2 { flex: 1; font-size: var(--ac-text-m); }
     .field { display: grid; gap: var(--ac-space-1); }
     input { width: 100%; }
     .row { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); align-items: center; }
@@ -35,7 +35,7 @@ export class AcProviderForm extends Localized(LitElement) {
     const isFixed = keyOrigin === 'environment';
     return html`
       <form @submit=${this._save} autocomplete="off">
-        <div class="head"><h3>${inLocale(label)}</h3><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `models.keyFrom.${keyOrigin}` : 'models.noKey')}</span></div>
+        <div class="head"><h2>${inLocale(label)}</h2><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `models.keyFrom.${keyOrigin}` : 'models.noKey')}</span></div>
         <div class="field">
           <label for="key">${t('models.key')}</label>
           <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('models.keyKept') : ''} aria-describedby="key-hint">

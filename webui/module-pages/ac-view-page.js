@@ -55,7 +55,7 @@ export class AcViewPage extends Localized(LitElement) {
     const {tab, resource} = shown;
     const opening = resourceTabs.opening(tab.tabId);
     return html`
-      <ac-empty icon="circle-stop" heading=${nameOf(shown)}>
+      <ac-empty whole icon="circle-stop" heading=${nameOf(shown)}>
         <p role="status">${t(opening === 'waiting' ? 'tabs.endedWaiting' : opening ? 'tabs.opening.working' : 'tabs.endedWithServer')}</p>
         ${resource.lastUrl ? html`<p class="url mono">${resource.lastUrl}</p>` : html`<p>${t('tabs.endedWithServerText')}</p>`}
         <button slot="actions" class="primary" ?disabled=${Boolean(opening)} @click=${() => reopenTab(shown)}>${t('tabs.openAgain')}</button>
@@ -67,7 +67,7 @@ export class AcViewPage extends Localized(LitElement) {
   _ended(module) {
     if (!resourceTabs.isLoaded) return nothing;
     return html`
-      <ac-empty icon="circle-stop" heading=${t('modules.resourceEnded')}>
+      <ac-empty whole icon="circle-stop" heading=${t('modules.resourceEnded')}>
         ${t('modules.resourceEndedText')}
         ${module.component ? html`<a slot="actions" class="button" href=${href(['pages', module.name])}>${componentTitle(module)}</a>` : nothing}
       </ac-empty>`;
@@ -76,7 +76,7 @@ export class AcViewPage extends Localized(LitElement) {
   /** @param {string} name @param {string} text */
   _away(name, text) {
     return html`
-      <ac-empty icon="plug" heading=${t('modules.pageNotShown')}>
+      <ac-empty whole icon="plug" heading=${t('modules.pageNotShown')}>
         ${text}
         <a slot="actions" class="button" href=${href(['modules', name])}>${t('modules.showModule')}</a>
       </ac-empty>`;

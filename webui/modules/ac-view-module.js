@@ -221,7 +221,7 @@ export class AcViewModule extends Localized(LitElement) {
   }
 
   _unknown() {
-    return html`<ac-empty icon="search" heading=${t('modules.unknownHeading')}>${t('modules.unknown', {name: this.name})}</ac-empty>`;
+    return html`<ac-empty whole icon="search" heading=${t('modules.unknownHeading')}>${t('modules.unknown', {name: this.name})}</ac-empty>`;
   }
 }
 

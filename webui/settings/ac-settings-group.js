@@ -59,11 +59,10 @@ export class AcSettingsGroup extends Localized(LitElement) {
     const hint = isRoot ? '' : settingHint(document, group);
     return html`
       <section aria-labelledby="heading">
-        ${isRoot && document.module !== null ? nothing : html`
-          <header>
-            <h3 id="heading">${isRoot ? t('settings.general') : settingLabel(document, group)}</h3>
-            ${hint ? html`<p>${withCode(hint)}</p>` : nothing}
-          </header>`}
+        <header class=${isRoot && document.module !== null ? 'visually-hidden' : ''}>
+          <h3 id="heading">${isRoot ? t('settings.general') : settingLabel(document, group)}</h3>
+          ${hint ? html`<p>${withCode(hint)}</p>` : nothing}
+        </header>
         <div class=${this.isInner ? 'rows' : 'card'}>
           ${repeat(group.rows, ({pointer}) => pointer, (row) => html`
             <ac-settings-row .row=${row} .document=${document} .changes=${this.changes} .errors=${this.errors} settingsKey=${this.settingsKey}></ac-settings-row>`)}

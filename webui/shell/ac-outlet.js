@@ -69,7 +69,7 @@ export class AcOutlet extends Localized(LitElement) {
 
   _nothingHere() {
     return html`
-      <ac-empty icon="search" heading=${t('shell.nothingHere')}>
+      <ac-empty whole icon="search" heading=${t('shell.nothingHere')}>
         ${t('shell.nothingHereText')}
         <a slot="actions" class="button" href="#/">${t('shell.home')}</a>
       </ac-empty>`;

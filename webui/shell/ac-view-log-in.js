@@ -13,7 +13,7 @@ export class AcViewLogIn extends Localized(LitElement) {
   static properties = {error: {attribute: false}, _isBusy: {state: true}};
 
   static styles = [base, buttons, fields, css`
-    /* a long command, which scrolls, makes nothing wider */
+    /* a long command makes nothing wider */
     :host, .sheet, .step { grid-template-columns: minmax(0, 1fr); }
     :host { min-height: 100dvh; display: grid; place-items: center; padding: var(--ac-space-5) var(--ac-space-4); }
     .sheet { width: min(26rem, 100%); display: grid; gap: var(--ac-space-5); }

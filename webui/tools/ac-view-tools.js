@@ -97,7 +97,7 @@ export class AcViewTools extends Localized(LitElement) {
   _renderUnknown(name) {
     const near = search(name.slice(0, 4), toolList.tools, (tool) => [tool.name]).slice(0, 3);
     return html`
-      <ac-empty icon="search" heading=${t('tools.unknown', {name})}>
+      <ac-empty whole icon="search" heading=${t('tools.unknown', {name})}>
         ${t('tools.unknownText')}
         ${near.length ? html`<p class="near">${t('tools.near')} ${near.map(({thing}) => html`<a href=${href(['tools', thing.name])}><code>${thing.name}</code></a>`)}</p>` : nothing}
       </ac-empty>`;

@@ -11,7 +11,7 @@ export class AcCommand extends LitElement {
       display: flex; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-1) var(--ac-space-1) var(--ac-space-1) var(--ac-space-3);
       background: var(--ac-surface-sunken); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); text-align: start;
     }
-    code { flex: 1; min-width: 0; overflow-x: auto; white-space: nowrap; color: var(--ac-code-text); }
+    code { flex: 1; min-width: 0; overflow-wrap: anywhere; color: var(--ac-code-text); }
     code::before { content: '$ '; color: var(--ac-text-muted); }
   `];
 

@@ -8,7 +8,7 @@ import './ac-icon.js';
  * @slot actions
  */
 export class AcEmpty extends LitElement {
-  static properties = {icon: {}, heading: {}};
+  static properties = {icon: {}, heading: {}, isWhole: {type: Boolean, attribute: 'whole'}};
 
   static styles = [base, css`
     :host { padding: var(--ac-space-7) var(--ac-space-4); text-align: center; }
@@ -17,7 +17,7 @@ export class AcEmpty extends LitElement {
       border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface); color: var(--ac-text-muted);
     }
     .sign ac-icon { width: 1.375rem; height: 1.375rem; }
-    h2 { font-size: var(--ac-text-l); margin-bottom: var(--ac-space-2); }
+    h1, h2 { font-size: var(--ac-text-l); margin-bottom: var(--ac-space-2); }
     .text { max-width: 32rem; margin: 0 auto; color: var(--ac-text-muted); text-wrap: pretty; }
     .actions { display: flex; flex-wrap: wrap; justify-content: center; gap: var(--ac-space-2); }
     ::slotted([slot='actions']) { margin-top: var(--ac-space-4); }
@@ -27,12 +27,14 @@ export class AcEmpty extends LitElement {
     super();
     this.icon = 'inbox';
     this.heading = '';
+    /** Nothing else is in the view, so that this is its heading. */
+    this.isWhole = false;
   }
 
   render() {
     return html`
       <span class="sign"><ac-icon name=${this.icon}></ac-icon></span>
-      <h2>${this.heading}</h2>
+      ${this.isWhole ? html`<h1>${this.heading}</h1>` : html`<h2>${this.heading}</h2>`}
       <div class="text"><slot></slot></div>
       <div class="actions"><slot name="actions"></slot></div>`;
   }

@@ -20,7 +20,7 @@ export class AcErrorCard extends Localized(LitElement) {
     }
     section > ac-icon { color: var(--ac-danger); margin-top: 0.125rem; width: 1.25rem; height: 1.25rem; }
     .content { min-width: 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }
-    h3 { font-size: var(--ac-text-m); }
+    h2 { font-size: var(--ac-text-m); }
     .message { overflow-wrap: anywhere; }
     .type { color: var(--ac-danger); }
     summary { cursor: pointer; width: fit-content; border-radius: var(--ac-radius-s); font-weight: var(--ac-weight-medium); }
@@ -49,7 +49,7 @@ export class AcErrorCard extends Localized(LitElement) {
       <section role="alert">
         <ac-icon name="circle-alert"></ac-icon>
         <div class="content">
-          ${this.heading ? html`<h3>${this.heading}</h3>` : nothing}
+          ${this.heading ? html`<h2>${this.heading}</h2>` : nothing}
           <p class="message">${message} ${type ? html`<code class="type">${type}</code>` : nothing}</p>
           <slot name="hint"></slot>
           ${this.details ? this._details() : nothing}

@@ -102,6 +102,7 @@ export class LivePage extends LitElement {
   render() {
     const texts = textsFor(this.client);
     return html`
+      ${this.target ? nothing : html`<h1 class="visually-hidden">${this._state?.title || this._state?.url || texts.picture}</h1>`}
       ${this._bar(texts)}
       <ac-live-control .control=${this._control} @ac-ask-control=${this._takeOver}></ac-live-control>
       ${this._waiting(texts)}
