@@ -9,6 +9,7 @@ from agentcore.api import ArtifactLink, Image, Text
 from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import EDITED_BYTES
 from agentcore.chat.texts import result_text
+from agentcore.documents import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
@@ -19,9 +20,6 @@ _NO_MARKUP = str.maketrans("<>", "‹›")
 _SOURCE_CHARS = 200
 _INLINE_CHARS = 200
 """Of an error's context; more stands in lines of its own."""
-
-_SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
-"""Pictures that providers take; another one in a session would have each of its later requests refused."""
 
 ToolOutput = dict[str, Any]
 """`{"ok", "blocks": [{"type": "text", "text"} | {"type": "image", "mime", "base64"}]}`; JSON values only.
@@ -56,7 +54,7 @@ def _end_output(outcome: CallOutcome, source: str | None, reading: ArtifactReadi
         match block:
             case Text():
                 texts.append(block.text)
-            case Image() if block.mime in _SEEN:
+            case Image() if block.mime in PICTURES:
                 images.append(block.to_json())
             case Image():
                 texts.append(result_text("no_image", mime=block.mime))

@@ -43,34 +43,40 @@ class AttachedFiles:
         self.kept: list[str] = []
 
     async def contents(self, artifact_ids: Sequence[str]) -> list[UserContent]:
-        """What the model gets of the files, one after another; each is untrusted, and noted as a source."""
+        """What the model gets of the files, one after another; what is read of them is untrusted, and noted."""
         limit = min(self._reading.reader.result_chars or MODEL_CHARS, ATTACHED_CHARS // max(len(artifact_ids), 1))
         contents: list[UserContent] = []
         for artifact_id in artifact_ids:
             try:
                 artifact = await self._artifacts.describe(artifact_id)
-                contents += await self._contents_of(artifact, limit)
-            except ToolError as exc:
-                if exc.type != "artifact_not_found":
-                    raise
+            except ToolError:  # somebody deleted it since it was sent
                 contents.append(result_text("attached_gone", name=artifact_id))
                 continue
+            contents += await self._contents_of(artifact, limit)
             self.kept.append(artifact_id)
-            await self._host.policy.note_source(self._session_id, artifact.name)
         return contents
 
     async def _contents_of(self, artifact: Artifact, limit_chars: int) -> list[UserContent]:
         link = ArtifactLink(artifact.artifact_id, artifact.mime, artifact.size_bytes, artifact.name)
-        head = f"{result_text('attached')} {self._reading.describe(link)}"
-        view = _view(link)
-        if artifact.mime in PICTURES:
-            said, picture = await self._picture(artifact)
-            return [tagged("\n".join(filter(None, (head, said))), view), *picture]
-        if artifact.mime == "application/pdf":
-            said, text = await self._pdf(artifact, limit_chars)
-            return [tagged("\n".join(filter(None, (head, said, _framed(text, link.name)))), view)]
-        text = await self._text(artifact, limit_chars)
-        return [tagged("\n".join(filter(None, (head, _framed(text, link.name)))), view)]
+        said = [f"{result_text('attached')} {self._reading.describe(link)}"]
+        shown: list[UserContent] = []
+        try:
+            if artifact.mime in PICTURES:
+                notice, shown = await self._picture(artifact)
+                text = ""
+            elif artifact.mime == "application/pdf":
+                notice, text = await self._pdf(artifact, limit_chars)
+            else:
+                notice, text = "", await self._text(artifact, limit_chars)
+        except ToolError as exc:  # no room for what is made of it: the message goes all the same
+            notice, text = f"[{exc.message}]", ""
+        if notice:
+            said.append(notice)
+        if text.strip():
+            said.append(mark_untrusted(text, artifact.name))
+        if shown or text.strip():
+            await self._host.policy.note_source(self._session_id, artifact.name)
+        return [tagged("\n".join(said), _view(link)), *shown]
 
     async def _text(self, artifact: Artifact, limit_chars: int) -> str:
         """The head of a text; empty: it is none."""
@@ -136,16 +142,12 @@ def words_of(part: UserPromptPart) -> str:
     if isinstance(part.content, str):
         return part.content
     words = [content for content in part.content if isinstance(content, str)]
-    named = (f"[attached {each.name}, artifact {each.artifact_id}]" for each in attachments_of(part))
+    named = (f"[{each.name}, artifact {each.artifact_id}]" for each in attachments_of(part))
     return "\n".join([*words, *named])
 
 
 def _view(link: ArtifactLink) -> AttachmentView:
     return AttachmentView(artifact_id=link.artifact_id, name=link.name, mime=link.mime, bytes=link.size_bytes)
-
-
-def _framed(text: str, name: str) -> str:
-    return mark_untrusted(text, name) if text.strip() else ""
 
 
 def _reference(artifact_id: str, mime: str) -> ImageUrl:
