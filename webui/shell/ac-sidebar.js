@@ -49,9 +49,9 @@ export class AcSidebar extends Localized(LitElement) {
       flex: none !important; color: var(--ac-danger); display: inline-flex; align-items: center; gap: var(--ac-space-1);
       font-size: var(--ac-text-s);
     }
-    footer { display: grid; gap: var(--ac-space-3); }
+    footer { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
     footer .row { display: flex; align-items: center; gap: var(--ac-space-2); }
-    footer ac-preferences { flex: 1; }
+    footer ac-preferences { flex: 1; min-width: 0; }
     footer ac-connection { padding-inline: var(--ac-space-2); }
   `];
 
