@@ -18,6 +18,25 @@ pytestmark = pytest.mark.spec("W1")
 
 ADD = ("call-1", "pantry_add", '{"food": "rice", "count": 2}')
 PHONE = (390, 844)
+_DEEPEST = "const deepest = (one) => (one.shadowRoot?.activeElement ? deepest(one.shadowRoot.activeElement) : one);"
+TAKEN_ENTER = f"""() => {{
+  {_DEEPEST}
+  const options = {{key: 'Enter', keyCode: 229, bubbles: true, composed: true, cancelable: true}};
+  deepest(document.activeElement).dispatchEvent(new KeyboardEvent('keydown', options));
+}}"""
+"""The Enter that ends a word of an input method, as Safari tells it."""
+DROP = f"""([name, type, data]) => {{
+  {_DEEPEST}
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([Uint8Array.from(atob(data), (one) => one.charCodeAt(0))], name, {{type}}));
+  for (const kind of ['dragenter', 'drop']) {{
+    const options = {{dataTransfer, bubbles: true, composed: true, cancelable: true}};
+    deepest(document.activeElement).dispatchEvent(new DragEvent(kind, options));
+  }}
+}}"""
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+"""A PNG of one pixel."""
+SECRET = "sk-only-for-the-server"
 
 
 @dataclass
@@ -97,6 +116,8 @@ async def test_answer_streams_is_answered_again_and_edited(open_chat):
     editor = chat.page.role("textbox", "Edit and send again")
     await editor.holds("hello")
     await editor.fill("another one")
+    await chat.page.evaluate(TAKEN_ENTER)
+    await editor.seen()
     await chat.page.press("Enter")
     await chat.messages.last.says("Third answer.")
     await chat.messages.counts(2)
@@ -170,3 +191,34 @@ async def test_chat_on_a_phone_is_as_wide_as_that(open_chat):
     await chat.messages.last.says("wide wide")
     await chat.until_idle()
     assert await chat.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
+
+
+async def test_key_leads_to_a_model_and_to_a_chat(open_chat):
+    """With one confirmation."""
+    chat = await open_chat(has_model=False)
+    chat.provider.listed = {"data": [{"id": name} for name in ("small", "large")]}
+    chat.ui.allowed_errors += ["401", "403"]
+    await chat.page.label("API key").fill(SECRET)
+    await chat.page.label("Address").fill(f"{chat.provider.url}/v1")
+    await chat.page.role("button", "Save").click()
+    await chat.page.text("This waits for you in the approval view").seen()
+    (change,) = chat.ui.host.policy_changes.waiting
+    await chat.ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await chat.page.role("button", "Use: large").click()
+    await chat.page.role("heading", "What shall we do?").seen()
+    chat.provider.say("Hello.")
+    await chat.say("hi")
+    await chat.messages.last.says("Hello.")
+    assert chat.provider.requests[0]["model"] == "large"
+
+
+async def test_picture_is_dropped_and_sent(open_chat):
+    chat = await open_chat()
+    chat.provider.say("One pixel.")
+    await chat.box.click()
+    await chat.page.evaluate(DROP, ["image.png", "image/png", PICTURE])
+    await chat.page.role("button", "Remove image.png").seen()
+    await chat.page.role("progressbar", "").gone()
+    await chat.page.press("Enter")
+    await chat.messages.last.says("One pixel.")
+    assert "data:image/png;base64," in chat.provider.sent

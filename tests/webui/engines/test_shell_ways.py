@@ -11,6 +11,7 @@ async def test_code_logs_in_and_sections_are_reached_by_keyboard(visit):
     shown = await visit()
     page = shown.page
     await page.role("heading", "Overview").seen()
+    assert (await page.role("button", "Stop everything").box())["right"] < (await page.css(".side").box())["right"] - 8
     assert "code" not in await page.evaluate("() => location.href")
     await page.role("link", "Modules", exact=True).focus()
     await page.press("Enter")
