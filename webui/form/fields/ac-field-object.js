@@ -139,7 +139,7 @@ export class AcFieldObject extends FieldElement {
 
   /** @param {KeyboardEvent} event */
   _onRenameKey(event) {
-    if (event.isComposing || !['Enter', 'Escape'].includes(event.key)) return;
+    if (isComposing(event) || !['Enter', 'Escape'].includes(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
     if (event.key === 'Escape') this._renamed = '';
