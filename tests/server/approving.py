@@ -18,7 +18,13 @@ class Notes(Module):
     """Writes notes."""
 
     translations: ClassVar = {
-        "zh": {"note_write": "写便条。", "*.text": "便条内容。", "note_write.title": "便条的标题。"}
+        "zh": {
+            "module.title": "便条",
+            "module": "记下要记的事。",
+            "note_write": "写便条。",
+            "*.text": "便条内容。",
+            "note_write.title": "便条的标题。",
+        }
     }
     examples: ClassVar = (
         {"tool": "note_write", "title": {"en": "Write a note", "zh": "写便条"}, "arguments": {"text": "Hi"}},

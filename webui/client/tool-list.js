@@ -21,7 +21,7 @@ import {translatedSchema} from './translation.js';
 
 /**
  * @typedef {{tool: string, title: Record<string, string>, arguments: Record<string, unknown>}} Example
- * @typedef {{tools: Record<string, Record<string, import('./translation.js').Translation>>, modules: Record<string, Record<string, string>>, examples: Example[]}} ToolTexts  by language
+ * @typedef {{tools: Record<string, Record<string, import('./translation.js').Translation>>, modules: Record<string, Record<string, {title?: string | null, description?: string | null}>>, examples: Example[]}} ToolTexts  by language
  */
 
 /** A tool as it is shown in a language. @param {Tool} tool @param {import('./translation.js').Translation | undefined} texts @returns {Tool} */
@@ -56,6 +56,12 @@ class ToolList extends Store {
       const tool = this.find(name);
       return tool ? [{tool, title: inLocale(title) ?? name, args: given}] : [];
     });
+  }
+
+  /** A module's title and description in the person's language. @param {{name: string, title: string, description: string}} module */
+  saidOf({name, title, description}) {
+    const said = this.texts.modules[name]?.[locale()];
+    return {title: said?.title ?? title, description: said?.description ?? description};
   }
 
   /** @param {string} name */

@@ -1,5 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {Localized, t} from '../base/i18n.js';
+import {locale, Localized, t} from '../base/i18n.js';
+import {Listening} from '../base/listening.js';
+import {toolList} from '../client/tool-list.js';
 import {onDisk, waitsForPerson} from '../client/module-list.js';
 import {href} from '../base/router.js';
 import {badges, base} from '../ui/styles.js';
@@ -57,6 +59,11 @@ export class AcModuleRow extends Localized(LitElement) {
     this.module = null;
     /** As it was when it was ready. @type {import('../client/module-list.js').Module | null} */
     this._known = null;
+    new Listening(this, () => [toolList.subscribe(() => this.requestUpdate())]);
+  }
+
+  firstUpdated() {
+    if (locale() !== 'en' && !toolList.isLoaded) void toolList.load(); // it has what is said in other languages
   }
 
   willUpdate() {
@@ -66,7 +73,9 @@ export class AcModuleRow extends Localized(LitElement) {
   render() {
     if (!this.module) return nothing;
     const {name, state, reason, listed} = this.module;
-    const {title, version, description} = this._shown(this.module);
+    const shown = this._shown(this.module);
+    const {version} = shown;
+    const {title, description} = toolList.saidOf(shown);
     const waits = waitsForPerson(this.module);
     const disk = onDisk(this.module);
     const isBroken = state === 'failed' || state === 'missing';

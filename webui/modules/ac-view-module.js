@@ -71,7 +71,8 @@ export class AcViewModule extends Localized(LitElement) {
 
   /** @param {Module} module */
   _module(module) {
-    const {title, name, version, state, description} = module;
+    const {name, version, state} = module;
+    const {title, description} = toolList.saidOf(module);
     return html`
       <header class="view-head">
         <div class="titles">

@@ -15,6 +15,13 @@ class ToolTexts(BaseModel, defer_build=True):
     arguments: dict[str, str]
 
 
+class ModuleTexts(BaseModel, defer_build=True):
+    """A module in one language; what is left out has no translation."""
+
+    title: str | None = None
+    description: str | None = None
+
+
 class ExampleView(BaseModel, defer_build=True):
     """A call that somebody may try first; the title by language."""
 
@@ -27,7 +34,7 @@ class TextsView(BaseModel, defer_build=True):
     """Translations by tool, or by module, and language; and what somebody may try first."""
 
     tools: dict[str, dict[str, ToolTexts]]
-    modules: dict[str, dict[str, str]]
+    modules: dict[str, dict[str, ModuleTexts]]
     examples: list[ExampleView]
 
 
@@ -37,7 +44,8 @@ def texts_of(host: Host) -> TextsView:
     records = {tool.module.name: tool.module for tool in host.registry.tools.values()}
     said = {
         name: {
-            language: texts["module"] for language, texts in record.manifest.translations.items() if "module" in texts
+            language: ModuleTexts(title=texts.get("module.title"), description=texts.get("module"))
+            for language, texts in record.manifest.translations.items()
         }
         for name, record in records.items()
     }

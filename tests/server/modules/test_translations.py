@@ -27,14 +27,18 @@ async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_els
         ]
     assert len(tools) > 60
     assert missing == []
-    known = {"module", *(tool["name"] for tool in tools)}
+    known = {"module", "module.title", *(tool["name"] for tool in tools)}
     known |= {f"{tool['name']}.{name}" for tool in tools for name in tool["input_schema"].get("properties", {})}
     known |= {f"*.{key.partition('.')[2]}" for key in known}
     written = {
         key for record in server.host.modules.records.values() for key in record.manifest.translations.get("zh", {})
     }
     assert sorted(written - known) == []
-    assert {name for name, said in texts["modules"].items() if CHINESE.search(said["zh"])} == set(listed)
+    assert {
+        name
+        for name, said in texts["modules"].items()
+        if CHINESE.search(said["zh"]["title"]) and CHINESE.search(said["zh"]["description"])
+    } == set(listed)
 
 
 @pytest.mark.source_tree

@@ -139,3 +139,6 @@ async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start
     await page.get_by_role("region", name="先试试这些").get_by_role("link", name="写便条").click()
     await expect(page.get_by_text("便条内容。")).to_be_visible()
     await expect(page.get_by_text("便条的标题。")).to_be_visible()
+    await page.goto(f"{ui.address}/#/modules")
+    await expect(page.get_by_role("link", name="便条")).to_be_visible()
+    await expect(page.get_by_text("记下要记的事。")).to_be_visible()

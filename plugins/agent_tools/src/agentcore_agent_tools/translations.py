@@ -1,6 +1,7 @@
 """What people read of these tools in Chinese."""
 
 ZH = {
+    "module.title": "智能体",
     "module": "智能体自己用的工具：待办、记忆、提问、子智能体、工件。",
     "todo_write": "写下待办计划，用户可实时看到；每完成一项就立即标记。",
     "todo_write.todos": "完整的列表；它会替换之前的列表。",

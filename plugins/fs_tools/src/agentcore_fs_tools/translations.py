@@ -1,6 +1,7 @@
 """What people read of these tools in Chinese, and what they may try first."""
 
 ZH = {
+    "module.title": "文件",
     "module": "读取、查找和编辑工作区中的文件。",
     "*.path": "相对于第一个工作区根目录的路径，或任一根目录内的绝对路径。",
     "*.encoding": "文本编码，例如 utf-8、gb18030、cp1252；不填则自动识别。",

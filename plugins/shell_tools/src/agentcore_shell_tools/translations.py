@@ -1,6 +1,7 @@
 """What people read of these tools in Chinese, and what they may try first."""
 
 ZH = {
+    "module.title": "命令行",
     "module": "在工作区中运行命令，前台或后台。",
     "*.process_id": "以 background: true 运行 bash 时给出的编号，`terminal_…`。",
     "bash": "在工作目录中用新的 bash 运行命令；所在文件夹和变量不会保留到下一次。没有输入。",

@@ -1,6 +1,7 @@
 """What people read of these tools in Chinese."""
 
 ZH = {
+    "module.title": "桌面",
     "module": "这台电脑的屏幕和文件管理器。",
     "screenshot": "截取用户的屏幕，用于查看或保存。",
     "screenshot.path": "保存到哪里：工作区中以 .png 结尾的路径；已有的文件会被替换。",

@@ -1,6 +1,7 @@
 """What people read of these tools in Chinese."""
 
 ZH = {
+    "module.title": "agentcore 自身页面",
     "module": "agentcore 自身的页面：读取、在其中运行脚本、修改到下次重新加载为止。",
     "*.timeoutMs": "页面最多可用多久，毫秒。",
     "*.resourceId": "由哪个页面执行，取自之前的结果；不填则为正在使用的页面。",

@@ -1,6 +1,7 @@
 """What people read of these tools in Chinese, and what they may try first."""
 
 ZH = {
+    "module.title": "网络",
     "module": "读取网页和搜索网络。",
     "web_fetch": "读取网页：以 Markdown 给出主要内容。PDF 转为文本，其他文件成为工件。",
     "web_fetch.url": "完整的网址，例如 https://example.com/page。",

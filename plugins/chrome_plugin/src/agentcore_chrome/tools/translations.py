@@ -16,6 +16,7 @@ _OF_BOTH = {
 
 SESSION_PAGES_ZH = {
     **_OF_BOTH,
+    "module.title": "对话中的浏览器",
     "module": "每个对话自己的网页：打开、查看、点击、填写。",
     "*.resourceId": "哪个网页；默认第一个。",
     "*.snapshot": "等待引起的变化并说明改变了什么；不填时，对模型为是。",
@@ -94,6 +95,7 @@ SESSION_PAGES_ZH = {
 
 CHROME_ZH = {
     **_OF_BOTH,
+    "module.title": "Chrome 浏览器",
     "module": "完整的浏览器及其标签页：启动、导航、点击、填写。",
     "*.browserId": "chrome_launch 给出的编号。",
     "*.tabId": "chrome_new_tab 给出的编号；chrome_list 会列出。",
