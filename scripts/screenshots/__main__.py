@@ -4,6 +4,7 @@ Run: python scripts/screenshots [NAME …]; the pictures go to docs/images.
 """
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright
 from provider import open_provider
-from scenes import SCENES, Scene
+from scenes import SCENES, Scene, Server
 
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
@@ -23,6 +24,7 @@ from agentcore.testing.serving import ServerClient, running_server
 _HERE = Path(__file__).resolve().parent
 _TARGET = _HERE.parent.parent / "docs" / "images"
 _MODULES = ["fs_tools", "weather", "broken_clock", "almanac", "ghost_tools"]
+_ADDRESS = "OPENAI_BASE_URL"  # of the provider of which no model was chosen
 _FLAGS = ["--no-sandbox", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]
 
 
@@ -50,7 +52,11 @@ LOOKS = (
 
 
 @asynccontextmanager
-async def _server(modules: Sequence[str], provider: str) -> AsyncIterator[ServerClient]:
+async def _server(kind: Server, provider: str) -> AsyncIterator[ServerClient]:
+    modules = [] if kind == "empty" else _MODULES
+    os.environ.pop(_ADDRESS, None)
+    if kind == "no_model":
+        os.environ[_ADDRESS] = provider
     with tempfile.TemporaryDirectory(prefix="agentcore-") as name:
         folder = Path(name)
         shutil.copytree(_HERE / "modules", folder / "modules", ignore=shutil.ignore_patterns("__pycache__"))
@@ -59,8 +65,8 @@ async def _server(modules: Sequence[str], provider: str) -> AsyncIterator[Server
         (workspace / "notes.md").write_text("# Notes\n\n- buy bread\n- call the harbour\n", encoding="utf-8")
         (workspace / "hello.py").write_text('def greet(name):\n    return f"hello, {name}"\n', encoding="utf-8")
         (workspace / "TODO.md").write_text("# To do\n\n- water the plants\n", encoding="utf-8")
-        models = {"example-model": {"provider": "openai", "base_url": provider}} if modules else {}
-        config = {"modules": list(modules), "models": models, "approvals": {"mode": "ask_writes"}}
+        models = {"example-model": {"provider": "openai", "base_url": provider}} if kind == "usual" else {}
+        config = {"modules": modules, "models": models, "approvals": {"mode": "ask_writes"}}
         plan = HostPlan(config=config, roots=[workspace], is_failure_expected=True)
         async with running_server(plan, folder) as server:
             yield server
@@ -88,13 +94,14 @@ async def _take(page: Page, server: ServerClient, scene: Scene, look: Look) -> N
 
 
 async def _take_all(browser: Browser, scenes: Sequence[Scene]) -> None:
-    for is_empty in (False, True):
-        chosen = [scene for scene in scenes if scene.is_empty == is_empty]
+    kinds: tuple[Server, ...] = ("usual", "no_model", "empty")
+    for kind in kinds:
+        chosen = [scene for scene in scenes if scene.server == kind]
         if not chosen:
             continue
         for look in LOOKS:
             # a server for each look: scenes leave calls behind, and one of them stops everything
-            async with open_provider() as provider, _server([] if is_empty else _MODULES, provider) as server:
+            async with open_provider() as provider, _server(kind, provider) as server:
                 page = await _logged_in(browser, server, look)
                 for scene in chosen:
                     if look.name != "zh" or scene.is_in_chinese:

@@ -45,8 +45,14 @@ async def open_provider() -> AsyncIterator[str]:
     """Serve it; gives its address, as settings take it."""
     app = web.Application()
     app.router.add_post("/v1/chat/completions", _answer)
+    app.router.add_get("/v1/models", _list)
     async with TestServer(app) as server:
         yield f"http://127.0.0.1:{server.port}/v1"
+
+
+async def _list(_request: web.Request) -> web.Response:
+    names = ("example-model", "example-model-small", "example-model-thinking", "example-embedding")
+    return web.json_response({"data": [{"id": name} for name in names]})
 
 
 async def _answer(request: web.Request) -> web.StreamResponse:

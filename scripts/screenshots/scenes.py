@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from playwright.async_api import FilePayload, Page
 
@@ -11,6 +12,8 @@ _IMAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "images"
 _RUN = re.compile("^(Run|运行)")
 
 Prepare = Callable[[Page], Awaitable[object]]
+Server = Literal["usual", "empty", "no_model"]
+"""What runs: modules and a model; neither; modules, and a provider of which no model was chosen."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +24,14 @@ class Scene:
         name: Begins the picture's name.
         path: Its address.
         prepare: What is done there first.
-        is_empty: Whether the server runs without any module.
+        server: What runs.
         is_in_chinese: Whether a picture in Chinese is taken as well.
     """
 
     name: str
     path: str = ""
     prepare: Prepare | None = None
-    is_empty: bool = False
+    server: Server = "usual"
     is_in_chinese: bool = False
 
 
@@ -92,9 +95,21 @@ async def _open_call(page: Page) -> None:
 
 
 async def _chat(page: Page) -> None:
+    """Up to the call that waits for a person, whole as it is decided on."""
     await page.locator("ac-chat-composer textarea").fill("Collect what is to do here, and add it to TODO.md")
     await page.locator("ac-chat-composer textarea").press("Enter")
-    await page.locator("ac-call-card .ask").wait_for()
+    await page.locator("ac-call-card :is(.ask, ac-call-ask)").wait_for()
+    frame = page.frame_locator("ac-call-ask iframe, ac-approval-tray iframe")
+    await frame.locator("ac-approval-call").first.wait_for()
+
+
+async def _mention(page: Page) -> None:
+    await page.locator("ac-chat-composer textarea").press_sequentially("Add a docstring to @he")
+    await page.get_by_role("listbox").wait_for()
+
+
+async def _wait_for_models(page: Page) -> None:
+    await page.locator("ac-model-picker li").first.wait_for()
 
 
 async def _attach(page: Page) -> None:
@@ -127,7 +142,9 @@ SCENES = (
     Scene("chat-new", "#/chats", _wait_for_composer),
     Scene("chat-command", "#/chats", _complete_a_call),
     Scene("chat-attached", "#/chats", _attach, is_in_chinese=True),
-    Scene("chat-set-up", "#/chats", _wait_for_composer, is_empty=True, is_in_chinese=True),
+    Scene("chat-mention", "#/chats", _mention),
+    Scene("chat-choose-model", "#/chats", _wait_for_models, server="no_model", is_in_chinese=True),
+    Scene("chat-set-up", "#/chats", _wait_for_composer, server="empty", is_in_chinese=True),
     Scene("overview", "#/", _make_calls, is_in_chinese=True),
     Scene("modules", "#/modules", _wait_for_heading, is_in_chinese=True),
     Scene("module", "#/modules/weather", _wait_for_heading),
@@ -144,8 +161,8 @@ SCENES = (
     Scene("settings-module", "#/settings/weather", _wait_for_heading),
     Scene("nothing-here", "#/no/such/view"),
     Scene("menu", "#/modules", _open_menu),
-    Scene("overview-empty", "#/", _wait_for_heading, is_empty=True),
-    Scene("modules-empty", "#/modules", _wait_for_heading, is_empty=True),
+    Scene("overview-empty", "#/", _wait_for_heading, server="empty"),
+    Scene("modules-empty", "#/modules", _wait_for_heading, server="empty"),
     Scene("stop-asked", "#/modules", _ask_to_stop),
     Scene("stopped", "#/modules", _stop),
     Scene("log-in", "#/", _log_out, is_in_chinese=True),
