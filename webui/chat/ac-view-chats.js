@@ -6,9 +6,11 @@ import {chatSetup, isAboutModels} from '../models/setup.js';
 import {isCommand} from './composer/slash.js';
 import {FILES, FILE_BYTES, attachmentsOf, forgetPreviews} from './attachments/attachments.js';
 import {FileDrop} from './attachments/file-drop.js';
+import {listenForEscape} from './escape.js';
 import {client} from '../client/client.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
+import './composer/ac-chat-queue.js';
 import './composer/ac-chat-tokens.js';
 import './messages/ac-chat-error.js';
 import './messages/ac-chat-messages.js';
@@ -49,6 +51,8 @@ export class AcViewChats extends Localized(LitElement) {
     .drop { position: absolute; inset: var(--ac-space-2); z-index: 3; display: grid; place-content: center; justify-items: center; gap: var(--ac-space-2); border: 2px dashed var(--ac-accent); border-radius: var(--ac-radius-l); background: color-mix(in srgb, var(--ac-surface) 88%, var(--ac-accent)); text-align: center; pointer-events: none; }
     .drop ac-icon { width: 2rem; height: 2rem; color: var(--ac-accent); }
     .bottom > ac-chat-error { max-height: 45dvh; overflow: auto; }
+    .meanwhile { padding-inline: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
+    @media (hover: none) { .meanwhile { display: none; } }
     .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
     ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }
     dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
@@ -78,7 +82,7 @@ export class AcViewChats extends Localized(LitElement) {
       WIDE.addEventListener('change', resize);
       return [
         () => WIDE.removeEventListener('change', resize), chatSetup.subscribe(() => this._onSetup()), toolList.subscribe(resize), sessionList.subscribe(resize),
-        client.on('connection', resize),
+        client.on('connection', resize), listenForEscape(this, (event) => this._onEscape(event)),
       ];
     });
     for (const name of ['ac-open-providers', 'ac-use-model', 'ac-open-system', 'ac-retry', 'ac-edit', 'ac-reject', 'ac-answer', 'ac-prompt']) {
@@ -173,9 +177,11 @@ export class AcViewChats extends Localized(LitElement) {
         ${this._refused ? html`<ac-chat-error choose .error=${this._refused}></ac-chat-error>` : nothing}
         <ac-chat-todos .todos=${chat.todos}></ac-chat-todos>
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
-        ${this._rejectsBySending() ? html`<p class="warning" role="status"><ac-icon name="info"></ac-icon>${t('chat.sendingRejects')}</p>` : nothing}
+        <ac-chat-queue .messages=${chat.queue.messages} ?paused=${chat.queue.isPaused} @ac-resume=${() => this._try('chat.queue.failed', () => chat.queue.resume())}
+          @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
+        ${this._isWritingMeanwhile() ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'chat.queue.hintWaiting' : 'chat.queue.hint')}</p>` : nothing}
         <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${this._mayChat} .attachments=${this._attached}
-          ?asked=${Boolean(chat.question)} ?busy=${chat.isRunning} ?stopping=${chat.isStopping} ?sending=${this._isSending}
+          ?asked=${Boolean(chat.question)} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
           <ac-chat-tokens slot="choices" .usage=${chat.session.usage ?? null} .context=${chat.session.context ?? null}></ac-chat-tokens>
@@ -183,9 +189,9 @@ export class AcViewChats extends Localized(LitElement) {
       </div>`;
   }
 
-  /** A message takes the place of an answer to the calls that wait. */
-  _rejectsBySending() {
-    return Boolean(this._draft.trim()) && !isCommand(this._draft) && !this._chat.isRunning && this._chat.hasWaiting;
+  /** What is written while something goes on can go out after it, or at once. */
+  _isWritingMeanwhile() {
+    return Boolean(this._draft.trim()) && !isCommand(this._draft) && this._chat.isActive && !this._chat.question;
   }
 
   _renderDrop() {
@@ -249,14 +255,38 @@ export class AcViewChats extends Localized(LitElement) {
     keepDraft(this._chat.id, text);
   }
 
-  /** @param {CustomEvent<{text: string}>} event */
-  async _onSend({detail: {text}}) {
+  /** @param {CustomEvent<{text: string, when?: 'queue' | 'steer'}>} event */
+  async _onSend({detail: {text, when}}) {
     this._messages?.toNewest();
-    const taken = this._attached.take();
+    const attachments = this._attached.take();
     await this._say(text, 'chat.sendFailed', async (chat) => {
-      await chat.send(text, taken);
-      forgetPreviews(taken);
-    }, () => this._attached.putBack(taken)); // of the chat that is shown by then
+      await chat.send({text, when, attachments});
+      forgetPreviews(attachments);
+    }, () => this._attached.putBack(attachments)); // of the chat that is shown by then
+  }
+
+  /** What becomes of a message that waits. @param {CustomEvent<{messageId: string, text: string}>} event */
+  async _onQueued({type, detail: {messageId, text}}) {
+    const {queue} = this._chat;
+    await this._try('chat.queue.failed', async () => {
+      if (type === 'ac-remove') await queue.remove(messageId);
+      else if (type === 'ac-steer') await queue.change(messageId, {when: 'steer'});
+      else if (!await queue.change(messageId, {text})) this._keepChange(text);
+      if (!queue.messages.length && type !== 'ac-change') this._composer.focus();
+    });
+  }
+
+  /** A message had gone out before it was changed: what was written then is kept for the person to see. @param {string} text */
+  _keepChange(text) {
+    toast(t('chat.queue.gone'), {kind: 'info'});
+    if (!this._draft) this._composer.write(text);
+  }
+
+  /** Escape stops, where it ends nothing that is nearer. @param {KeyboardEvent} event */
+  _onEscape(event) {
+    if (!this._chat.isActive || this._chat.isStopping) return;
+    event.preventDefault();
+    void this._try('chat.stopFailed', () => this._chat.stop());
   }
 
   /** @param {CustomEvent<{tool: string, args: Record<string, unknown>, text: string}>} event */
@@ -274,7 +304,7 @@ export class AcViewChats extends Localized(LitElement) {
   /** What was written leaves the box at once, and comes back if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {() => void} [undo] */
   async _say(text, failed, send, undo) {
     const from = this._chat.id;
-    this._isSending = true;
+    this._isSending = !from; // one message begins a chat; what is written then does not wait for the server
     this._refused = null;
     chatSetup.endChoice();
     this._onDraft(new CustomEvent('ac-draft', {detail: {text: ''}}));

@@ -107,20 +107,6 @@ async def test_card_leads_to_the_tray_that_was_hidden(open_chat):
     await expect(tray.locator("iframe")).to_be_focused()
 
 
-async def test_message_while_a_call_waits_says_first_that_it_rejects_the_call(open_chat):
-    chat = await open_chat()
-    chat.provider.say("", ADD)
-    chat.provider.say("Something else then.")
-    await chat.say("add rice")
-    await expect(chat.card.get_by_role("button", name="Reject")).to_be_visible()
-    await chat.box.fill("no, wait")
-    await expect(chat.page.get_by_text("Sending a message rejects it.")).to_be_visible()
-    await chat.box.press("Enter")
-    await expect(chat.shown.get_by_text("Something else then.")).to_be_visible()
-    await expect(chat.card.get_by_role("button", name="pantry_add")).to_contain_text("rejected")
-    assert chat.pantry.added == []
-
-
 async def test_answer_is_stopped_and_what_came_of_it_stays(open_chat):
     chat = await open_chat()
     chat.provider.say("It begins like this and would go on for long.", gate=asyncio.Event())

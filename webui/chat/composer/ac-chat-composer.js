@@ -11,7 +11,7 @@ import '../attachments/ac-attachments.js';
 /**
  * Where a person writes: a message, or with a slash in front a call of a tool.
  * @slot choices  Beside the button: model, agent, approval mode.
- * @fires ac-send {text: string}  with what is attached
+ * @fires ac-send {text: string, when: 'queue' | 'steer'}  with what is attached; `when` counts while something goes on
  * @fires ac-command {tool: string, args: object, text: string}
  * @fires ac-draft {text: string}
  * @fires ac-stop
@@ -83,7 +83,7 @@ export class AcChatComposer extends Localized(LitElement) {
         <div class="row">
           <button class="quiet icon attach" aria-label=${t('chat.attach.add')} title=${t('chat.attach.addHint')} @click=${() => this._picker.click()}><ac-icon name="paperclip"></ac-icon></button>
           <input type="file" multiple hidden @change=${this._onPick}>
-          <div class="choices"><slot name="choices"></slot></div>${this._renderButton(isCall)}</div>
+          <div class="choices"><slot name="choices"></slot></div>${this._renderStop()}${this._renderButton(isCall)}</div>
       </div>`;
   }
 
@@ -92,15 +92,20 @@ export class AcChatComposer extends Localized(LitElement) {
     return this.mayChat ? 'chat.placeholder' : 'chat.placeholderTools';
   }
 
+  _renderStop() {
+    if (!this.isBusy) return nothing;
+    return html`<button class="icon send" aria-label=${t('chat.stop')} title=${t('chat.stopHint')} ?disabled=${this.isStopping} @click=${() => this._fire('ac-stop')}><ac-icon name="square"></ac-icon></button>`;
+  }
+
   /** @param {boolean} isCall */
   _renderButton(isCall) {
     const isAnswer = this.isAsked && !isCall && Boolean(this.text.trim());
-    if (isAnswer) return html`<button class="primary icon send" aria-label=${t('chat.answer')} title=${t('chat.answer')} @click=${this._send}><ac-icon name="arrow-up"></ac-icon></button>`;
-    if (this.isBusy && !isCall) {
-      return html`<button class="icon send" aria-label=${t('chat.stop')} title=${t('chat.stop')} ?disabled=${this.isStopping} @click=${() => this._fire('ac-stop')}><ac-icon name="square"></ac-icon></button>`;
-    }
-    const isOff = (!this.text.trim() && !this.attachments?.items.length) || this.isSending || (!isCall && !this.mayChat);
-    return html`<button class="primary icon send" aria-label=${t(isCall ? 'tools.run' : 'chat.send')} title=${t(isCall ? 'tools.run' : 'chat.send')} ?disabled=${isOff} @click=${this._send}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
+    if (isAnswer) return html`<button class="primary icon send" aria-label=${t('chat.answer')} title=${t('chat.answer')} @click=${() => this._send()}><ac-icon name="arrow-up"></ac-icon></button>`;
+    const isEmpty = !this.text.trim() && !this.attachments?.items.length;
+    if (this.isBusy && isEmpty) return nothing;
+    const label = isCall ? 'tools.run' : this.isBusy ? 'chat.queue.send' : 'chat.send';
+    const isOff = isEmpty || this.isSending || (!isCall && !this.mayChat);
+    return html`<button class="primary icon send" aria-label=${t(label)} title=${t(label)} ?disabled=${isOff} @click=${() => this._send()}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
   }
 
   _renderCompletions() {
@@ -257,9 +262,9 @@ export class AcChatComposer extends Localized(LitElement) {
   }
 
   /** @param {KeyboardEvent} event @returns {boolean} */
-  _onSendKey({key, shiftKey, altKey}) {
+  _onSendKey({key, shiftKey, altKey, ctrlKey, metaKey}) {
     if (key !== 'Enter' || shiftKey || altKey) return false;
-    this._send();
+    this._send(ctrlKey || metaKey ? 'steer' : 'queue');
     return true;
   }
 
@@ -274,7 +279,8 @@ export class AcChatComposer extends Localized(LitElement) {
     void this.updateComplete.then(() => this._area.setSelectionRange(cursor, cursor));
   }
 
-  _send() {
+  /** @param {'queue' | 'steer'} [when]  where something goes on: after it, or with its next step */
+  _send(when = 'queue') {
     const text = this.text.trim();
     if ((!text && !this.attachments?.items.length) || this.isSending) return;
     this._closeCompletions();
@@ -285,7 +291,7 @@ export class AcChatComposer extends Localized(LitElement) {
       this._problem = t(this.attachments.isSending ? 'chat.attach.wait' : 'chat.attach.mend');
       return;
     }
-    if (this.mayChat && !this.isBusy) this._fire('ac-send', {text});
+    if (this.mayChat) this._fire('ac-send', {text, when});
   }
 
   /** @param {string} text */

@@ -1,6 +1,7 @@
 /** One chat, as it is stored and as it goes on: loaded, followed, and answered to. */
 import {ApiError, client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
+import {MessageQueue} from './queue.js';
 import {
   argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withNotice, withStored, withoutLive,
 } from './items.js';
@@ -27,6 +28,8 @@ export class Conversation extends Store {
     this.todos = [];
     /** @type {Question | null} */
     this.question = null;
+    /** What waits for its turn. */
+    this.queue = new MessageQueue(this._path(''), () => this.notify());
     this.isRunning = false;
     this.isStopping = false;
     this.hasEarlier = false;
@@ -39,6 +42,8 @@ export class Conversation extends Store {
     /** @type {any[]} Told while the stored state was on its way. */
     this._unread = [];
     this._isLoading = false;
+    /** @type {Promise<unknown>} The last message that was sent from here. */
+    this._sent = Promise.resolve();
     /** @type {Promise<void>} */
     this._loading = Promise.resolve();
   }
@@ -46,6 +51,11 @@ export class Conversation extends Store {
   /** Whether a call waits for a person or for the client. */
   get hasWaiting() {
     return this.items.some(({calls}) => calls.some(({state}) => state === 'waiting'));
+  }
+
+  /** Whether anything goes on that a stop ends: an answer, a call that runs or waits. */
+  get isActive() {
+    return this.isRunning || this.items.some(({calls}) => calls.some((call) => !isOver(call)));
   }
 
   /** Load what there is, and follow it until `close`. */
@@ -80,7 +90,7 @@ export class Conversation extends Store {
   async _load() {
     this._isLoading = true;
     try {
-      const [session, page] = await Promise.all([client.get(this._path('')), client.get(this._path(`/messages?limit=${PAGE}`))]);
+      const [session, page] = await Promise.all([client.get(this._path('')), client.get(this._path(`/messages?limit=${PAGE}`)), this.queue.load()]);
       this._takeSession(session);
       if (!this.isLoaded) this.hasEarlier = page.hasMore;
       this.items = withStored(this.isLoaded ? this.items.filter(({isLive}) => !isLive) : [], storedItems(page.items));
@@ -115,10 +125,20 @@ export class Conversation extends Store {
 
   // -- what a person does --------------------------------------------------------------------------------------
 
-  /** Say something. @param {string} text @param {import('../../client/upload.js').Uploaded[]} [attachments] */
-  async send(text, attachments = []) {
+  /**
+   * Say something; while something goes on it waits for its turn, or joins the present one.
+   * @param {{text: string, when?: 'queue' | 'steer', attachments?: import('../../client/upload.js').Uploaded[]}} message
+   */
+  async send({text, when = 'queue', attachments = []}) {
     const ids = attachments.map(({artifactId}) => artifactId);
-    await this._say({text, attachments}, () => client.post(this._path('/messages'), {text, ...(ids.length ? {attachments: ids} : {})}));
+    const send = () => this._inOrder(() => client.post(this._path('/messages'), {text, when, ...(ids.length ? {attachments: ids} : {})}));
+    if (this.isActive) return this.queue.add({text, when, attachments: ids}, send);
+    await this._say({text, attachments}, async () => {
+      const {state} = await send();
+      if (state === 'started') return;
+      this.items = this.items.filter(({isSending}) => !isSending); // another window was faster: it waits
+      this.notify();
+    });
   }
 
   /** Say something else than before; what came after it is gone. @param {number} number @param {string} text */
@@ -169,6 +189,13 @@ export class Conversation extends Store {
     this.notify();
   }
 
+  /** Messages arrive as they were sent, one after the other. @template T @param {() => Promise<T>} send @returns {Promise<T>} */
+  _inOrder(send) {
+    const sent = this._sent.then(send);
+    this._sent = sent.catch(() => {});
+    return sent;
+  }
+
   /** @param {Pick<ChatItem, 'text' | 'attachments'>} said @param {() => Promise<unknown>} send @param {ChatItem[]} [before]  what stands there again if it cannot be sent */
   async _say(said, send, before = this.items) {
     this.items = [...this.items, newItem({role: 'user', ...said, isSending: true})];
@@ -209,7 +236,8 @@ export class Conversation extends Store {
       case 'session.message': this._onMessage(event); break;
       case 'session.content': this._inThread(parent, (items) => withContent(items, event.content, event.time)); break;
       case 'session.thinking': this._inThread(parent, (items) => withContent(items, event.content, event.time, 'thinking')); break;
-      case 'session.toolState': this._changeCall(event.toolId, (call) => (isOver(call) ? call : {...call, state: stateOf(event), callId: event.callId ?? call.callId})); break;
+      case 'session.toolState': this._onToolState(event, parent); break;
+      case 'session.queue': this.queue.take(event); break;
       case 'session.toolCall': this._inThread(parent, (items) => withCall(items, callOf(event), event.time)); break;
       case 'session.toolResult': this._onResult(event.tool_result ?? event); break;
       case 'session.rewound': this.items = this.items.filter(({number, isSending}) => isSending || (number !== null && number < event.number)); break;
@@ -245,6 +273,13 @@ export class Conversation extends Store {
       this.isRunning = true;
       this.items = change(this.items);
     } else this._changeCall(parentToolId, (call) => ({...call, thread: change(call.thread ?? [])}));
+  }
+
+  /** How far a call is. One that runs again after an approval belongs to a turn that goes on. @param {any} event @param {string} [parent] */
+  _onToolState(event, parent) {
+    const isOwn = this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === event.toolId));
+    if (event.state === 'running' && !parent && !isOwn) this.isRunning = true;
+    this._changeCall(event.toolId, (call) => (isOver(call) ? call : {...call, state: stateOf(event), callId: event.callId ?? call.callId}));
   }
 
   /** @param {import('../../client/client.js').Envelope & {toolId: string}} result */

@@ -1,0 +1,162 @@
+"""While the model works: stopping it in every window, and messages that wait for their turn or join it."""
+
+import asyncio
+
+from playwright.async_api import expect
+
+from agentcore.api import Module, ToolContext, tool
+
+ADD = ("a", "pantry_add", '{"food": "rice"}')
+COOK = ("c", "kitchen_cook", "{}")
+
+
+class Kitchen(Module):
+    """Cooks until somebody stops it."""
+
+    name = "kitchen"
+
+    def __init__(self) -> None:
+        self.cooking, self.done = asyncio.Event(), asyncio.Event()
+
+    @tool(effects=["write"])
+    async def kitchen_cook(self, ctx: ToolContext) -> str:
+        """Cook something that takes long."""
+        self.cooking.set()
+        await self.done.wait()
+        return "cooked"
+
+
+def stop_button(page):
+    return page.get_by_role("button", name="Stop answering")
+
+
+def queue_of(page):
+    return page.get_by_role("region", name="Waiting to be sent")
+
+
+def rows_of(page):
+    return queue_of(page).get_by_role("listitem")
+
+
+async def test_call_that_was_approved_is_stopped_in_another_window_and_settles_in_both(open_chat):
+    kitchen = Kitchen()
+    chat = await open_chat(kitchen)
+    chat.provider.say("I cook. ", COOK)
+    await chat.say("cook")
+    await expect(chat.card).to_contain_text("waits for you")
+    await expect(stop_button(chat.page)).to_be_visible()
+    await chat.decide(approved=True)
+    await kitchen.cooking.wait()
+    await expect(stop_button(chat.page)).to_be_visible()
+    other = await chat.ui.page(chat.page.url[chat.page.url.index("#") :])
+    await stop_button(other).click()
+    for page in (chat.page, other):
+        card = page.locator("ac-call-card").last
+        await expect(card.get_by_role("button", name="kitchen_cook")).to_contain_text("cancelled")
+        await expect(page.get_by_text("You stopped the answer")).to_be_visible()
+        await expect(stop_button(page)).to_have_count(0)
+    await chat.page.reload()
+    await expect(chat.card.get_by_role("button", name="kitchen_cook")).to_contain_text("cancelled")
+    assert chat.ui.host.calls.in_flight == {}
+
+
+async def test_escape_stops_keeps_what_came_and_a_menu_takes_it_first(open_chat):
+    chat = await open_chat()
+    chat.provider.say("It begins like this and would go on for long.", gate=asyncio.Event())
+    await chat.say("talk")
+    await expect(chat.messages.nth(1)).to_contain_text("It begins")
+    opener = chat.page.get_by_role("button", name="Which calls wait for you: Ask always")
+    await opener.click()
+    await expect(chat.page.get_by_role("menuitemradio", name="Ask always")).to_be_visible()
+    await chat.page.keyboard.press("Escape")
+    await expect(chat.page.get_by_role("menuitemradio", name="Ask always")).to_be_hidden()
+    await expect(stop_button(chat.page)).to_be_visible()
+    await chat.box.press("Escape")
+    await expect(chat.page.get_by_text("You stopped the answer")).to_be_visible()
+    await chat.page.reload()
+    await expect(chat.messages.nth(1)).to_contain_text("It begins")
+    await expect(chat.page.get_by_text("You stopped the answer")).to_be_visible()
+
+
+async def test_messages_wait_are_changed_and_taken_out_by_keyboard_and_go_out_in_order(open_chat):
+    gate = asyncio.Event()
+    chat = await open_chat()
+    chat.provider.say("One two three four.", gate=gate)
+    chat.provider.say("Second answer.")
+    chat.provider.say("Third answer.")
+    await chat.say("first")
+    await expect(chat.messages.nth(1)).to_contain_text("One")
+    for text in ("secnd", "wrong", "third"):
+        await chat.say(text)
+        await expect(rows_of(chat.page).last).to_contain_text(text)
+    await expect(queue_of(chat.page)).to_contain_text("3 messages go out when this has ended")
+    await rows_of(chat.page).nth(0).get_by_role("button", name="Change: secnd").press("Enter")
+    editor = queue_of(chat.page).get_by_role("textbox", name="Change the message")
+    await editor.press("Escape")
+    await expect(rows_of(chat.page).nth(0).get_by_role("button", name="Change: secnd")).to_be_focused()
+    await chat.page.keyboard.press("Enter")
+    await editor.fill("second")
+    await editor.press("Enter")
+    await expect(rows_of(chat.page).nth(0)).to_contain_text("second")
+    await rows_of(chat.page).nth(1).get_by_role("button", name="Remove: wrong").press("Enter")
+    await expect(rows_of(chat.page)).to_have_count(2)
+    other = await chat.ui.page(chat.page.url[chat.page.url.index("#") :])
+    await expect(rows_of(other)).to_have_count(2)
+    gate.set()
+    for page in (chat.page, other):
+        shown = page.get_by_role("region", name="Messages")
+        await expect(shown.get_by_text("Third answer.")).to_be_visible()
+        await expect(queue_of(page)).to_have_count(0)
+    said = [message["content"] for message in chat.provider.requests[-1]["messages"] if message["role"] == "user"]
+    assert said == ["first", "second", "third"]
+
+
+async def test_stop_holds_what_waits_and_resume_lets_it_go_on(open_chat):
+    chat = await open_chat()
+    chat.provider.say("One two three four.", gate=asyncio.Event())
+    chat.provider.say("Second answer.")
+    await chat.say("first")
+    await expect(chat.messages.nth(1)).to_contain_text("One")
+    await chat.say("second")
+    await expect(rows_of(chat.page)).to_have_count(1)
+    await stop_button(chat.page).click()
+    await expect(queue_of(chat.page)).to_contain_text("Paused: 1 message waits")
+    await chat.page.reload()
+    await expect(queue_of(chat.page)).to_contain_text("Paused: 1 message waits")
+    await queue_of(chat.page).get_by_role("button", name="Resume").click()
+    await expect(chat.shown.get_by_text("Second answer.")).to_be_visible()
+    await expect(queue_of(chat.page)).to_have_count(0)
+
+
+async def test_message_while_a_call_waits_is_queued_and_one_sent_now_takes_the_call_s_place(open_chat):
+    chat = await open_chat()
+    chat.provider.say("", ADD)
+    chat.provider.say("Something else then.")
+    chat.provider.say("And later.")
+    await chat.say("add rice")
+    await expect(chat.card.get_by_role("button", name="Reject")).to_be_visible()
+    await chat.say("later")
+    await expect(rows_of(chat.page)).to_have_count(1)
+    await chat.box.fill("no, wait")
+    await expect(chat.page.get_by_text("Ctrl+Enter: now, and the call is rejected.")).to_be_visible()
+    await chat.box.press("Control+Enter")
+    await expect(chat.shown.get_by_text("Something else then.")).to_be_visible()
+    await expect(chat.card.get_by_role("button", name="pantry_add")).to_contain_text("rejected")
+    await expect(chat.shown.get_by_text("And later.")).to_be_visible()
+    assert chat.pantry.added == []
+
+
+async def test_message_that_waits_is_sent_now_into_the_turn_that_goes_on(open_chat):
+    kitchen = Kitchen()
+    chat = await open_chat(kitchen, config={"approvals": {"mode": "allow"}})
+    chat.provider.say("", COOK)
+    chat.provider.say("With salt.")
+    await chat.say("cook")
+    await kitchen.cooking.wait()
+    await chat.say("add salt")
+    await rows_of(chat.page).get_by_role("button", name="Send now: add salt").click()
+    await expect(rows_of(chat.page)).to_contain_text("with its next step")
+    kitchen.done.set()
+    await expect(chat.shown.get_by_text("With salt.")).to_be_visible()
+    await expect(queue_of(chat.page)).to_have_count(0)
+    assert len(chat.provider.requests) == 2

@@ -1,0 +1,112 @@
+/** The messages of one chat that wait for their turn: as the server tells them, and those that are on their way there. */
+import {client} from '../../client/client.js';
+
+/**
+ * @typedef {object} QueuedMessage
+ * @property {string} messageId
+ * @property {string} text
+ * @property {'queue' | 'steer'} when  in a turn of its own, or with the next request of the present one
+ * @property {string[]} [attachments]
+ * @property {boolean} [isSending]
+ */
+
+let made = 0;
+
+export class MessageQueue {
+  /** @param {string} path  of the session @param {() => void} changed */
+  constructor(path, changed) {
+    this._path = `${path}/queue`;
+    this._changed = changed;
+    this.isPaused = false;
+    /** @type {QueuedMessage[]} */
+    this._waiting = [];
+    /** @type {QueuedMessage[]} */
+    this._sending = [];
+    /** Those that the server has told of: what is not there any more has gone out. @type {Set<string>} */
+    this._told = new Set();
+    this._taken = 0;
+  }
+
+  /** What waits, the next one first. */
+  get messages() {
+    return this._sending.length ? [...this._waiting, ...this._sending] : this._waiting;
+  }
+
+  load() {
+    return this._read(client.get(this._path));
+  }
+
+  /** The queue as the server says it is. @param {{messages: QueuedMessage[], isPaused: boolean}} told */
+  take({messages, isPaused}) {
+    this._taken += 1;
+    this._waiting = messages;
+    this.isPaused = isPaused;
+    for (const message of messages) this._arrived(message);
+    this._changed();
+  }
+
+  /**
+   * Show a message until it is sent, and from then on as what became of it.
+   * @param {Pick<QueuedMessage, 'text' | 'when' | 'attachments'>} message
+   * @param {() => Promise<{messageId: string, state: string}>} send
+   */
+  async add(message, send) {
+    const own = {...message, messageId: `sending-${++made}`, isSending: true};
+    this._sending = [...this._sending, own];
+    this._changed();
+    try {
+      const {messageId, state} = await send();
+      if (state !== 'started' && !this._told.has(messageId)) this._waiting = [...this._waiting, {...message, messageId}];
+    } finally {
+      this._sending = this._sending.filter((one) => one !== own);
+      this._changed();
+    }
+  }
+
+  /** Change one that waits; false: it has gone out. @param {string} messageId @param {{text?: string, when?: 'steer'}} change */
+  change(messageId, change) {
+    return this._ask(client.patch(this._pathOf(messageId), change));
+  }
+
+  /** Take one out; false: it has gone out. @param {string} messageId */
+  remove(messageId) {
+    return this._ask(client.del(this._pathOf(messageId)));
+  }
+
+  /** Let go on what is held. */
+  resume() {
+    return this._read(client.patch(this._path, {isPaused: false}));
+  }
+
+  /** What was sent here stands there as the server tells of it, also before it has answered. @param {QueuedMessage} message */
+  _arrived({messageId, text}) {
+    if (this._told.has(messageId)) return;
+    this._told.add(messageId);
+    const own = this._sending.find((one) => one.text === text);
+    if (own) this._sending = this._sending.filter((one) => one !== own);
+  }
+
+  /** Take an answer; an event that came before it may be newer, and tells all there is. @param {Promise<any>} answer */
+  async _read(answer) {
+    const before = this._taken;
+    const told = await answer;
+    if (this._taken === before) this.take(told);
+  }
+
+  /** @param {Promise<any>} answer */
+  async _ask(answer) {
+    try {
+      await this._read(answer);
+      return true;
+    } catch (error) {
+      if (/** @type {import('../../client/client.js').ApiError} */ (error).type !== 'message_not_found') throw error;
+      await this.load();
+      return false;
+    }
+  }
+
+  /** @param {string} messageId */
+  _pathOf(messageId) {
+    return `${this._path}/${encodeURIComponent(messageId)}`;
+  }
+}
