@@ -19,11 +19,12 @@ BELOW = ("vendor", "schema", "base", "client", "ui", "form")
 FEATURES: dict[str, set[str]] = {
     "results": set(),
     "models": set(),
+    "queue": set(),
     "settings": {"models"},
     "tools": {"results"},
     "approval": {"tools"},
     "activity": {"tools"},
-    "chat": {"approval", "models", "results", "tools"},
+    "chat": {"approval", "models", "queue", "results", "tools"},
     "modules": {"settings"},
     "tabs": {"modules"},
     "module-pages": {"tabs"},

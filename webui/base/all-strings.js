@@ -6,6 +6,7 @@ import {models} from '../models/strings.js';
 import {form} from '../form/strings.js';
 import {modulePages} from '../module-pages/strings.js';
 import {modules} from '../modules/strings.js';
+import {queue} from '../queue/strings.js';
 import {results} from '../results/strings.js';
 import {settings} from '../settings/strings.js';
 import {shell} from '../shell/strings.js';
@@ -17,4 +18,4 @@ import {ui} from '../ui/strings.js';
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
 
 /** @type {Record<string, Record<Locale, Record<string, Text>>>} */
-export const strings = {activity, approval, chat, form, 'module-pages': modulePages, models, modules, results, settings, shell, tabs, tools, ui};
+export const strings = {activity, approval, chat, form, 'module-pages': modulePages, models, modules, queue, results, settings, shell, tabs, tools, ui};

@@ -10,11 +10,11 @@ import {listenForEscape} from './escape.js';
 import {client} from '../client/client.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
-import './composer/ac-chat-queue.js';
 import './composer/ac-chat-tokens.js';
 import './messages/ac-chat-error.js';
 import './messages/ac-chat-messages.js';
 import '../models/ac-chat-providers.js';
+import '../queue/ac-chat-queue.js';
 import './ac-chat-question.js';
 import './sessions/ac-chat-sessions.js';
 import './system/ac-chat-system.js';
@@ -52,11 +52,11 @@ export class AcViewChats extends Localized(LitElement) {
     .drop ac-icon { width: 2rem; height: 2rem; color: var(--ac-accent); }
     .bottom > ac-chat-error { max-height: 45dvh; overflow: auto; }
     .meanwhile { padding-inline: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    @media (hover: none) { .meanwhile { display: none; } }
     .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
     ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }
     dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
     dialog.drawer::backdrop { background: var(--ac-scrim); }
+    @media (hover: none) { .meanwhile { display: none; } }
     @media (max-width: 48rem) { .title { padding-inline: var(--ac-space-2); } .bottom { padding: 0 var(--ac-space-3) var(--ac-space-3); } }
   `];
 
@@ -177,9 +177,9 @@ export class AcViewChats extends Localized(LitElement) {
         ${this._refused ? html`<ac-chat-error choose .error=${this._refused}></ac-chat-error>` : nothing}
         <ac-chat-todos .todos=${chat.todos}></ac-chat-todos>
         ${mode === 'allow' ? html`<p class="warning"><ac-icon name="shield-alert"></ac-icon>${t('chat.allowWarning')}</p>` : nothing}
-        <ac-chat-queue .messages=${chat.queue.messages} ?paused=${chat.queue.isPaused} @ac-resume=${() => this._try('chat.queue.failed', () => chat.queue.resume())}
+        <ac-chat-queue .messages=${chat.queue.messages} ?paused=${chat.queue.isPaused} @ac-resume=${() => this._try('queue.failed', () => chat.queue.resume())}
           @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
-        ${this._isWritingMeanwhile() ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'chat.queue.hintWaiting' : 'chat.queue.hint')}</p>` : nothing}
+        ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
         <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${Boolean(chat.question)} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
@@ -190,7 +190,7 @@ export class AcViewChats extends Localized(LitElement) {
   }
 
   /** What is written while something goes on can go out after it, or at once. */
-  _isWritingMeanwhile() {
+  get _isWritingMeanwhile() {
     return Boolean(this._draft.trim()) && !isCommand(this._draft) && this._chat.isActive && !this._chat.question;
   }
 
@@ -268,18 +268,15 @@ export class AcViewChats extends Localized(LitElement) {
   /** What becomes of a message that waits. @param {CustomEvent<{messageId: string, text: string}>} event */
   async _onQueued({type, detail: {messageId, text}}) {
     const {queue} = this._chat;
-    await this._try('chat.queue.failed', async () => {
+    await this._try('queue.failed', async () => {
       if (type === 'ac-remove') await queue.remove(messageId);
       else if (type === 'ac-steer') await queue.change(messageId, {when: 'steer'});
-      else if (!await queue.change(messageId, {text})) this._keepChange(text);
+      else if (!await queue.change(messageId, {text})) {
+        toast(t('queue.gone'), {kind: 'info'});
+        if (!this._draft) this._composer.write(text); // what was written is kept for the person to see
+      }
       if (!queue.messages.length && type !== 'ac-change') this._composer.focus();
     });
-  }
-
-  /** A message had gone out before it was changed: what was written then is kept for the person to see. @param {string} text */
-  _keepChange(text) {
-    toast(t('chat.queue.gone'), {kind: 'info'});
-    if (!this._draft) this._composer.write(text);
   }
 
   /** Escape stops, where it ends nothing that is nearer. @param {KeyboardEvent} event */

@@ -89,7 +89,7 @@ async def test_messages_wait_are_changed_and_taken_out_by_keyboard_and_go_out_in
     for text in ("secnd", "wrong", "third"):
         await chat.say(text)
         await expect(rows_of(chat.page).last).to_contain_text(text)
-    await expect(queue_of(chat.page)).to_contain_text("3 messages go out when this has ended")
+    await expect(queue_of(chat.page)).to_contain_text("3 messages wait for this to end")
     await rows_of(chat.page).nth(0).get_by_role("button", name="Change: secnd").press("Enter")
     editor = queue_of(chat.page).get_by_role("textbox", name="Change the message")
     await editor.press("Escape")

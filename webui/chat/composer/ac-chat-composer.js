@@ -103,7 +103,7 @@ export class AcChatComposer extends Localized(LitElement) {
     if (isAnswer) return html`<button class="primary icon send" aria-label=${t('chat.answer')} title=${t('chat.answer')} @click=${() => this._send()}><ac-icon name="arrow-up"></ac-icon></button>`;
     const isEmpty = !this.text.trim() && !this.attachments?.items.length;
     if (this.isBusy && isEmpty) return nothing;
-    const label = isCall ? 'tools.run' : this.isBusy ? 'chat.queue.send' : 'chat.send';
+    const label = isCall ? 'tools.run' : this.isBusy ? 'queue.send' : 'chat.send';
     const isOff = isEmpty || this.isSending || (!isCall && !this.mayChat);
     return html`<button class="primary icon send" aria-label=${t(label)} title=${t(label)} ?disabled=${isOff} @click=${() => this._send()}><ac-icon name=${isCall ? 'play' : 'arrow-up'}></ac-icon></button>`;
   }

@@ -1,7 +1,7 @@
 /** One chat, as it is stored and as it goes on: loaded, followed, and answered to. */
 import {ApiError, client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
-import {MessageQueue} from './queue.js';
+import {MessageQueue} from '../../queue/queue.js';
 import {
   argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withNotice, withStored, withoutLive,
 } from './items.js';

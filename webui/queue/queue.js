@@ -1,5 +1,5 @@
 /** The messages of one chat that wait for their turn: as the server tells them, and those that are on their way there. */
-import {client} from '../../client/client.js';
+import {client} from '../client/client.js';
 
 /**
  * @typedef {object} QueuedMessage
@@ -99,7 +99,7 @@ export class MessageQueue {
       await this._read(answer);
       return true;
     } catch (error) {
-      if (/** @type {import('../../client/client.js').ApiError} */ (error).type !== 'message_not_found') throw error;
+      if (/** @type {import('../client/client.js').ApiError} */ (error).type !== 'message_not_found') throw error;
       await this.load();
       return false;
     }

@@ -1,10 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
-import {Localized, t} from '../../base/i18n.js';
-import {badges, base, buttons, fields} from '../../ui/styles.js';
-import '../../ui/ac-icon.js';
+import {Localized, t} from '../base/i18n.js';
+import {badges, base, buttons, fields} from '../ui/styles.js';
+import '../ui/ac-icon.js';
 
-/** @typedef {import('../conversation/queue.js').QueuedMessage} QueuedMessage */
+/** @typedef {import('./queue.js').QueuedMessage} QueuedMessage */
 
 const NAMED_CHARS = 60;
 
@@ -26,14 +26,15 @@ export class AcChatQueue extends Localized(LitElement) {
     .paused header { color: var(--ac-warn); }
     ol { max-height: min(14rem, 30vh); overflow: auto; }
     li { display: flex; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); padding: var(--ac-space-1) var(--ac-space-2) var(--ac-space-1) var(--ac-space-3); border-top: 1px solid var(--ac-border); }
-    .text { flex: 1; min-width: 0; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; overflow-wrap: anywhere; }
+    .what { flex: 1; min-width: 0; display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
+    .text { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; overflow-wrap: anywhere; }
     .sending .text { opacity: 0.65; }
     .actions { display: flex; flex: none; }
     .actions button { color: var(--ac-text-muted); }
     form { display: grid; gap: var(--ac-space-2); width: 100%; padding-block: var(--ac-space-1); }
     textarea { width: 100%; min-height: 2.5rem; max-height: 30vh; field-sizing: content; resize: none; }
     .row { display: flex; justify-content: flex-end; gap: var(--ac-space-2); }
-    @media (max-width: 30rem) { li { flex-wrap: wrap; } .text { flex-basis: 100%; } .actions { margin-inline-start: auto; } }
+    @media (pointer: coarse) { .actions button { min-width: 2.5rem; min-height: 2.5rem; } }
   `];
 
   constructor() {
@@ -49,11 +50,11 @@ export class AcChatQueue extends Localized(LitElement) {
     if (!this.messages.length) return nothing;
     const n = this.messages.length;
     return html`
-      <section class=${this.isPaused ? 'paused' : ''} aria-label=${t('chat.queue.title')}>
+      <section class=${this.isPaused ? 'paused' : ''} aria-label=${t('queue.title')}>
         <header>
           <ac-icon name=${this.isPaused ? 'pause' : 'clock'}></ac-icon>
-          <p role="status">${t(this.isPaused ? 'chat.queue.paused' : 'chat.queue.waiting', {n})}</p>
-          ${this.isPaused ? html`<button class="small" title=${t('chat.queue.resumeHint')} @click=${() => this._fire('ac-resume')}><ac-icon name="play"></ac-icon>${t('chat.queue.resume')}</button>` : nothing}
+          <p role="status">${t(this.isPaused ? 'queue.paused' : 'queue.waiting', {n})}</p>
+          ${this.isPaused ? html`<button class="small" title=${t('queue.resumeHint')} @click=${() => this._fire('ac-resume')}><ac-icon name="play"></ac-icon>${t('queue.resume')}</button>` : nothing}
         </header>
         <ol>${repeat(this.messages, ({messageId}) => messageId, (message) => this._renderMessage(message))}</ol>
       </section>`;
@@ -68,13 +69,15 @@ export class AcChatQueue extends Localized(LitElement) {
       <button class="quiet small icon ${icon}" aria-label=${t(`${label}Named`, {text: name})} title=${t(label)} ?disabled=${isSending} @click=${act}><ac-icon name=${icon}></ac-icon></button>`;
     return html`
       <li class=${isSending ? 'sending' : ''} data-id=${messageId}>
-        <span class="text">${text}</span>
-        ${attachments.length ? html`<span class="badge">${t('chat.queue.files', {n: attachments.length})}</span>` : nothing}
-        ${when === 'steer' ? html`<span class="badge accent">${t('chat.queue.steering')}</span>` : nothing}
+        <div class="what">
+          ${text ? html`<span class="text">${text}</span>` : nothing}
+          ${attachments.length ? html`<span class="badge">${t('queue.files', {n: attachments.length})}</span>` : nothing}
+          ${when === 'steer' ? html`<span class="badge accent">${t('queue.steering')}</span>` : nothing}
+        </div>
         <span class="actions">
-          ${when === 'steer' ? nothing : button('zap', 'chat.queue.now', () => this._fire('ac-steer', {messageId}))}
-          ${button('pencil', 'chat.queue.edit', () => void this._begin(messageId))}
-          ${button('x', 'chat.queue.remove', () => void this._remove(messageId))}
+          ${when === 'steer' ? nothing : button('zap', 'queue.now', () => this._fire('ac-steer', {messageId}))}
+          ${button('pencil', 'queue.edit', () => void this._begin(messageId))}
+          ${button('x', 'queue.remove', () => void this._remove(messageId))}
         </span>
       </li>`;
   }
@@ -83,8 +86,8 @@ export class AcChatQueue extends Localized(LitElement) {
   _renderForm({messageId, text}) {
     return html`
       <form @submit=${(/** @type {Event} */ event) => this._save(event, messageId)}>
-        <textarea aria-label=${t('chat.queue.edit')} .value=${text} @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, messageId)}></textarea>
-        <div class="row"><button type="button" class="small" @click=${() => this._end(messageId)}>${t('ui.cancel')}</button><button class="small primary">${t('chat.queue.save')}</button></div>
+        <textarea aria-label=${t('queue.edit')} .value=${text} @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, messageId)}></textarea>
+        <div class="row"><button type="button" class="small" @click=${() => this._end(messageId)}>${t('ui.cancel')}</button><button class="small primary">${t('queue.save')}</button></div>
       </form>`;
   }
 
