@@ -1,4 +1,5 @@
 /** Escape, where nothing nearer takes it. */
+import {isComposing} from '../base/input-method.js';
 
 /** What takes it for itself. */
 const TAKES_ESCAPE = 'dialog, form, input, select, [popover], [role="dialog"], [role="menu"]';
@@ -10,7 +11,7 @@ const TAKES_ESCAPE = 'dialog, form, input, select, [popover], [role="dialog"], [
  */
 export function listenForEscape(host, heard) {
   const onKey = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing) return;
+    if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event)) return;
     const path = event.composedPath();
     if (path[0] !== document.body && !path.includes(host)) return;
     if (!path.some((part) => part instanceof Element && part.matches(TAKES_ESCAPE))) heard(event);

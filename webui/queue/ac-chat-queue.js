@@ -1,6 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../base/i18n.js';
+import {isComposing} from '../base/input-method.js';
+import {growing} from '../ui/growing.js';
 import {badges, base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
@@ -86,7 +88,7 @@ export class AcChatQueue extends Localized(LitElement) {
   _renderForm({messageId, text}) {
     return html`
       <form @submit=${(/** @type {Event} */ event) => this._save(event, messageId)}>
-        <textarea aria-label=${t('queue.edit')} .value=${text} @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, messageId)}></textarea>
+        <textarea ${growing()} aria-label=${t('queue.edit')} .value=${text} @keydown=${(/** @type {KeyboardEvent} */ event) => this._onKey(event, messageId)}></textarea>
         <div class="row"><button type="button" class="small" @click=${() => this._end(messageId)}>${t('ui.cancel')}</button><button class="small primary">${t('queue.save')}</button></div>
       </form>`;
   }
@@ -126,7 +128,7 @@ export class AcChatQueue extends Localized(LitElement) {
 
   /** @param {KeyboardEvent} event @param {string} messageId */
   _onKey(event, messageId) {
-    if (event.isComposing) return; // Enter and Escape belong to the input method
+    if (isComposing(event)) return; // Enter and Escape belong to the input method
     if (event.key === 'Escape') {
       event.preventDefault(); // it ends the change, and not the answer
       void this._end(messageId);
