@@ -138,7 +138,6 @@ async def _wait_for_composer(page: Page) -> None:
 
 
 SCENES = (
-    Scene("chat", "#/chats", _chat, is_in_chinese=True),
     Scene("chat-new", "#/chats", _wait_for_composer),
     Scene("chat-command", "#/chats", _complete_a_call),
     Scene("chat-attached", "#/chats", _attach, is_in_chinese=True),
@@ -163,6 +162,8 @@ SCENES = (
     Scene("menu", "#/modules", _open_menu),
     Scene("overview-empty", "#/", _wait_for_heading, server="empty"),
     Scene("modules-empty", "#/modules", _wait_for_heading, server="empty"),
+    # late, for its call waits from then on
+    Scene("chat", "#/chats", _chat, is_in_chinese=True),
     Scene("stop-asked", "#/modules", _ask_to_stop),
     Scene("stopped", "#/modules", _stop),
     Scene("log-in", "#/", _log_out, is_in_chinese=True),
