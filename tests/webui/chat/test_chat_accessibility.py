@@ -36,3 +36,22 @@ async def test_phone_in_chinese_has_the_list_in_a_drawer_and_nothing_runs_over(o
     await expect(chat.page.get_by_role("dialog", name="对话")).to_be_visible()
     assert await axe_problems(chat.page) == []
     assert await chat.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_attached_files_before_and_after_they_are_sent_are_accessible(open_chat, axe_problems, theme):
+    chat = await open_chat(color_scheme=theme)
+    chat.ui.allowed_errors.append("507")
+    chat.provider.say("Seen.")
+    files = chat.page.locator("ac-chat-composer input[type=file]")
+    await files.set_input_files([{"name": "notes.txt", "mimeType": "text/plain", "buffer": b"words"}])
+    await expect(chat.page.locator("ac-attachments progress")).to_have_count(0)
+    await chat.page.route("**/api/artifacts?*", lambda route: route.fulfill(status=507, body="{}"))
+    await files.set_input_files([{"name": "more.txt", "mimeType": "text/plain", "buffer": b"words"}])
+    await expect(chat.page.get_by_role("button", name="Send more.txt again")).to_be_visible()
+    assert await axe_problems(chat.page) == []
+    await chat.page.get_by_role("button", name="Remove more.txt").click()
+    await chat.say("Look")
+    await chat.shown.get_by_role("button", name="Open notes.txt").click()
+    await expect(chat.page.get_by_role("dialog", name="notes.txt")).to_be_visible()
+    assert await axe_problems(chat.page) == []

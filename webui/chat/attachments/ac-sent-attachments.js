@@ -51,12 +51,11 @@ export class AcSentAttachments extends Localized(LitElement) {
   /** @param {import('../../client/upload.js').Uploaded} file */
   _renderFile(file) {
     const {name, mime, bytes} = file;
-    const label = t('chat.attach.open', {name});
     const preview = html`<ac-attachment-preview .file=${file}></ac-attachment-preview>`;
-    if (isPicture(mime)) return html`<button class="picture" aria-label=${label} title=${name} @click=${() => this._show(file)}>${preview}</button>`;
+    if (isPicture(mime)) return html`<button class="picture" aria-label=${t('chat.attach.open', {name})} title=${name} @click=${() => this._show(file)}>${preview}</button>`;
     return html`
-      <button class="file" aria-label=${label} @click=${() => this._show(file)}>${preview}
-        <span class="names"><span title=${name}>${name}</span><span class="about">${formatBytes(bytes)}</span></span></button>`;
+      <button class="file" aria-label=${t('chat.attach.open', {name: `${name} ${formatBytes(bytes)}`})} @click=${() => this._show(file)}>${preview}
+        <span class="names"><span title=${name}>${name}</span> <span class="about">${formatBytes(bytes)}</span></span></button>`;
   }
 
   /** @param {import('../../client/upload.js').Uploaded} file */
