@@ -14,7 +14,7 @@ import './cards/ac-approval-change.js';
 import './ac-approval-clients.js';
 import './ac-approval-log-in.js';
 import './cards/ac-approval-pairing.js';
-import {isFramed, pageOrigin} from './guard/framing.js';
+import {isCallFrame, isFramed, onlyCall, pageOrigin} from './guard/framing.js';
 import {waiting} from './cards/waiting.js';
 
 /** The approval view: what waits, oldest first; in a window of its own also who may approve. */
@@ -24,6 +24,7 @@ export class AcApprovalView extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-6) var(--ac-space-4) var(--ac-space-8); max-width: 52rem; margin-inline: auto; }
     :host(.framed) { padding: var(--ac-space-3); max-width: 60rem; }
+    :host(.call) { max-width: none; gap: var(--ac-space-2); }
     .top { display: flex; align-items: center; gap: var(--ac-space-3); }
     .top h1 { flex: 1; font-size: var(--ac-text-xl); }
     .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
@@ -41,6 +42,9 @@ export class AcApprovalView extends Localized(LitElement) {
     this.loginError = null;
     this._failure = '';
     this.classList.toggle('framed', isFramed);
+    this.classList.toggle('call', isCallFrame);
+    // one with the card that it stands in
+    if (isCallFrame) document.documentElement.style.background = 'var(--ac-surface)';
     new Listening(this, () => [
       client.on('connection', () => this.requestUpdate()),
       waiting.subscribe(() => this.requestUpdate()),
@@ -48,12 +52,22 @@ export class AcApprovalView extends Localized(LitElement) {
     ]);
   }
 
+  /** Whether nobody is logged in here. */
+  get needsLogIn() {
+    return client.connection === 'unauthorized';
+  }
+
+  /** Whether what waits, or how to log in, is shown. */
+  get isReady() {
+    return this.isStarted && (this.needsLogIn || waiting.isLoaded);
+  }
+
   render() {
     if (!this.isStarted) return nothing;
-    if (client.connection === 'unauthorized') {
+    if (this.needsLogIn) {
       return html`${this._top()}<ac-approval-log-in .error=${this.loginError}></ac-approval-log-in>`;
     }
-    const {calls, changes, pairings} = waiting;
+    const {shownCalls: calls, changes, pairings} = waiting;
     return html`
       ${this._top()}
       ${stopState.isStopped ? this._stopped() : nothing}
@@ -64,8 +78,15 @@ export class AcApprovalView extends Localized(LitElement) {
         ${repeat(changes, ({changeId}) => changeId, (change) => html`<ac-approval-change ?alone=${waiting.count === 1} .change=${change}></ac-approval-change>`)}
         ${repeat(calls, ({callId}) => callId, (call) => html`<ac-approval-call ?alone=${waiting.count === 1} .call=${call}></ac-approval-call>`)}
       </div>
-      ${waiting.count === 0 && !stopState.isStopped ? html`<ac-empty icon="check" heading=${t('approval.empty')}>${t('approval.emptyHint')}</ac-empty>` : nothing}
+      ${waiting.count === 0 && !stopState.isStopped ? this._empty() : nothing}
       ${isFramed ? nothing : this._footer()}`;
+  }
+
+  _empty() {
+    if (!waiting.isLoaded) return nothing;
+    if (isCallFrame) return html`<p class="muted">${t('approval.settled')}</p>`;
+    if (onlyCall) return html`<ac-empty icon="check" heading=${t('approval.settled')}><a slot="actions" class="button" href="/">${t('approval.showAll')}</a></ac-empty>`;
+    return html`<ac-empty icon="check" heading=${t('approval.empty')}>${t('approval.emptyHint')}</ac-empty>`;
   }
 
   _top() {

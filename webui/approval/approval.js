@@ -1,6 +1,8 @@
 /** Where the approval view begins: log in if the address carries a code, and go on to the page if it carries one for it. */
 import {client} from '../client/client.js';
-import {beFramed, pageOrigin} from './guard/framing.js';
+import {KEY, hasSession} from '../client/session.js';
+import {waiting} from './cards/waiting.js';
+import {beFramed, isCallFrame, pageOrigin} from './guard/framing.js';
 import '../base/theme.js';
 import './ac-approval-view.js';
 
@@ -9,7 +11,7 @@ const CODES = /^#code=([\w-]+)(?:&page=([\w-]+))?$/;
 /** Codes leave the address at once: they must not stay in the history. */
 function takeCodes() {
   const found = CODES.exec(location.hash);
-  if (found) history.replaceState(null, '', location.pathname);
+  if (found) history.replaceState(null, '', location.pathname + location.search);
   return found;
 }
 
@@ -22,10 +24,19 @@ async function start() {
   } catch (error) {
     view.loginError = /** @type {import('../client/client.js').ApiError} */ (error);
   }
-  client.events.start();
+  if (isCallFrame) beginCallFrame();
+  else client.events.start();
   view.isStarted = true;
 }
 
-beFramed(/** @type {HTMLElement} */ (document.querySelector('ac-approval-view')));
+/** The page says what still waits: a stream of events for each frame would take all connections that a browser opens. */
+function beginCallFrame() {
+  if (hasSession()) void waiting.load();
+  else client.events.refuse();
+  // somebody logged in beside this
+  window.addEventListener('storage', ({key}) => { if (key === KEY && client.connection === 'unauthorized') location.reload(); });
+}
+
+beFramed(/** @type {import('./ac-approval-view.js').AcApprovalView} */ (document.querySelector('ac-approval-view')), (page) => waiting.hear(page));
 window.addEventListener('hashchange', () => { if (CODES.test(location.hash)) void start(); });
 void start();

@@ -1,6 +1,7 @@
 /** The page's half of its session; the other half is a cookie that scripts cannot read. */
 
-const KEY = 'agentcore.session';
+/** Where it is kept. */
+export const KEY = 'agentcore.session';
 
 /** Headers that show the session. @returns {Record<string, string>} */
 export function sessionHeaders() {

@@ -107,7 +107,7 @@ export class AcApp extends Localized(LitElement) {
         ${client.connection === 'open' ? nothing : html`<ac-connection></ac-connection>`}
         <ac-stop compact></ac-stop>
       </header>
-      <dialog aria-label=${t('shell.menu')} @click=${this._closeBeside}><ac-sidebar></ac-sidebar></dialog>`;
+      <dialog aria-label=${t('shell.menu')} @click=${this._closeBeside} @ac-show-approvals=${() => this._drawer()?.close()}><ac-sidebar></ac-sidebar></dialog>`;
   }
 
   _stopped() {

@@ -1,5 +1,6 @@
 import {LitElement, css, html} from 'lit';
-import {Localized, t} from '../base/i18n.js';
+import {approvals} from '../approval/frame/pending.js';
+import {Localized, formatNumber, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {onRoute, route} from '../base/router.js';
 import {SECTIONS} from './sections.js';
@@ -26,7 +27,7 @@ export class AcOutlet extends Localized(LitElement) {
     this._view = null;
     /** @type {unknown} */
     this._error = null;
-    new Listening(this, () => [onRoute(() => this._arrive())]);
+    new Listening(this, () => [onRoute(() => this._arrive()), approvals.subscribe(() => this._showTitle())]);
   }
 
   render() {
@@ -40,9 +41,15 @@ export class AcOutlet extends Localized(LitElement) {
   }
 
   updated() {
+    this._showTitle();
+  }
+
+  /** The tab of the browser says where one is, and before it how much waits. */
+  _showTitle() {
     const [id, ...rest] = route().path;
     const section = SECTIONS.find((known) => known.id === id);
-    document.title = [...rest.reverse(), section ? t(section.label) : '', 'agentcore'].filter(Boolean).join(' · ');
+    const title = [...rest.reverse(), section ? t(section.label) : '', 'agentcore'].filter(Boolean).join(' · ');
+    document.title = approvals.total ? `(${formatNumber(approvals.total)}) ${title}` : title;
   }
 
   _arrive() {

@@ -1,5 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
+import {approvals} from '../approval/frame/pending.js';
+import {desktopNotices} from '../approval/tray/desktop-notices.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
@@ -49,10 +51,12 @@ export class AcSidebar extends Localized(LitElement) {
       flex: none !important; color: var(--ac-danger); display: inline-flex; align-items: center; gap: var(--ac-space-1);
       font-size: var(--ac-text-s);
     }
+    button.waiting { justify-content: start; width: 100%; white-space: normal; text-align: start; background: var(--ac-warn-soft); border-color: color-mix(in srgb, var(--ac-warn) 40%, transparent); }
+    button.waiting ac-icon { color: var(--ac-warn); }
     footer { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
     footer .row { display: flex; align-items: center; gap: var(--ac-space-2); }
     footer ac-preferences { flex: 1; min-width: 0; }
-    footer ac-connection { padding-inline: var(--ac-space-2); }
+    footer ac-connection { flex: 1; min-width: 0; padding-inline: var(--ac-space-2); }
   `];
 
   constructor() {
@@ -60,6 +64,8 @@ export class AcSidebar extends Localized(LitElement) {
     new Listening(this, () => [
       onRoute(() => this.requestUpdate()),
       moduleList.subscribe(() => this.requestUpdate()),
+      approvals.subscribe(() => this.requestUpdate()),
+      desktopNotices.subscribe(() => this.requestUpdate()),
     ]);
   }
 
@@ -76,7 +82,14 @@ export class AcSidebar extends Localized(LitElement) {
           </div>` : nothing}
       </nav>
       <footer>
-        <ac-connection></ac-connection>
+        ${approvals.count ? html`<button class="waiting" @click=${this._showApprovals}><ac-icon name="shield"></ac-icon>${t('approval.waiting', {n: approvals.count})}</button>` : nothing}
+        <div class="row">
+          <ac-connection></ac-connection>
+          ${desktopNotices.isPossible ? html`
+            <button class="quiet icon" aria-pressed=${desktopNotices.isOn} aria-label=${t('approval.noticesSwitch')} title=${t('approval.noticesSwitch')} @click=${() => desktopNotices.choose(!desktopNotices.isOn)}>
+              <ac-icon name="bell"></ac-icon>
+            </button>` : nothing}
+        </div>
         <ac-stop></ac-stop>
         <div class="row">
           <ac-preferences></ac-preferences>
@@ -85,6 +98,11 @@ export class AcSidebar extends Localized(LitElement) {
           </button>
         </div>
       </footer>`;
+  }
+
+  _showApprovals() {
+    // the menu of a small screen goes away for it
+    this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
   }
 
   async _logOut() {

@@ -9,11 +9,10 @@ from playwright.async_api import expect
 
 from agentcore.bounds import EDITS_KEPT
 from tests.server.approving import Notes, let_wait
-from tests.webui.conftest import PHONE
+from tests.webui.approval.pressing import TRAY, open_tray, press
+from tests.webui.conftest import DESKTOP, PHONE
 
 pytestmark = pytest.mark.spec("S2")
-
-TRAY = "ac-approval-tray iframe"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -39,6 +38,13 @@ def approve(frame):
     return frame.get_by_role("button", name="Approve: note_write")
 
 
+async def misplaced(frame):
+    """What stands in no landmark, and roles that an element must not have; `axe_problems` has brought axe there."""
+    rules = "{runOnly: ['region', 'aria-allowed-role'], iframes: false}"
+    result = await frame.evaluate(f"axe.run(document, {rules})")
+    return [f"{found['id']}: {node['html']}" for found in result["violations"] for node in found["nodes"]]
+
+
 def is_undecided(ui, call_id):
     return ui.host.approvals.find(call_id).verdict is None
 
@@ -55,18 +61,57 @@ async def test_call_appears_beside_the_content_and_is_approved_there(ui):
     assert page.url.startswith(f"{ui.address}/")
     assert "code" not in page.url
     call_id = await let_wait(ui.server, "buy \u202emilk\u200b")
-    frame = page.frame_locator(TRAY)
     await expect(page.get_by_role("status").filter(has_text="1 decision waits for you")).to_be_visible()
+    await expect(page).to_have_title("(1) agentcore")
+    await expect(page.locator(TRAY)).to_have_count(0)
+    await page.locator("ac-sidebar").get_by_role("button", name="1 decision waits for you").click()
+    frame = page.frame_locator(TRAY)
     shown = card(frame)
     for text in ("A model in a chat without a title", "/notes/today.md", "buy <U+202E>milk<U+200B>", "Writes", "Notes"):
         await expect(shown).to_contain_text(text)
     await expect(approve(frame)).to_have_attribute("aria-disabled", "false")
     main, tray = await page.locator("main").bounding_box(), await page.locator("ac-approval-tray").bounding_box()
     assert main["y"] + main["height"] <= tray["y"] + 1
-    await approve(frame).click()
+    assert tray["height"] <= DESKTOP["height"] / 2
+    await press(approve(frame))
     assert (await verdict(ui, call_id)).approved
     assert (await verdict(ui, call_id)).by.startswith("approver:approval_")
     await expect(page.locator("ac-approval-tray")).to_be_hidden()
+    await expect(page).to_have_title("agentcore")
+    await let_wait(ui.server)
+    await expect(page.locator("ac-approval-tray").get_by_role("button", name="Show")).to_be_visible()
+    await expect(page.locator(TRAY)).to_be_hidden()
+
+
+async def test_notification_of_the_desktop_is_offered_once_and_shown_while_nobody_looks(ui):
+    page = await both(ui, permissions=["notifications"])
+    await page.evaluate("""() => {
+        window.shown = [];
+        window.Notification = class extends EventTarget {
+            static permission = 'granted';
+            constructor(title, {body}) { super(); window.shown.push(`${title}: ${body}`); }
+            close() { window.shown.push('closed'); }
+        };
+    }""")
+    look = "(isHidden) => { Object.defineProperty(document, 'hidden', {get: () => isHidden, configurable: true});"
+    look += " document.dispatchEvent(new Event('visibilitychange')); }"
+    await page.evaluate(look, True)
+    first = await let_wait(ui.server)
+    await expect(page.get_by_text("Something waited for you while you were away.")).to_be_visible()
+    assert await page.evaluate("window.shown") == []
+    await page.evaluate(look, False)
+    await page.get_by_role("button", name="Notify me").click()
+    await expect(page.get_by_text("Something waited for you while you were away.")).to_have_count(0)
+    await page.evaluate(look, True)
+    await let_wait(ui.server, "buy bread")
+    await page.wait_for_function("window.shown.length === 1")
+    await page.evaluate(look, False)
+    assert await page.evaluate("window.shown") == ["agentcore: 2 decisions wait for you", "closed"]
+    bell = page.get_by_role("button", name="Desktop notifications")
+    await expect(bell).to_have_attribute("aria-pressed", "true")
+    await bell.click()
+    await expect(bell).to_have_attribute("aria-pressed", "false")
+    assert is_undecided(ui, first)
 
 
 async def test_call_is_rejected_by_keyboard_in_a_window_of_its_own(ui):
@@ -84,7 +129,7 @@ async def test_browser_that_is_not_logged_in_there_is_told_how(ui):
     page = await ui.page()
     await let_wait(ui.server)
     ui.allowed_errors.append("401")
-    frame = page.frame_locator(TRAY)
+    frame = await open_tray(page)
     await expect(frame.get_by_role("heading", name="This browser cannot approve yet")).to_be_visible()
     await expect(approve(frame)).to_have_count(0)
     code = ui.host.store.approval_sessions.create_code()
@@ -116,6 +161,7 @@ async def test_accessible_in_both_languages_light_and_dark(ui, axe_problems):
         await page.goto(ui.server.approval_address)
         await page.get_by_role("article").first.wait_for()
         assert await axe_problems(page) == []
+        assert await misplaced(page) == []
 
 
 async def test_client_is_paired_by_a_short_code_and_revoked(ui):
@@ -149,7 +195,7 @@ async def test_client_that_wants_to_be_paired_appears_in_the_page_s_tray_and_is_
     page = await both(ui)
     body = {"code": ui.host.pairings.create_code(), "name": "panel", "kind": "extension", "scopes": ["approve"]}
     asked = await (await ui.server.post("/api/approvers", json=body, headers={"Origin": ui.address})).json()
-    frame = page.frame_locator(TRAY)
+    frame = await open_tray(page)
     await expect(frame.get_by_role("article", name="Pair panel")).to_contain_text(ui.address)
     refuse = frame.get_by_role("button", name="Refuse: panel")
     await expect(refuse).to_have_attribute("aria-disabled", "false")
@@ -180,7 +226,7 @@ async def test_browser_that_does_not_see_covers_decides_in_a_window_of_its_own(u
     await page.goto(f"{ui.server.approval_address}/{codes}")
     await page.locator("ac-app nav").first.wait_for(state="attached")
     call_id = await let_wait(ui.server)
-    frame = page.frame_locator(TRAY)
+    frame = await open_tray(page)
     await expect(approve(frame)).to_have_count(0)
     async with context.expect_page() as opened:
         await frame.get_by_role("link", name="Decide in a window of its own").click()
@@ -323,12 +369,12 @@ async def test_script_in_the_page_reaches_nothing_of_the_approval_view(ui):
     ui.allowed_errors += ["cross-origin", "ERR_BLOCKED", "Refused", "frame-ancestors"]
     page = await both(ui)
     call_id = await let_wait(ui.server)
-    await expect(approve(page.frame_locator(TRAY))).to_have_attribute("aria-disabled", "false")
+    await expect(approve(await open_tray(page))).to_have_attribute("aria-disabled", "false")
     digest = ui.host.approvals.find(call_id).request.arguments_digest
     found = await page.evaluate(
         """async ([origin, callId, digest]) => {
             const frame = document.querySelector('ac-app').shadowRoot
-                .querySelector('ac-approval-tray').shadowRoot.querySelector('iframe');
+                .querySelector('ac-approval-tray').shadowRoot.querySelector('ac-approval-frame').shadowRoot.querySelector('iframe');
             const tried = {};
             const attempt = async (name, work) => {
                 try { tried[name] = String(await work()); } catch (error) { tried[name] = 'no'; }
@@ -398,7 +444,7 @@ async def test_made_up_events_inside_of_the_view_decide_nothing(ui):
 async def test_click_through_something_that_covers_the_buttons_decides_nothing(ui, cover):
     page = await both(ui)
     call_id = await let_wait(ui.server)
-    button = approve(page.frame_locator(TRAY))
+    button = approve(await open_tray(page))
     await expect(button).to_have_attribute("aria-disabled", "false")
     await page.evaluate(
         """(style) => {
@@ -423,7 +469,7 @@ async def test_click_through_something_that_covers_the_buttons_decides_nothing(u
 async def test_frame_that_is_faded_shrunk_or_cut_does_not_decide(ui, look):
     page = await both(ui)
     call_id = await let_wait(ui.server)
-    button = approve(page.frame_locator(TRAY))
+    button = approve(await open_tray(page))
     await expect(button).to_have_attribute("aria-disabled", "false")
     tray = page.locator(TRAY)
     name, _, value = look.partition(": ")

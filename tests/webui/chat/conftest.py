@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import importlib.util
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import FrameLocator, Locator, Page, expect
 
 from agentcore.api import Module, ToolContext, tool
 from agentcore.host.approvals.queue import Verdict
@@ -93,6 +94,19 @@ class Chat:
     async def until_idle(self) -> None:
         """Wait until nothing is being answered, and what was said has its number."""
         await expect(self.page.get_by_role("button", name="Stop answering")).to_have_count(0)
+
+    @property
+    def decision(self) -> FrameLocator:
+        """The frame of the approval view in the newest card of a call."""
+        return self.card.frame_locator("ac-approval-frame iframe")
+
+    async def log_in_to_approve(self) -> None:
+        """Log the browser in to the approval view as well, in a tab that is closed again."""
+        tab = await self.page.context.new_page()
+        code = self.ui.host.store.approval_sessions.create_code()
+        await tab.goto(f"{self.ui.server.approval_address}/#code={code}")
+        await tab.get_by_role("heading", name=re.compile("Nothing waits|没有等待")).wait_for()
+        await tab.close()
 
     async def decide(self, *, approved: bool) -> None:
         """Answer the one call that waits, as a person at the approval view does."""

@@ -70,12 +70,6 @@ async def test_call_waits_in_a_card_runs_once_it_is_approved_and_shows_its_resul
     await expect(chat.card.get_by_text("Writes")).to_be_visible()
     await expect(chat.page.get_by_role("link", name="add rice").get_by_text("1 call waits for you")).to_be_attached()
     assert await chat.card.get_by_role("button", name="Approve").count() == 0
-    await chat.page.evaluate(
-        "document.addEventListener('ac-show-approvals', (event) => { window.shown = event.detail.callId; })"
-    )
-    await chat.card.get_by_role("button", name="Review").click()
-    (waiting,) = chat.ui.host.approvals.waiting
-    assert await chat.page.evaluate("window.shown") == waiting.call_id
     assert chat.pantry.added == []
     await chat.decide(approved=True)
     await expect(chat.shown.get_by_text("Rice is there.")).to_be_visible()
@@ -93,18 +87,6 @@ async def test_call_is_rejected_in_its_card_and_the_model_goes_on(open_chat):
     await expect(chat.shown.get_by_text("Then not.")).to_be_visible()
     await expect(chat.card.get_by_role("button", name="pantry_add")).to_contain_text("rejected")
     assert chat.pantry.added == []
-
-
-async def test_card_leads_to_the_tray_that_was_hidden(open_chat):
-    chat = await open_chat()
-    chat.provider.say("", ADD)
-    await chat.say("add rice")
-    tray = chat.page.locator("ac-approval-tray")
-    await tray.get_by_role("button", name="Hide").click()
-    await expect(tray.locator("iframe")).to_be_hidden()
-    await chat.card.get_by_role("button", name="Review").click()
-    await expect(tray.locator("iframe")).to_be_visible()
-    await expect(tray.locator("iframe")).to_be_focused()
 
 
 async def test_answer_is_stopped_and_what_came_of_it_stays(open_chat):

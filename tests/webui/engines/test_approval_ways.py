@@ -20,6 +20,7 @@ async def test_frame_leads_to_a_window_of_its_own_where_the_call_is_approved(vis
     shown = await visit(modules=[Notes()])
     call_id = await let_wait(shown.ui.server)
     shown.ui.allowed_errors.append("401")  # WebKit keeps the log-in of the window from the frame
+    await shown.page.role("button", "Show").click()
     frame = await shown.page.frame(shown.ui.server.approval_address)
     await frame.role("link", "Decide in a window of its own").click()
     assert not await frame.role("button", "Approve: note_write").read()

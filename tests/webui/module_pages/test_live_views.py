@@ -8,12 +8,12 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.host.approvals import Verdict
+from tests.webui.approval.pressing import open_tray, press
 from tests.webui.conftest import PHONE
 
 pytestmark = pytest.mark.spec("K3")
 
 LISTED = json.loads((Path(__file__).parents[3] / "app.json").read_text())["modules"]
-TRAY = "ac-approval-tray iframe"
 WAITS = "Waits for your decision"
 
 
@@ -33,9 +33,7 @@ async def both(ui, **options):
 
 
 async def decide(page, word):
-    button = page.frame_locator(TRAY).get_by_role("button", name=f"{word}: Let this page type")
-    await expect(button).to_have_attribute("aria-disabled", "false")
-    await button.click()
+    await press((await open_tray(page)).get_by_role("button", name=f"{word}: Let this page type"))
 
 
 async def open_page(ui):

@@ -4,8 +4,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from tests.webui.approval.pressing import open_tray, press
 from tests.webui.conftest import PHONE
-from tests.webui.module_pages.test_live_views import LISTED, TRAY, both, open_terminal
+from tests.webui.module_pages.test_live_views import LISTED, both, open_terminal
 
 pytestmark = pytest.mark.spec("R4")
 
@@ -58,7 +59,5 @@ async def test_opening_again_waits_for_a_decision_where_the_pages_calls_do(start
     await strip(page).get_by_role("link", name="sleep 600 (closed)").click()
     await expect(page.get_by_text("Waits for your decision in the approval view, and then opens")).to_be_visible()
     assert await axe_problems(page) == []
-    approve = page.frame_locator(TRAY).get_by_role("button", name="Approve: bash")
-    await expect(approve).to_have_attribute("aria-disabled", "false")
-    await approve.click()
+    await press((await open_tray(page)).get_by_role("button", name="Approve: bash"))
     await expect(page.locator("shell-tools-terminal .xterm-rows")).to_contain_text("workspace")

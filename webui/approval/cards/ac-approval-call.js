@@ -9,6 +9,7 @@ import './ac-approval-edit.js';
 import './ac-approval-preview.js';
 import {requesterText} from './requester.js';
 import {startOver} from '../guard/attention.js';
+import {isCallFrame} from '../guard/framing.js';
 import {END, Reading} from '../guard/reading.js';
 import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
@@ -62,9 +63,9 @@ export class AcApprovalCall extends Localized(LitElement) {
     if (!call) return nothing;
     const isGrave = call.preview?.isProtected || call.effects.includes('dangerous') || call.isDestructive;
     return html`
-      <article class=${isGrave ? 'grave' : ''} aria-labelledby="tool" tabindex="-1">
+      <article class=${[isGrave ? 'grave' : '', isCallFrame ? 'bare' : ''].join(' ')} aria-labelledby="tool" tabindex="-1">
         <div class="head">
-          <h3 class="tool" id="tool">${visible(call.tool)}</h3>
+          <h3 class=${isCallFrame ? 'visually-hidden' : 'tool'} id="tool">${visible(call.tool)}</h3>
           <ac-tool-effects .effects=${call.effects}></ac-tool-effects>
           ${call.isDestructive ? html`<span class="badge danger">${t('approval.destructive')}</span>` : nothing}
           <ac-approval-countdown .until=${call.expiresAt}></ac-approval-countdown>
@@ -114,7 +115,7 @@ export class AcApprovalCall extends Localized(LitElement) {
     const who = requesterText(askedBy, sessionTitle);
     return html`
       <details>
-        <summary>${t('approval.details', {who})}</summary>
+        <summary>${isCallFrame ? t('approval.detailsOnly') : t('approval.details', {who})}</summary>
         <div class="rest">
           <dl class="facts">
             ${row(t('approval.askedBy'), who)}

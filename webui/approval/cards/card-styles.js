@@ -7,6 +7,8 @@ export const cardStyles = css`
     display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--pad);
     background: var(--ac-surface); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l);
   }
+  /* in the card of a chat, which has a border and says the tool */
+  article.bare { --pad: 0; border: 0; border-radius: 0; }
   article.grave { border-color: color-mix(in srgb, var(--ac-danger) 45%, transparent); }
   .head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
   .head h3 { font-size: var(--ac-text-l); overflow-wrap: anywhere; min-width: 0; }
@@ -36,6 +38,6 @@ export const cardStyles = css`
   /* what is watched has a size, and takes no room */
   .end { position: absolute; inset: 0 0 auto; height: 2px; pointer-events: none; }
   .end:last-child { inset: auto 0 0; }
-  @media (max-width: 36rem) { .facts > div { grid-template-columns: 1fr; gap: 0; } article { --pad: var(--ac-space-3); } }
+  @media (max-width: 36rem) { .facts > div { grid-template-columns: 1fr; gap: 0; } article:not(.bare) { --pad: var(--ac-space-3); } }
   mark { background: var(--ac-danger-soft); color: var(--ac-danger); font-weight: var(--ac-weight-bold); border-radius: var(--ac-radius-s); }
 `;

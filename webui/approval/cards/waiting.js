@@ -2,6 +2,7 @@
 import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 import {startOver} from '../guard/attention.js';
+import {isCallFrame, onlyCall} from '../guard/framing.js';
 
 /**
  * @typedef {{kind: string, id: string, name: string}} Requester  `name`: the title of a chat, the name of a client
@@ -55,6 +56,10 @@ class WaitingList extends Store {
     this.changes = [];
     /** @type {WaitingPairing[]} */
     this.pairings = [];
+    /** Whether what waits is known. */
+    this.isLoaded = false;
+    /** What the page around this says of itself; null: nothing yet. @type {import('../guard/framing.js').PageState | null} */
+    this._page = null;
     /** How far the server's clock is ahead of this browser's. */
     this._aheadMs = 0;
     this._loads = 0;
@@ -68,11 +73,26 @@ class WaitingList extends Store {
 
   /** Whether the server can be told of a decision. */
   get isReachable() {
-    return client.connection === 'open';
+    return isCallFrame ? this._page?.isConnected ?? true : client.connection === 'open';
+  }
+
+  /** What the page says: the frame of one call has no event stream of its own. @param {import('../guard/framing.js').PageState} page */
+  hear(page) {
+    const before = this._page;
+    this._page = page;
+    if (page.hasMoved) startOver();
+    const cameBack = page.isConnected && before?.isConnected === false;
+    if (isCallFrame && (cameBack || (this.calls.length > 0 && page.isConnected && !page.waiting.includes(onlyCall)))) void this.load();
+    this.notify();
   }
 
   get count() {
-    return this.calls.length + this.changes.length + this.pairings.length;
+    return this.shownCalls.length + this.changes.length + this.pairings.length;
+  }
+
+  /** The calls that are shown here, and not in a chat beside the tray. */
+  get shownCalls() {
+    return this._page && !onlyCall ? this.calls.filter(({callId}) => !this._page?.elsewhere.includes(callId)) : this.calls;
   }
 
   /** Milliseconds until a moment of the server's. @param {number} moment */
@@ -86,12 +106,19 @@ class WaitingList extends Store {
       const {calls, changes, pairings, now} = await client.get('/api/approvals');
       if (number !== this._loads) return; // a later answer is on its way
       this._aheadMs = now - Date.now();
-      [this.calls, this.changes, this.pairings] = [calls, changes, pairings];
+      this._keep(calls, changes, pairings);
       startOver();
       this.notify();
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
     }
+  }
+
+  /** @param {WaitingCall[]} calls @param {WaitingChange[]} changes @param {WaitingPairing[]} pairings */
+  _keep(calls, changes, pairings) {
+    this.isLoaded = true;
+    this.calls = onlyCall ? calls.filter(({callId}) => callId === onlyCall) : calls;
+    [this.changes, this.pairings] = onlyCall ? [[], []] : [changes, pairings];
   }
 
   /** The call as it would be with other arguments. @param {WaitingCall} call @param {Record<string, unknown>} edited @returns {Promise<WaitingCall>} */

@@ -1,13 +1,13 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {approvalOrigin} from '../../approval/tray/pending.js';
+import {approvalOrigin} from '../../approval/frame/pending.js';
 import {endSummary, holdsDiffOf, holdsPicture, reasonOf, summaryOf} from './call-labels.js';
 import {Localized, formatNumber, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {href} from '../../base/router.js';
 import {badges, base, buttons} from '../../ui/styles.js';
-import {toastError} from '../../ui/toasts.js';
 import {toolList} from '../../client/tool-list.js';
 import './ac-arguments.js';
+import './ac-call-ask.js';
 import './ac-call-thread.js';
 import './ac-live-output.js';
 import {headline, readDisplay} from '../../results/display.js';
@@ -33,11 +33,9 @@ const LOOKS = {
 
 /**
  * One call of a tool in a chat: what it is to do, how far it is, what came of it.
- * @fires ac-reject {toolId: string}
- * @fires ac-show-approvals {callId: string}  a person wants to decide; only the approval view can
  */
 export class AcCallCard extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _isOpen: {state: true}, _isRejecting: {state: true}, _hasWritten: {state: true}, _showsJson: {state: true}};
+  static properties = {call: {attribute: false}, _isOpen: {state: true}, _hasWritten: {state: true}, _showsJson: {state: true}};
 
   static styles = [base, badges, buttons, css`
     article { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface); overflow: hidden; }
@@ -60,10 +58,6 @@ export class AcCallCard extends Localized(LitElement) {
     .head[aria-expanded="true"] .end > ac-icon { rotate: 180deg; }
     .body { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-3); border-top: 1px solid var(--ac-border); }
     .body h4 { font-size: var(--ac-text-xs); font-weight: var(--ac-weight-medium); color: var(--ac-text-muted); margin-bottom: var(--ac-space-1); }
-    .ask { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); padding: var(--ac-space-3); border-top: 1px solid var(--ac-border); background: var(--ac-warn-soft); }
-    .ask p { flex: 1 1 14rem; }
-    .ask strong { display: block; color: var(--ac-warn); }
-    .ask .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); }
     .progress { display: grid; gap: var(--ac-space-1); padding: 0 var(--ac-space-3) var(--ac-space-3); color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     progress { width: 100%; height: 0.25rem; border: 0; border-radius: 999px; overflow: hidden; background: var(--ac-surface-sunken); appearance: none; }
     progress::-webkit-progress-bar { background: var(--ac-surface-sunken); }
@@ -84,16 +78,10 @@ export class AcCallCard extends Localized(LitElement) {
     this.call = null;
     /** @type {boolean | null} What a person chose; null: as fits the state. */
     this._isOpen = null;
-    this._isRejecting = false;
     /** Whether it has written something while somebody could see it: that stays in sight when it ends. */
     this._hasWritten = false;
     this._showsJson = false;
     new Listening(this, () => [toolList.subscribe(() => this.requestUpdate())]);
-  }
-
-  /** @param {Map<string, unknown>} changed */
-  willUpdate(changed) {
-    if (changed.has('call') && this.call?.state !== 'waiting') this._isRejecting = false;
   }
 
   /** Open on demand; what waits is open only where no approval view shows the whole of it. */
@@ -112,7 +100,7 @@ export class AcCallCard extends Localized(LitElement) {
         ${call.state === 'running' && call.progress && !this._hasWritten ? this._renderProgress(call.progress) : nothing}
         ${this._renderLive(call, display)}
         ${this._shows ? this._renderBody(call, display, tool) : this._renderPicture(call)}
-        ${call.state === 'waiting' ? this._renderAsk(call) : nothing}
+        ${call.state === 'waiting' ? html`<ac-call-ask .call=${call}></ac-call-ask>` : nothing}
         ${call.thread?.length ? html`<ac-call-thread .items=${call.thread} ?running=${call.state === 'running'}></ac-call-thread>` : nothing}
       </article>`;
   }
@@ -196,38 +184,5 @@ export class AcCallCard extends Localized(LitElement) {
         ${callId && state !== 'waiting' ? html`<a href=${href(['activity', callId])}>${t('tools.toActivity')}</a>` : nothing}
       </div>`;
   }
-
-  /** @param {ChatCall} call */
-  _renderAsk({kind, callId}) {
-    return html`
-      <div class="ask">
-        <p><strong>${t(kind === 'client' ? 'chat.waitsForClient' : 'chat.waitsForYou')}</strong>${t(whereToAnswer(kind))}</p>
-        <span class="actions">
-          <button class="danger" ?disabled=${this._isRejecting} @click=${this._reject}>${t('chat.reject')}</button>
-          ${kind === 'client' || !approvalOrigin ? nothing : html`
-            <button class="primary" @click=${() => this._fire('ac-show-approvals', {callId})}><ac-icon name="shield"></ac-icon>${t('chat.review')}</button>`}
-        </span>
-      </div>`;
-  }
-
-  _reject() {
-    this._isRejecting = true;
-    const failed = (/** @type {unknown} */ error) => {
-      this._isRejecting = false;
-      toastError(t('chat.rejectFailed'), error);
-    };
-    this._fire('ac-reject', {toolId: this.call?.toolId, failed});
-  }
-
-  /** @param {string} name @param {Record<string, unknown>} detail */
-  _fire(name, detail) {
-    this.dispatchEvent(new CustomEvent(name, {detail, bubbles: true, composed: true}));
-  }
 }
 customElements.define('ac-call-card', AcCallCard);
-
-/** @param {'server' | 'client'} kind */
-function whereToAnswer(kind) {
-  if (kind === 'client') return 'chat.waitsForClientText';
-  return approvalOrigin ? 'chat.waitsForYouText' : 'chat.waitsForTerminal';
-}

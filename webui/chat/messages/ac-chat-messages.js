@@ -75,7 +75,7 @@ export class AcChatMessages extends Localized(LitElement) {
     const last = this.items.length - 1;
     const isWorking = this.isBusy && !hasEndInSight(this.items[last]);
     return html`
-      <div class="frame" tabindex="0" role="region" aria-label=${t('chat.messages')} @scroll=${this._onScroll}>
+      <div class="frame" tabindex="0" role="region" aria-label=${t('chat.messages')} @scroll=${this._onScroll} @ac-sized=${this._onSized}>
         <div class="list">
           ${this.hasEarlier ? html`<p class="earlier">${t('chat.loadingEarlier')}</p>` : nothing}
           ${repeat(this.items, ({key}) => key, (item, at) => html`<ac-chat-message .item=${item} ?last=${at === last} ?busy=${this.isBusy}></ac-chat-message>`)}
@@ -117,6 +117,14 @@ export class AcChatMessages extends Localized(LitElement) {
   _hold({element, at}) {
     const moved = element.getBoundingClientRect().top - at;
     if (Math.abs(moved) > 1) this._frame.scrollTop += moved;
+  }
+
+  /** A question that is longer than the view is read from its beginning. @param {Event} event */
+  _onSized(event) {
+    const [element] = /** @type {HTMLElement[]} */ (event.composedPath());
+    if (!this._follows || element.offsetHeight < this._frame.clientHeight - NEAR_PX) return;
+    this._follows = false;
+    element.scrollIntoView({block: 'start'});
   }
 
   _keepUp() {

@@ -1,4 +1,4 @@
-/** How many calls, changes and clients wait for a person. What they are stands in the approval view, on an origin of its own. */
+/** What waits for a person: how much of it, and which calls. What they are stands in the approval view, on an origin of its own. */
 import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 
@@ -11,16 +11,39 @@ const LONGEST_MS = 2 ** 31 - 1;
 class Approvals extends Store {
   constructor() {
     super();
-    this.count = 0;
-    /** @type {Set<string>} */
-    this._calls = new Set();
+    /** Ids of all that waits. @type {Set<string>} */
+    this._ids = new Set();
+    /** Calls that wait. @type {Set<string>} */
+    this.calls = new Set();
+    /** Calls that a chat in view asks about itself. @type {Set<string>} */
+    this.inChats = new Set();
     this._loads = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
     for (const pattern of ['approval.*', 'policy.*', 'pairing.*', 'events.reset']) client.on(pattern, () => void this.load());
     // a call that was withdrawn leaves without a decision
-    client.on('call.finished', ({callId}) => { if (this._calls.has(callId)) void this.load(); });
+    client.on('call.finished', ({callId}) => { if (this.calls.has(callId)) void this.load(); });
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
+  }
+
+  /** How much waits. */
+  get total() {
+    return this._ids.size;
+  }
+
+  /** How much waits that no chat in view asks about. */
+  get count() {
+    return this.total - [...this.inChats].filter((id) => this.calls.has(id)).length;
+  }
+
+  /** A chat in view asks about a call itself, until what this gives is called. @param {string} callId */
+  showInChat(callId) {
+    this.inChats.add(callId);
+    this.notify();
+    return () => {
+      this.inChats.delete(callId);
+      this.notify();
+    };
   }
 
   async load() {
@@ -28,15 +51,19 @@ class Approvals extends Store {
     try {
       const {calls, changes, pairings, now} = await client.get('/api/approvals');
       if (number !== this._loads) return; // a later answer is on its way
-      this._calls = new Set(calls.map((/** @type {any} */ {callId}) => callId));
       this._wakeAt(Math.min(...[...calls, ...changes, ...pairings].map(({expiresAt}) => expiresAt - now)));
-      const count = calls.length + changes.length + pairings.length;
-      if (count === this.count) return;
-      this.count = count;
-      this.notify();
+      this._keep(calls.map((/** @type {any} */ {callId}) => callId), [...changes, ...pairings].map(({changeId, pairingId}) => changeId ?? pairingId));
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
     }
+  }
+
+  /** @param {string[]} calls @param {string[]} others */
+  _keep(calls, others) {
+    const ids = new Set([...calls, ...others]);
+    if (ids.size === this.total && [...ids].every((id) => this._ids.has(id))) return;
+    [this._ids, this.calls] = [ids, new Set(calls)];
+    this.notify();
   }
 
   /** @param {number} leftMs */

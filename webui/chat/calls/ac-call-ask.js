@@ -1,0 +1,110 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {approvalAddress} from '../../approval/frame/ac-approval-frame.js';
+import {approvalOrigin, approvals} from '../../approval/frame/pending.js';
+import {Localized, t} from '../../base/i18n.js';
+import {base, buttons} from '../../ui/styles.js';
+import {toastError} from '../../ui/toasts.js';
+import '../../ui/ac-icon.js';
+
+/**
+ * A call that waits, in its card: a frame of the approval view, where a person decides; or who else answers.
+ * @fires ac-reject {toolId: string, failed: (error: unknown) => void}
+ */
+export class AcCallAsk extends Localized(LitElement) {
+  static properties = {call: {attribute: false}, _isRejecting: {state: true}, _needsLogIn: {state: true}};
+
+  static styles = [base, buttons, css`
+    :host { display: block; border-top: 1px solid var(--ac-border); }
+    .ask { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); padding: var(--ac-space-3); background: var(--ac-warn-soft); }
+    .ask.line { padding-block: var(--ac-space-1); flex-wrap: nowrap; }
+    .ask p { flex: 1 1 14rem; min-width: 0; }
+    .ask strong { display: block; color: var(--ac-warn); }
+    .ask.line strong { display: inline; }
+    .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); }
+  `];
+
+  constructor() {
+    super();
+    /** @type {import('../conversation/items.js').ChatCall | null} */
+    this.call = null;
+    this._isRejecting = false;
+    this._needsLogIn = false;
+    /** @type {(() => void) | null} */
+    this._endShowing = null;
+    this._shownId = '';
+  }
+
+  disconnectedCallback() {
+    this._show('');
+    super.disconnectedCallback();
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  get _isFramed() {
+    return Boolean(this.call?.kind !== 'client' && this.call?.callId && approvalOrigin);
+  }
+
+  render() {
+    const {call} = this;
+    if (!call) return nothing;
+    return this._isFramed ? this._renderFrame(String(call.callId)) : this._renderText(call.kind);
+  }
+
+  updated() {
+    this._show(this.isConnected && this._isFramed ? String(this.call?.callId) : '');
+  }
+
+  /** @param {string} callId */
+  _renderFrame(callId) {
+    return html`
+      <div class="ask line">
+        <p><strong>${t('chat.waitsForYou')}</strong></p>
+        <span class="actions">
+          ${this._needsLogIn ? this._renderReject() : nothing}
+          <a class="button quiet small icon" href=${approvalAddress(callId)} target="_blank" rel="noopener" title=${t('approval.ownWindow')} aria-label=${t('approval.ownWindow')}><ac-icon name="external-link"></ac-icon></a>
+        </span>
+      </div>
+      <ac-approval-frame .callId=${callId} @ac-log-in-needed=${this._onLogInNeeded}></ac-approval-frame>`;
+  }
+
+  /** @param {'server' | 'client'} kind */
+  _renderText(kind) {
+    const isClient = kind === 'client';
+    return html`
+      <div class="ask">
+        <p><strong>${t(isClient ? 'chat.waitsForClient' : 'chat.waitsForYou')}</strong>${t(isClient ? 'chat.waitsForClientText' : 'chat.waitsForTerminal')}</p>
+        <span class="actions">${this._renderReject()}</span>
+      </div>`;
+  }
+
+  _renderReject() {
+    return html`<button class="danger" ?disabled=${this._isRejecting} @click=${this._reject}>${t('chat.reject')}</button>`;
+  }
+
+  /** The tray leaves out what stands here. @param {string} callId  empty: nothing does any more */
+  _show(callId) {
+    if (callId === this._shownId) return;
+    this._shownId = callId;
+    this._endShowing?.();
+    this._endShowing = callId ? approvals.showInChat(callId) : null;
+  }
+
+  /** @param {CustomEvent<{isNeeded: boolean}>} event */
+  _onLogInNeeded({detail: {isNeeded}}) {
+    this._needsLogIn = isNeeded;
+  }
+
+  _reject() {
+    this._isRejecting = true;
+    const failed = (/** @type {unknown} */ error) => {
+      this._isRejecting = false;
+      toastError(t('chat.rejectFailed'), error);
+    };
+    this.dispatchEvent(new CustomEvent('ac-reject', {detail: {toolId: this.call?.toolId, failed}, bubbles: true, composed: true}));
+  }
+}
+customElements.define('ac-call-ask', AcCallAsk);
