@@ -29,6 +29,8 @@ WAIT_MS, START_MS = 30_000, 60_000
 """How long a test waits for an element, and for a page to start."""
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 SERIOUS = ("serious", "critical")
+OTHER_RULES = ("region", "aria-allowed-role")
+"""What axe-core takes lightly, and a page of this kind does not."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -200,7 +202,7 @@ async def starting(
 
 @pytest.fixture
 def axe_problems() -> Callable[[Page], Any]:
-    """What axe-core says about a page, without its frames: serious and critical violations, one text each."""
+    """What axe-core says about a page, without its frames: serious and critical violations, and those of `OTHER_RULES`, one text each."""
 
     async def check(page: Page) -> list[str]:
         await page.evaluate(AXE.read_text())
@@ -208,7 +210,7 @@ def axe_problems() -> Callable[[Page], Any]:
         return [
             f"{found['id']}: {found['help']}\n  " + "\n  ".join(str(node["html"])[:200] for node in found["nodes"][:5])
             for found in result["violations"]
-            if found["impact"] in SERIOUS
+            if found["impact"] in SERIOUS or found["id"] in OTHER_RULES
         ]
 
     return check

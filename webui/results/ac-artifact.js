@@ -96,7 +96,7 @@ export class AcArtifact extends Localized(LitElement) {
         <button class="small" ?disabled=${this._isBusy || end >= size} @click=${() => this._go(end)}>${t('results.later')}</button>
       </div>
       ${this._found ? this._renderFound(this._found) : nothing}
-      <ac-code folds .text=${text} language=${languageOf(this.link.name)} label=${this.link.name}></ac-code>`;
+      <ac-code .text=${text} language=${languageOf(this.link.name)} label=${this.link.name}></ac-code>`;
   }
 
   /** @param {NonNullable<AcArtifact['_found']>} found */

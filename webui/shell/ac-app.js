@@ -77,8 +77,7 @@ export class AcApp extends Localized(LitElement) {
     if (!this.isStarted) return nothing;
     if (client.connection === 'unauthorized') return this._logIn();
     return html`
-      <a class="button skip" href="#main" @click=${this._skip}>${t('shell.skip')}</a>
-      ${this._isNarrow ? this._top() : html`<div class="side"><ac-sidebar></ac-sidebar></div>`}
+      ${this._isNarrow ? this._top() : html`<div class="side"><ac-sidebar>${this._renderSkip('first')}</ac-sidebar></div>`}
       <div class="content">
         ${stopState.isStopped ? this._stopped() : nothing}
         <ac-tabstrip></ac-tabstrip>
@@ -86,6 +85,11 @@ export class AcApp extends Localized(LitElement) {
         <main id="main" class=${isFilled() ? 'filled' : ''} tabindex="-1" aria-label=${t('shell.main')}><ac-outlet></ac-outlet></main>
         <ac-approval-tray></ac-approval-tray>
       </div>`;
+  }
+
+  /** The way past what stands on every view, the first stop of the keyboard. @param {string} [slot] */
+  _renderSkip(slot) {
+    return html`<a class="button skip" slot=${slot ?? nothing} href="#main" @click=${this._skip}>${t('shell.skip')}</a>`;
   }
 
   _logIn() {
@@ -102,6 +106,7 @@ export class AcApp extends Localized(LitElement) {
   _top() {
     return html`
       <header class="top">
+        ${this._renderSkip()}
         <button class="quiet icon" aria-label=${t('shell.menu')} @click=${() => this._drawer()?.showModal()}><ac-icon name="menu"></ac-icon></button>
         <a href="#/"><img src="/static/icon.svg" alt=""> agentcore</a>
         ${client.connection === 'open' ? nothing : html`<ac-connection></ac-connection>`}

@@ -72,7 +72,7 @@ export class AcSidebar extends Localized(LitElement) {
   render() {
     const pages = moduleList.modules.filter(({component, state}) => component && state === 'ready');
     return html`
-      <a class="brand" href="#/"><img src="/static/icon.svg" alt=""> agentcore</a>
+      <header><slot name="first"></slot><a class="brand" href="#/"><img src="/static/icon.svg" alt=""> agentcore</a></header>
       <nav aria-label=${t('shell.navigation')}>
         <ul>${SECTIONS.map((section) => this._section(section))}</ul>
         ${pages.length ? html`

@@ -69,7 +69,7 @@ class Chat:
     @property
     def box(self) -> Locator:
         """Where a person writes."""
-        return self.page.get_by_role("combobox", name="Message")
+        return self.page.get_by_role("textbox", name="Message", exact=True)
 
     @property
     def messages(self) -> Locator:

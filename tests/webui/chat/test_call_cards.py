@@ -1,10 +1,13 @@
 """What the card of a call says: why it failed, what a command writes while it runs, what it means rather than JSON."""
 
+import asyncio
 import json
 import os
 
 import pytest
 from playwright.async_api import expect
+
+from agentcore.api import Module, ToolContext, tool
 
 pytestmark = pytest.mark.spec("W1")
 
@@ -103,3 +106,46 @@ async def test_long_code_folds_and_copy_takes_all_of_it(open_chat, tmp_path):
     await expect(chat.card.get_by_text("line 120")).to_have_count(0)
     await chat.card.get_by_role("button", name="Show all 120 lines").click()
     await expect(chat.card.get_by_text("line 120")).to_have_count(1)
+
+
+NODES = """(card) => {
+    const count = (root) => [...root.querySelectorAll('*')].reduce((sum, one) => sum + 1 + (one.shadowRoot ? count(one.shadowRoot) : 0), 0);
+    return count(card.shadowRoot);
+}"""  # noqa: E501
+CHARACTERS = "(texts) => texts.reduce((sum, {textContent}) => sum + textContent.length, 0)"
+
+
+class Flood(Module):
+    """Writes more than anybody reads."""
+
+    name = "flood"
+
+    def __init__(self) -> None:
+        self.release = asyncio.Event()
+
+    @tool(effects=["read"])
+    async def flood_out(self, ctx: ToolContext) -> str:
+        """Write 100,000 lines, and give them all."""
+        lines = [f"{number} green bottles\n" for number in range(100_000)]
+        for at in range(0, len(lines), 10_000):
+            ctx.show_output("".join(lines[at : at + 10_000]))
+        await self.release.wait()
+        return "".join(lines)
+
+
+async def test_hundred_thousand_lines_are_few_nodes_and_little_text_in_the_document(open_chat):
+    """While they come, the last 200; of the result, which is kept as an artifact, its beginning."""
+    flood = Flood()
+    chat = await open_chat(flood, config=ALLOW)
+    chat.provider.say("", ("a", "flood_out", "{}"))
+    chat.provider.say("That was it.")
+    await chat.say("go")
+    written = chat.card.locator("ac-output pre")
+    await expect(written).to_contain_text("99999 green bottles")
+    assert await written.evaluate("(pre) => pre.textContent.split('\\n').length") <= 201
+    flood.release.set()
+    await expect(chat.shown.get_by_text("That was it.")).to_be_visible()
+    await chat.card.locator(".head").click()
+    await expect(chat.card.locator("ac-artifact")).to_be_visible()
+    assert await chat.card.evaluate(NODES) < 400
+    assert await chat.card.locator("pre").evaluate_all(CHARACTERS) < 50_000

@@ -69,7 +69,7 @@ export class AcLiveOutput extends LitElement {
     if (end <= this._end) return;
     const isGap = start > this._end;
     const joined = isGap ? `${this._text ? `${this._text}\n` : ''}…\n${text}` : this._text + characters.slice(this._end - start).join('');
-    this._text = joined.replace(OVERWRITTEN, '').slice(-KEPT_CHARS);
+    this._text = (text.includes('\r') || this._text.endsWith('\r') ? joined.replace(OVERWRITTEN, '') : joined).slice(-KEPT_CHARS);
     this._end = end;
     this.dispatchEvent(new CustomEvent('ac-output'));
   }

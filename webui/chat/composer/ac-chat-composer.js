@@ -77,7 +77,7 @@ export class AcChatComposer extends Localized(LitElement) {
       <div class="box">
         <ac-attachments .attachments=${this.attachments} .items=${this.attachments?.items ?? []} .problem=${this.attachments?.problem} @ac-emptied=${this.focus}></ac-attachments>
         <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this._placeholder)} .value=${this.text}
-          role="combobox" aria-autocomplete="list" aria-expanded=${isOpen} aria-controls="completions" aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
+          aria-autocomplete="list" aria-haspopup="listbox" aria-controls=${isOpen ? 'completions' : nothing} aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
           aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions} @paste=${this._onPaste}></textarea>
         <p class="problem" id="problem" role="status" ?hidden=${!this._problem}>${this._problem}</p>
         <div class="row">

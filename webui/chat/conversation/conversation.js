@@ -14,6 +14,7 @@ import {
  */
 
 const PAGE = 60;
+const PROGRESS_MS = 200; // how far calls are is shown this often, however many of them tell
 
 export class Conversation extends Store {
   /** @param {string} id  `''`: a chat that is not begun */
@@ -44,6 +45,8 @@ export class Conversation extends Store {
     this._isLoading = false;
     /** @type {Promise<unknown>} The last message that was sent from here. */
     this._sent = Promise.resolve();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._timer = undefined;
     /** @type {Promise<void>} */
     this._loading = Promise.resolve();
   }
@@ -77,6 +80,7 @@ export class Conversation extends Store {
   }
 
   close() {
+    clearTimeout(this._timer);
     for (const end of this._ends) end();
     this._ends = [];
   }
@@ -226,7 +230,14 @@ export class Conversation extends Store {
   _take(event) {
     if (event.sessionId !== this.id) return;
     if (this._isLoading) this._unread.push(event);
-    else if (this._fold(event)) this.notify();
+    else if (this._fold(event)) event.type === 'call.progress' ? this._notifySoon() : this.notify();
+  }
+
+  _notifySoon() {
+    this._timer ??= setTimeout(() => {
+      this._timer = undefined;
+      this.notify();
+    }, PROGRESS_MS);
   }
 
   /** @param {any} event @returns {boolean} whether it changes anything */
