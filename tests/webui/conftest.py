@@ -202,7 +202,7 @@ async def starting(
 
 @pytest.fixture
 def axe_problems() -> Callable[[Page], Any]:
-    """What axe-core says about a page, without its frames: serious and critical violations, and those of `OTHER_RULES`, one text each."""
+    """What axe-core says of a page, without its frames: what is serious, or of `OTHER_RULES`; one text each."""
 
     async def check(page: Page) -> list[str]:
         await page.evaluate(AXE.read_text())

@@ -51,7 +51,7 @@ class Chat:
     @property
     def box(self) -> Found:
         """Where a person writes."""
-        return self.page.role("combobox", "Message")
+        return self.page.role("textbox", "Message", exact=True)
 
     @property
     def messages(self) -> Found:
