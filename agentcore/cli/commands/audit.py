@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,8 +11,13 @@ from agentcore.cli.commands.completion import complete_module, complete_tool
 from agentcore.cli.options import config_option, json_option
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
+if TYPE_CHECKING:
+    from agentcore.store.state import ServerInfo
+
 _DATABASE = "state.sqlite3"
 _KINDS = ("call", "decision", "notice")
+_QUERY = {"text": "q", "before_seq": "before", "after_seq": "after"}
+"""What the server calls a filter, where that is another word."""
 _ARGUMENTS_SHOWN = 80  # in a list; `audit show` has them as they were recorded
 
 
@@ -73,7 +78,7 @@ def show(config_path: Path, as_json: bool, call_id: str) -> None:
     from agentcore.cli.terminal.output import print_json
 
     rows = _rows(config_path, 1000, call_id=call_id)[::-1]
-    if not rows and call_id.isdigit():
+    if not rows and call_id.isdigit() and int(call_id) > 0:
         seq = int(call_id)
         rows = _rows(config_path, 1, after_seq=seq - 1, before_seq=seq + 1)
         if rows and rows[0]["call_id"]:
@@ -124,10 +129,27 @@ def _database(config_path: Path) -> Path:
 
 def _rows(config_path: Path, limit: int, **wanted: Any) -> list[dict[str, Any]]:
     """Rows of the record, newest first, in the fields of `GET /api/calls`."""
+    from agentcore.cli.backend.opening import running_server
     from agentcore.store.record import RecordFilter, read_record
 
+    server = running_server(config_path)
+    if server is not None:
+        # its newest rows may not be in the file yet
+        return _rows_of(server, limit, wanted)
     found = read_record(_database(config_path), RecordFilter(**wanted), limit)
     return [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in found]
+
+
+def _rows_of(server: "tuple[Path, ServerInfo]", limit: int, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from urllib.parse import urlencode
+
+    from agentcore.cli.backend.server_client import ServerClient
+
+    given = {_QUERY.get(name, name): value for name, value in wanted.items() if value is not None}
+    rows: list[dict[str, Any]] = ServerClient.of(*server).get(f"/api/calls?{urlencode({**given, 'limit': limit})}")[
+        "calls"
+    ]
+    return rows
 
 
 def _time(row: Mapping[str, Any]) -> str:
