@@ -130,6 +130,15 @@ class ChatClient:
         body = {"text": text} | ({"attachments": list(attachments)} if attachments else {})
         await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), body)
 
+    async def queue(self, session_id: str) -> dict[str, Any]:
+        """The messages that wait in a session, and whether they are held."""
+        queue: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id, "queue"))
+        return queue
+
+    async def resume(self, session_id: str) -> None:
+        """Let the messages of a session go on that are held."""
+        await asyncio.to_thread(self._server.patch, _path_of(session_id, "queue"), {"isPaused": False})
+
     async def stop(self, session_id: str) -> None:
         """End the turn of a session."""
         await asyncio.to_thread(self._server.post, _path_of(session_id, "stop"))

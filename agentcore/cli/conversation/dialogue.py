@@ -27,6 +27,7 @@ _HELP = """\
   /agent [ID]            list agents, or change the agent
   /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
   /system                show what the model is told before the conversation
+  /queue                 show messages that wait for their turn; /queue go lets go on what is held
   /attach [FILE …]       attach files to the next message, or show which are; /attach none takes them back
   /tokens                show what the session has used, and how full the model's context is
   /tools [PATTERN]       list tools
@@ -68,6 +69,7 @@ class Conversation:
             "agent": self._agent,
             "mode": self._mode,
             "system": self._system,
+            "queue": self._queue,
             "attach": self._attach,
             "tokens": self._tokens,
             "tools": self._list_tools,
@@ -201,6 +203,19 @@ class Conversation:
             share = context["tokens"] / context["limitTokens"]
             of = f"{context['tokens']:,} of {about}{context['limitTokens']:,} tokens, {share:.0%}"
             self._view.tell(f"the context of {context['model']} holds {of}")
+
+    async def _queue(self, wanted: str) -> None:
+        queue = await self._session.queue()
+        if not queue["messages"]:
+            self._view.tell("No message waits.")
+        elif wanted == "go":
+            await self._session.resume()
+        elif wanted:
+            raise CliError(f"/queue {wanted} is nothing that can be done", hint="/queue, or /queue go")
+        else:
+            state = "held" if queue["isPaused"] else "waits"
+            rows = [(state, " ".join(message["text"].split())) for message in queue["messages"]]
+            print_table(("state", "message"), rows, ["cyan"] * len(rows))
 
     async def _list_tools(self, pattern: str) -> None:
         self._tools = await self._client.tools()

@@ -96,6 +96,24 @@ class ChatSession:
         session_id = self._session["sessionId"]
         return await turn.run(session_id, lambda: self._client.send(session_id, text, attachments))
 
+    async def queue(self) -> Mapping[str, Any]:
+        """The messages that wait, and whether they are held.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        return await self._client.queue(self._session["sessionId"])
+
+    async def resume(self) -> TurnEnd:
+        """Let the messages go on that are held, and show their turns.
+
+        Raises:
+            CliError: The server cannot be reached.
+        """
+        turn = ChatTurn(self._client, self._opened(), self._view, has_person=self._has_person)
+        session_id = self._session["sessionId"]
+        return await turn.run(session_id, lambda: self._client.resume(session_id))
+
     async def used(self) -> tuple[Mapping[str, int], Mapping[str, Any] | None]:
         """What the session has used, and how full the context of its model is; None: it has not answered yet.
 

@@ -74,6 +74,7 @@ class ChatTurn:
         self._group: asyncio.TaskGroup | None = None
         self._asking: asyncio.Task[None] | None = None
         self._expires_at_ms = 0
+        self._queue: Mapping[str, Any] = {"messages": [], "isPaused": False}
 
     async def run(self, session_id: str, send: Send) -> TurnEnd:
         """Send something and show what comes of it, until nothing more is to come.
@@ -116,10 +117,20 @@ class ChatTurn:
                     self._view.wait(_THINKING)
                 case "approval.requested":
                     self._expires_at_ms = event["expiresAt"]
+                case "session.queue":
+                    self._queue = event
                 case "session.finished":
                     self._end.waiting = event["waiting"]
-                    if not self._goes_on():
+                    if not self._goes_on() and not self._has_next():
                         return
+
+    def _has_next(self) -> bool:
+        """Whether messages wait that go out next; of those that are held, say so."""
+        count = len(self._queue["messages"])
+        if count and self._queue["isPaused"]:
+            waits = "1 message waits" if count == 1 else f"{count} messages wait"
+            self._view.tell(f"  {waits}; /queue shows what, /queue go lets it go on")
+        return bool(count) and not self._queue["isPaused"] and not self._end.waiting
 
     def _take_question(self, question: Mapping[str, Any] | None, session_id: str) -> None:
         """Put what a tool asks to the person; None: it asks nothing any more."""

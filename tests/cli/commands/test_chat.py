@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from agentcore.cli.backend.server_client import ServerClient
+
 SET = ("clock_set", {"zone": "Rome\x1b[2J"})
 NOW = ("clock_now", {"zone": "Rome"})
 READY = "\x1b[?2004h"
@@ -202,6 +204,28 @@ def test_interrupted_prompt_ends_with_130(place, model, on_terminal):
     terminal.expect("a long")
     terminal.type("\x03")
     assert terminal.end()[0] == 130
+
+
+@pytest.mark.spec("K12")
+def test_messages_that_a_stop_holds_are_shown_and_let_go_on(place, model, start_server, on_terminal):
+    """The turn rests for a call when another client sends a message; Ctrl-C ends the call and holds the message."""
+    model.say("", NOW)
+    model.say("the tide is low")
+    other = ServerClient(start_server().address, (place.state / "token").read_text().strip())
+    terminal = on_terminal("chat")
+    terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
+    terminal.type("what time is it\r")
+    terminal.expect("waits for approval at the server")
+    session_id = other.get("/api/sessions")["sessions"][0]["sessionId"]
+    assert other.post(f"/api/sessions/{session_id}/messages", {"text": "and the tide"})["state"] == "queued"
+    terminal.type("\x03")
+    terminal.expect(READY)
+    terminal.type("/queue\r")
+    terminal.expect("and the tide")
+    terminal.expect(READY)
+    terminal.type("/queue go\r")
+    terminal.expect("the tide is low")
 
 
 @pytest.mark.spec("K4")
