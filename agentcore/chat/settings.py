@@ -11,7 +11,7 @@ from agentcore.approval_rules import ApprovalMode
 from agentcore.bounds import MODEL_CHARS, MODEL_CHARS_MAX, MODEL_CHARS_MIN
 from agentcore.chat.bounds import PROVIDER_SILENCE_SECONDS, STEPS, TURN_TOKENS
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, ProviderName, provider_and_model
-from agentcore.config.app_json import AppDocument
+from agentcore.config import AppDocument
 from agentcore.errors import ToolError
 from agentcore.tool_forms import Dialect
 
