@@ -24,7 +24,7 @@ export class AcPreferences extends Localized(LitElement) {
     fieldset label:has(:checked) { background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-s); }
     fieldset label:has(:focus-visible) { outline: 2px solid var(--ac-focus); outline-offset: 1px; }
     fieldset input { position: absolute; opacity: 0; width: 1px; height: 1px; }
-    select { min-width: 0; min-height: 1.875rem; padding: 0 var(--ac-space-2); border-color: var(--ac-border); font-size: var(--ac-text-s); }
+    select { min-width: 0; min-height: 1.875rem; padding: 0 var(--ac-space-1); border-color: var(--ac-border); font-size: var(--ac-text-s); }
   `];
 
   render() {

@@ -116,6 +116,19 @@ async def test_theme_follows_the_system_until_one_is_chosen(start_webui):
     assert await page.evaluate(background) == dark
 
 
+@pytest.mark.spec("W1")
+async def test_chosen_theme_is_there_before_any_module_runs(start_webui):
+    """Not every browser waits for modules before it paints."""
+    ui = await start_webui()
+    ui.allowed_errors.append("Failed to load resource")
+    page = await ui.page()
+    await page.get_by_role("radio", name="Dark theme").check(force=True)
+    for name in ("app.js", "base/theme.js"):
+        await page.route(f"**/static/{name}", lambda route: route.abort())
+    await page.reload()
+    assert await page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
 async def test_language_is_that_of_the_browser_until_one_is_chosen(start_webui):
     ui = await start_webui()
     page = await ui.page(locale="zh-CN")
