@@ -131,10 +131,26 @@ async def test_answer_is_stopped_and_the_chat_is_found_again(open_chat):
     await chat.messages.last.says("It begins")
     await chat.page.role("button", "Stop answering").click()
     await chat.page.text("You stopped the answer").seen()
+    await chat.page.text("It begins like this").seen()
     await chat.page.role("link", "New chat").click()
     await chat.page.role("heading", "What shall we do?").seen()
     await chat.page.role("link", "talk").click()
     await chat.page.text("You stopped the answer").seen()
+
+
+async def test_message_waits_for_its_turn_and_goes_out_then(open_chat):
+    chat = await open_chat()
+    gate = asyncio.Event()
+    chat.provider.say("The first half, and the second.", gate=gate)
+    chat.provider.say("To the second message.")
+    await chat.say("one")
+    await chat.messages.last.says("The first")
+    await chat.say("two")
+    waiting = chat.page.role("region", "Waiting to be sent")
+    await waiting.says("two")
+    gate.set()
+    await chat.messages.last.says("To the second message.")
+    await waiting.gone()
 
 
 async def test_call_waits_in_its_card_and_runs_once_a_person_says_so(open_chat):
