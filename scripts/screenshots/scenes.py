@@ -98,9 +98,17 @@ async def _chat(page: Page) -> None:
     """Up to the call that waits for a person, whole as it is decided on."""
     await page.locator("ac-chat-composer textarea").fill("Collect what is to do here, and add it to TODO.md")
     await page.locator("ac-chat-composer textarea").press("Enter")
-    await page.locator("ac-call-card :is(.ask, ac-call-ask)").wait_for()
-    frame = page.frame_locator("ac-call-ask iframe, ac-approval-tray iframe")
+    frame = page.frame_locator("ac-call-ask iframe")
     await frame.locator("ac-approval-call").first.wait_for()
+
+
+async def _queue(page: Page) -> None:
+    """Two messages that were written while a call waits."""
+    await _chat(page)
+    for text in ("Then sort the list by what is urgent.", "And tell me what is left for tomorrow."):
+        await page.locator("ac-chat-composer textarea").fill(text)
+        await page.locator("ac-chat-composer textarea").press("Enter")
+    await page.locator("ac-chat-queue li").nth(1).wait_for()
 
 
 async def _mention(page: Page) -> None:
@@ -162,8 +170,9 @@ SCENES = (
     Scene("menu", "#/modules", _open_menu),
     Scene("overview-empty", "#/", _wait_for_heading, server="empty"),
     Scene("modules-empty", "#/modules", _wait_for_heading, server="empty"),
-    # late, for its call waits from then on
+    # late, for their calls wait from then on
     Scene("chat", "#/chats", _chat, is_in_chinese=True),
+    Scene("chat-queue", "#/chats", _queue, is_in_chinese=True),
     Scene("stop-asked", "#/modules", _ask_to_stop),
     Scene("stopped", "#/modules", _stop),
     Scene("log-in", "#/", _log_out, is_in_chinese=True),
