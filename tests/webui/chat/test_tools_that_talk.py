@@ -132,3 +132,20 @@ async def test_agent_of_a_call_stands_inside_of_its_card_also_after_a_reload(ope
         await expect(outer.locator("ac-call-card").get_by_role("button", name="pantry_list")).to_contain_text("done")
         await expect(chat.messages).to_have_count(3 + 2)
         await chat.page.reload()
+
+
+@pytest.mark.spec("K12")
+async def test_stop_ends_an_agent_s_call_that_waits_in_its_card_too(open_chat):
+    chat = await open_chat(Helper())
+    chat.provider.say("", ("a", "helper_delegate", '{"prompt": "stock up"}'))
+    chat.provider.say("", ("b", "pantry_add", '{"food": "salt"}'))
+    await chat.say("delegate")
+    await expect(chat.card).to_contain_text("waits for you")
+    await chat.decide(approved=True)
+    inner = chat.page.locator("ac-call-thread ac-call-card").first
+    await expect(inner).to_contain_text("waits for you")
+    await chat.page.get_by_role("button", name="Stop answering").click()
+    await expect(chat.page.get_by_text("You stopped the answer")).to_be_visible()
+    await chat.page.get_by_text("Its agent: 1 call").click()
+    await expect(inner.get_by_role("button", name="pantry_add")).to_contain_text("cancelled")
+    assert (chat.ui.host.approvals.waiting, chat.pantry.added) == ([], [])

@@ -298,7 +298,7 @@ export class Conversation extends Store {
     // the end of a person's own call is not told as the end of a turn
     if (this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === result.toolId))) void this._refresh();
     this._changeCall(result.toolId, (call) => ({
-      ...call, state: endOf(result), result, callId: result.callId ?? call.callId, progress: undefined, thread: call.thread?.map((item) => ({...item, isLive: false})),
+      ...call, state: endOf(result), result, callId: result.callId ?? call.callId, progress: undefined, thread: call.thread && ended(call.thread),
     }));
   }
 
@@ -370,6 +370,14 @@ export class Conversation extends Store {
   _path(rest) {
     return `/api/sessions/${encodeURIComponent(this.id)}${rest}`;
   }
+}
+
+/** What an agent did, when the call that it worked for has ended: what it had open has ended with it. @param {ChatItem[]} thread @returns {ChatItem[]} */
+function ended(thread) {
+  return thread.map((item) => ({
+    ...item, isLive: false,
+    calls: item.calls.map((call) => (isOver(call) ? call : {...call, state: 'cancelled', thread: call.thread && ended(call.thread)})),
+  }));
 }
 
 /** @param {any} event @returns {import('./items.js').ChatCall} */
