@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {deciderText} from '../tools/decider.js';
 import {runningCalls} from './running-calls.js';
 import {explanation, outcomeText, recordedArguments, rowSign, rowText} from './labels.js';
 import {client} from '../client/client.js';
@@ -175,7 +176,7 @@ export class AcViewCall extends Localized(LitElement) {
       <section aria-label=${t('activity.decisions')}>
         <h3>${t('activity.decisions')}</h3>
         <ul class="calls">${others.map((one) => html`
-          <li><div class="plain">${this._sign(one)}<span class="name">${rowText(one)}${one.decided_by ? html` · ${one.decided_by}` : nothing}</span>
+          <li><div class="plain">${this._sign(one)}<span class="name">${rowText(one)}${one.decided_by ? html` · ${deciderText(one.decided_by)}` : nothing}</span>
             <span class="muted small">${formatTime(one.time_ms)}</span></div></li>`)}</ul>
       </section>`;
   }

@@ -1,4 +1,5 @@
 /** What a row of the record means, in words and signs. */
+import {deciderText} from '../tools/decider.js';
 import {hasText, t} from '../base/i18n.js';
 import {MASK} from '../schema/secrets.js';
 
@@ -46,7 +47,7 @@ export function allowedText({decision, decided_by: by}) {
   if (!decision) return t('activity.allowed.none');
   if (decision === 'allow') return t('activity.allowed.rule', {by});
   if (decision === 'deny') return t('activity.allowed.denied', {by});
-  return by ? t('activity.allowed.person', {by}) : t('activity.allowed.asked');
+  return by ? t('activity.allowed.person', {by: deciderText(by)}) : t('activity.allowed.asked');
 }
 
 /** What a failure means and what to do; empty for one that the page does not know. @param {string} outcome */

@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {approvals} from '../approval/frame/pending.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
@@ -68,6 +69,7 @@ export class AcApp extends Localized(LitElement) {
         () => NARROW.removeEventListener('change', resize),
         client.on('connection', () => this.requestUpdate()),
         stopState.subscribe(() => this.requestUpdate()),
+        approvals.subscribe(() => this.requestUpdate()),
         onRoute(({path}) => this._arrive(path.join('/'))),
       ];
     });
@@ -78,6 +80,7 @@ export class AcApp extends Localized(LitElement) {
     if (client.connection === 'unauthorized') return this._logIn();
     return html`
       ${this._isNarrow ? this._top() : html`<div class="side"><ac-sidebar>${this._renderSkip('first')}</ac-sidebar></div>`}
+      <div class="visually-hidden" role="status">${approvals.total ? t('approval.waiting', {n: approvals.total}) : nothing}</div>
       <div class="content">
         ${stopState.isStopped ? this._stopped() : nothing}
         <ac-tabstrip></ac-tabstrip>

@@ -1,6 +1,9 @@
 /** Texts of the console: the list of tools, the page of a tool, its runs. */
 export const tools = {
   en: {
+    'decider.approver': 'you, in the approval view',
+    'decider.terminal': 'you, at the terminal',
+    'decider.client': 'the paired client {name}',
     title: 'Tools',
     search: 'Find a tool',
     searchHint: 'Name, words of the description, or module',
@@ -81,6 +84,9 @@ export const tools = {
     noResult: 'Nothing has run yet. The result will be here.',
   },
   zh: {
+    'decider.approver': '您，在审批视图中',
+    'decider.terminal': '您，在终端中',
+    'decider.client': '已配对的客户端 {name}',
     title: '工具',
     search: '查找工具',
     searchHint: '名称、描述中的词语或模块',

@@ -36,6 +36,7 @@ async def test_call_is_approved_in_its_card_and_the_tray_stays_away(open_chat):
     await chat.say("add rice")
     await expect(chat.decision.get_by_role("article", name="pantry_add")).to_contain_text("rice")
     await expect(chat.page.locator("ac-approval-tray")).to_be_hidden()
+    await expect(chat.page.get_by_role("status").filter(has_text="1 decision waits for you")).to_have_count(1)
     frame, content = chat.card.locator("iframe"), chat.decision.locator("ac-approval-view")
     async with asyncio.timeout(30):
         while abs((await frame.bounding_box())["height"] - (await content.bounding_box())["height"]) > 2:
@@ -45,6 +46,8 @@ async def test_call_is_approved_in_its_card_and_the_tray_stays_away(open_chat):
     await expect(chat.shown.get_by_text("Rice is there.")).to_be_visible()
     await expect(chat.card.locator("iframe")).to_have_count(0)
     assert chat.pantry.added == ["rice"]
+    await chat.card.get_by_role("button", name="pantry_add").click()
+    await expect(chat.card).to_contain_text("Approved: you, in the approval view")
 
 
 async def test_several_calls_have_a_frame_each_and_one_that_is_decided_elsewhere_settles(open_chat):

@@ -48,7 +48,7 @@ export class AcApprovalTray extends Localized(LitElement) {
       ${desktopNotices.isQuestion ? this._renderQuestion() : nothing}
       <header ?hidden=${n === 0}>
         <ac-icon name="shield"></ac-icon>
-        <p role="status">${n ? t('approval.waiting', {n}) : nothing}</p>
+        <p>${t('approval.waiting', {n})}</p>
         ${approvalOrigin ? html`
           <a class="button quiet small icon" href=${approvalOrigin} target="_blank" rel="noopener" title=${t('approval.ownWindow')} aria-label=${t('approval.ownWindow')}><ac-icon name="external-link"></ac-icon></a>
           <button class="small" aria-expanded=${this._isOpen} aria-controls="frame" @click=${() => { this._isOpen = !this._isOpen; }}>

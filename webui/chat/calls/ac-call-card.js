@@ -4,6 +4,7 @@ import {endSummary, holdsDiffOf, holdsPicture, reasonOf, summaryOf} from './call
 import {Localized, formatNumber, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {href} from '../../base/router.js';
+import {deciderText} from '../../tools/decider.js';
 import {badges, base, buttons} from '../../ui/styles.js';
 import {toolList} from '../../client/tool-list.js';
 import './ac-arguments.js';
@@ -180,7 +181,7 @@ export class AcCallCard extends Localized(LitElement) {
     const by = state === 'rejected' ? 'chat.rejectedBy' : 'chat.approvedBy';
     return html`
       <div class="facts">
-        ${answeredBy ? html`<span>${t(by, {by: answeredBy})}</span>` : nothing}
+        ${answeredBy ? html`<span>${t(by, {by: deciderText(answeredBy)})}</span>` : nothing}
         ${callId && state !== 'waiting' ? html`<a href=${href(['activity', callId])}>${t('tools.toActivity')}</a>` : nothing}
       </div>`;
   }
