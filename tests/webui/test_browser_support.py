@@ -23,6 +23,7 @@ MAY_BE_MISSING = {
     "api.Element.contextmenu_event": "the menu of a tab opens by keyboard, too",
     "api.Element.wheel_event": "a wheel scrolls sideways what a finger scrolls anyhow",
     "api.KeyboardEvent.isComposing": "wrong in Safari at the end of a word: base/input-method.js knows",
+    "api.Notification": "asked for: Safari on phones has none in a tab",
     "css.properties.accent-color": "looks",
     "css.properties.content-visibility.auto": "less work with long chats",
     "css.properties.field-sizing": "ui/growing.js does it where the browser does not",
