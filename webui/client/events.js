@@ -77,7 +77,8 @@ export class Events {
     };
     try {
       const headers = {...sessionHeaders(), Accept: 'text/event-stream', ...(this._lastId ? {'Last-Event-ID': this._lastId} : {})};
-      const response = await fetch('/api/events', {headers, signal: ending.signal});
+      // no-store: Firefox lets a second window wait up to 20 s for the first one's answer, which it might take from its cache
+      const response = await fetch('/api/events', {headers, signal: ending.signal, cache: 'no-store'});
       if (response.status === 401) return this._set('unauthorized');
       if (!response.ok) throw new Error(`the event stream answered ${response.status}`);
       this._failures = 0;
