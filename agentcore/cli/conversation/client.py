@@ -125,15 +125,31 @@ class ChatClient:
             raise CliError(f"{path} cannot be read: {exc.strerror}") from exc
         return Attached(sent["artifactId"], sent["name"], sent["mime"], sent["bytes"])
 
-    async def send(self, session_id: str, text: str, attachments: Sequence[str] = ()) -> None:
-        """Send a message, with artifacts by their ids; what becomes of it is told by events."""
+    async def send(self, session_id: str, text: str, attachments: Sequence[str] = ()) -> str:
+        """Send a message, with artifacts by their ids; what comes of it is told by events.
+
+        Returns:
+            `started`, or `queued` where something goes on.
+        """
         body = {"text": text} | ({"attachments": list(attachments)} if attachments else {})
-        await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), body)
+        return str((await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), body))["state"])
 
     async def queue(self, session_id: str) -> dict[str, Any]:
         """The messages that wait in a session, and whether they are held."""
         queue: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id, "queue"))
         return queue
+
+    async def drop_queued(self, session_id: str, message_id: str) -> None:
+        """Take a message out that waits."""
+        await asyncio.to_thread(self._server.send, "DELETE", _path_of(session_id, "queue", message_id))
+
+    async def edit_queued(self, session_id: str, message_id: str, text: str) -> None:
+        """Give a message that waits another text."""
+        await asyncio.to_thread(self._server.patch, _path_of(session_id, "queue", message_id), {"text": text})
+
+    async def retry(self, session_id: str) -> None:
+        """Have the last message answered again."""
+        await asyncio.to_thread(self._server.post, _path_of(session_id, "retry"))
 
     async def resume(self, session_id: str) -> None:
         """Let the messages of a session go on that are held."""

@@ -2,7 +2,7 @@
 
 import difflib
 import shlex
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,12 +11,13 @@ import click
 from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.arguments import parse_arguments, schema_of
 from agentcore.cli.conversation.client import Attached, ChatClient
+from agentcore.cli.conversation.meanwhile import Meanwhile
 from agentcore.cli.conversation.prompt_line import PromptLine
 from agentcore.cli.conversation.session import ChatSession
 from agentcore.cli.conversation.view import TerminalView, print_result
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.output import note, painted, print_table, print_text
-from agentcore.cli.terminal.terminal import confirmed
+from agentcore.cli.terminal.terminal import confirmed, has_person
 from agentcore.host.policy import is_looser
 
 _HELP = """\
@@ -27,7 +28,9 @@ _HELP = """\
   /agent [ID]            list agents, or change the agent
   /mode [MODE]           show or change which calls need approval: ask, ask_writes, allow, deny
   /system                show what the model is told before the conversation
-  /queue                 show messages that wait for their turn; /queue go lets go on what is held
+  /queue                 show messages that wait for their turn; /queue go lets go on what is held,
+                         /queue drop N takes one out, /queue edit N TEXT changes it
+  /retry                 have the last message answered again
   /attach [FILE …]       attach files to the next message, or show which are; /attach none takes them back
   /tokens                show what the session has used, and how full the model's context is
   /tools [PATTERN]       list tools
@@ -36,7 +39,14 @@ _HELP = """\
   /quit                  end; so does Ctrl-D
 
   A line that ends with \\ goes on in the next one; what is pasted may have several lines.
-  Ctrl-C stops the turn that goes on."""
+  What you type while the model works waits for its turn. Ctrl-C stops the turn that goes on."""
+
+_ENDS = ("quit", "exit")
+_MEANWHILE = frozenset(("help", "queue", "attach", "tokens", "system", "result"))
+"""Commands that can be given while a turn goes on."""
+
+
+_QUEUE_HINT = "/queue, /queue go, /queue drop N, or /queue edit N TEXT"
 
 
 class Conversation:
@@ -70,12 +80,16 @@ class Conversation:
             "mode": self._mode,
             "system": self._system,
             "queue": self._queue,
+            "retry": self._retry,
             "attach": self._attach,
             "tokens": self._tokens,
             "tools": self._list_tools,
             "tool": self._call_tool,
             "result": self._result,
         }
+
+        if has_person():
+            session.meanwhile = Meanwhile(line, view, lambda text: self._guarded(self._take_meanwhile(text)))
 
     async def run(self) -> None:
         """Talk until Ctrl-D.
@@ -91,7 +105,7 @@ class Conversation:
         self._view.tell(f"{self._session.describe()} · /help, Ctrl-D ends")
         while (text := await self._line.read()) is not None:
             if text.startswith("/"):
-                if text.split()[0] in ("/quit", "/exit"):
+                if text.split()[0][1:] in _ENDS:
                     return
                 await self._guarded(self._command(text[1:]))
             elif text.strip():
@@ -108,6 +122,19 @@ class Conversation:
     async def _say(self, text: str) -> None:
         attached, self._attached = self._attached, []
         await self._session.say(text, [each.artifact_id for each in attached])
+
+    async def _take_meanwhile(self, text: str) -> None:
+        """Do what a line wants that was typed while a turn goes on."""
+        if text.startswith("/"):
+            words = text[1:].split() or [""]
+            if words[0] in {*self._commands, *_ENDS} - _MEANWHILE or words == ["queue", "go"]:
+                raise CliError(f"/{' '.join(words)} has to wait for the answer", hint="Ctrl-C stops it")
+            await self._command(text[1:])
+            return
+        attached, self._attached = self._attached, []
+        state = await self._session.add(text, [each.artifact_id for each in attached])
+        if state == "queued":
+            self._view.tell("  queued: goes out after this answer; /queue shows what waits, Ctrl-C stops the answer")
 
     async def _attach(self, text: str) -> None:
         try:
@@ -206,16 +233,31 @@ class Conversation:
 
     async def _queue(self, wanted: str) -> None:
         queue = await self._session.queue()
+        word, _, rest = wanted.partition(" ")
         if not queue["messages"]:
             self._view.tell("No message waits.")
         elif wanted == "go":
             await self._session.resume()
+        elif word == "drop":
+            await self._session.drop_queued(_message_id(queue, rest))
+            self._view.tell(f"message {rest.strip()} is taken out")
+        elif word == "edit":
+            number, _, text = rest.strip().partition(" ")
+            message_id = _message_id(queue, number)
+            if not text.strip():
+                raise CliError("what is it to say?", hint="/queue edit N TEXT")
+            await self._session.edit_queued(message_id, text.strip())
+            self._view.tell(f"message {number} is changed")
         elif wanted:
-            raise CliError(f"/queue {wanted} is nothing that can be done", hint="/queue, or /queue go")
+            raise CliError(f"/queue {wanted} is nothing that can be done", hint=_QUEUE_HINT)
         else:
             state = "held" if queue["isPaused"] else "waits"
-            rows = [(state, " ".join(message["text"].split())) for message in queue["messages"]]
-            print_table(("state", "message"), rows, ["cyan"] * len(rows))
+            messages = enumerate(queue["messages"], start=1)
+            rows = [(str(number), state, " ".join(message["text"].split())) for number, message in messages]
+            print_table(("no", "state", "message"), rows, ["cyan"] * len(rows))
+
+    async def _retry(self, _: str) -> None:
+        await self._session.retry()
 
     async def _list_tools(self, pattern: str) -> None:
         self._tools = await self._client.tools()
@@ -242,3 +284,11 @@ class Conversation:
             note("There is no result yet.", painted("→", "cyan"))
         else:
             print_result(self._view.last_result)
+
+
+def _message_id(queue: Mapping[str, Any], number: str) -> str:
+    """The id of a message that waits, by its number in the list that a person sees."""
+    messages = queue["messages"]
+    if not number.strip().isdecimal() or not 1 <= int(number) <= len(messages):
+        raise CliError(f"{number.strip()!r} is no message that waits", hint=f"a number from 1 to {len(messages)}")
+    return str(messages[int(number) - 1]["messageId"])

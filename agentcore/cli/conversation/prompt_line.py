@@ -1,6 +1,8 @@
 """What a person types in a conversation: edited, remembered, completed; several lines where they are wanted."""
 
+import asyncio
 import re
+import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +22,8 @@ from agentcore.store.state import create_private_file
 
 _MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
 _FILES = PathCompleter(expanduser=True)
+_PROMPT = ANSI("\x1b[1m>\x1b[0m ")
+_EMPTY_SECONDS = 1.0
 _MODES = ("ask", "ask_writes", "allow", "deny")
 
 
@@ -37,6 +41,7 @@ class PromptLine:
     def __init__(self, history: Path) -> None:
         create_private_file(history, b"")
         self._completer = _Completer()
+        self._draft = ""
         self._session: PromptSession[str] = PromptSession(
             history=FileHistory(str(history)),
             completer=self._completer,
@@ -55,15 +60,61 @@ class PromptLine:
             str(tool["name"]): list(tool.get("input_schema", {}).get("properties", {})) for tool in tools
         }
 
+    @property
+    def has_draft(self) -> bool:
+        """Whether a line was begun and not finished."""
+        return bool(self._draft)
+
     async def read(self) -> str | None:
         """The next message or command; None: the person has ended. Ctrl-C throws away what is being typed."""
         while True:
             try:
-                return await self._session.prompt_async(ANSI("\x1b[1m>\x1b[0m "))
+                return await self._session.prompt_async(_PROMPT, default=self._take_draft())
             except EOFError:
                 return None
             except KeyboardInterrupt:
                 note("(Ctrl-D ends)")
+
+    async def read_begun(self) -> str:
+        """The line that a person has begun to type while something goes on; nothing of it stays on the screen.
+
+        It ends without Enter as soon as nothing is left of it: then it is empty. Ctrl-C ends it too, and counts as it
+        does without a prompt. Cancelled, what was typed stands in the line that is read next.
+        """
+        app, buffer = self._session.app, self._session.default_buffer
+
+        def end_if_empty(_: object = None) -> None:
+            if app.is_running and not app.is_done and not buffer.text and not app.layout.is_searching:
+                app.exit(result="")
+
+        async def end_if_nothing_was_typed() -> None:
+            await asyncio.sleep(_EMPTY_SECONDS)
+            end_if_empty()
+
+        def begin() -> None:
+            app.create_background_task(end_if_nothing_was_typed())
+
+        app.erase_when_done = True
+        buffer.on_text_changed += end_if_empty
+        try:
+            return await self._session.prompt_async(
+                _PROMPT, default=self._take_draft(), pre_run=begin, handle_sigint=False
+            )
+        except asyncio.CancelledError:
+            self._draft = buffer.text
+            raise
+        except EOFError:
+            return ""
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)
+            return ""
+        finally:
+            buffer.on_text_changed -= end_if_empty
+            app.erase_when_done = False
+
+    def _take_draft(self) -> str:
+        draft, self._draft = self._draft, ""
+        return draft
 
 
 def _keys() -> KeyBindings:

@@ -60,7 +60,7 @@ class ChatRun:
 
         def ask_in_order(approver: object, session: ChatSession) -> None:
             if isinstance(approver, TerminalApprover):
-                approver.before = lambda request: session.until_shown(request.call_id)
+                approver.around = lambda request: session.asking(request.call_id)
 
         async def talk(host: Host) -> int:
             async with open_own_server(host) as server:

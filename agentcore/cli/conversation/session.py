@@ -1,13 +1,15 @@
 """The session that a terminal talks to: which one it is, and with which model, agent and mode."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.cli.conversation.client import ChatClient, SessionOptions
 from agentcore.cli.conversation.event_feed import EventFeed
+from agentcore.cli.conversation.meanwhile import Meanwhile
 from agentcore.cli.conversation.own_call import OwnCall
-from agentcore.cli.conversation.turn import ChatTurn, TurnEnd
+from agentcore.cli.conversation.turn import ChatTurn, Send, TurnEnd
 from agentcore.cli.conversation.view import ChatView, TerminalView
 from agentcore.cli.terminal.exits import CliError
 
@@ -19,12 +21,16 @@ class ChatSession:
         client: The way to the server.
         view: Shows what happens.
         has_person: Whether somebody at this terminal can approve calls.
+    Attributes:
+        meanwhile: Takes what is typed while a turn goes on; None: nothing is.
     """
 
     def __init__(self, client: ChatClient, view: ChatView, *, has_person: bool) -> None:
         self._client, self._view, self._has_person = client, view, has_person
         self._feed: EventFeed | None = None
         self._session: Mapping[str, Any] = {}
+        self._turn: ChatTurn | None = None
+        self.meanwhile: Meanwhile | None = None
 
     @property
     def mode(self) -> ApprovalMode:
@@ -92,9 +98,36 @@ class ChatSession:
         Raises:
             CliError: The server cannot be reached.
         """
-        turn = ChatTurn(self._client, self._opened(), self._view, has_person=self._has_person)
         session_id = self._session["sessionId"]
-        return await turn.run(session_id, lambda: self._client.send(session_id, text, attachments))
+        return await self._run(lambda: self._client.send(session_id, text, attachments))
+
+    async def add(self, text: str, attachments: Sequence[str] = ()) -> str:
+        """Send a message while a turn goes on, whose answer is shown after that; gives `queued` or `started`.
+
+        Raises:
+            CliError: The server cannot be reached, or refuses; nothing goes on.
+        """
+        if self._turn is None:
+            raise CliError("nothing goes on")
+        return await self._turn.add(self._session["sessionId"], text, attachments)
+
+    async def retry(self) -> TurnEnd:
+        """Have the last message answered again, and show the turn.
+
+        Raises:
+            CliError: The server cannot be reached.
+        """
+        session_id = self._session["sessionId"]
+        return await self._run(lambda: self._client.retry(session_id))
+
+    async def _run(self, send: Send) -> TurnEnd:
+        self._turn = ChatTurn(
+            self._client, self._opened(), self._view, has_person=self._has_person, meanwhile=self.meanwhile
+        )
+        try:
+            return await self._turn.run(self._session["sessionId"], send)
+        finally:
+            self._turn = None
 
     async def queue(self) -> Mapping[str, Any]:
         """The messages that wait, and whether they are held.
@@ -110,9 +143,24 @@ class ChatSession:
         Raises:
             CliError: The server cannot be reached.
         """
-        turn = ChatTurn(self._client, self._opened(), self._view, has_person=self._has_person)
         session_id = self._session["sessionId"]
-        return await turn.run(session_id, lambda: self._client.resume(session_id))
+        return await self._run(lambda: self._client.resume(session_id))
+
+    async def drop_queued(self, message_id: str) -> None:
+        """Take a message out that waits.
+
+        Raises:
+            CliError: It has gone out; the server cannot be reached.
+        """
+        await self._client.drop_queued(self._session["sessionId"], message_id)
+
+    async def edit_queued(self, message_id: str, text: str) -> None:
+        """Give a message that waits another text.
+
+        Raises:
+            CliError: It has gone out; the server cannot be reached.
+        """
+        await self._client.edit_queued(self._session["sessionId"], message_id, text)
 
     async def used(self) -> tuple[Mapping[str, int], Mapping[str, Any] | None]:
         """What the session has used, and how full the context of its model is; None: it has not answered yet.
@@ -139,10 +187,16 @@ class ChatSession:
         """
         await OwnCall(self._client, self._opened(), view).run(self._session["sessionId"], tool, arguments)
 
-    async def until_shown(self, call_id: str) -> None:
-        """Wait until all is shown that came before a call's request for approval."""
+    @asynccontextmanager
+    async def asking(self, call_id: str) -> AsyncIterator[None]:
+        """Have the keyboard for a question about a call, once all is shown that came before it."""
         if self._feed is not None:
             await self._feed.until_requested(call_id)
+        if self._turn is None:
+            yield
+            return
+        async with self._turn.silent():
+            yield
 
     async def close(self) -> None:
         """Follow the session no longer; it stays. May be called twice."""

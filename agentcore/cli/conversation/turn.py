@@ -3,8 +3,8 @@
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,12 @@ from agentcore.cli.backend.server_client import ServerError
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.conversation.interrupts import interrupts
+from agentcore.cli.conversation.meanwhile import Meanwhile
 from agentcore.cli.conversation.view import ChatView
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.terminal import forget_typed, read_line
 
-Send = Callable[[], Awaitable[None]]
+Send = Callable[[], Awaitable[object]]
 """Sends what begins a turn."""
 
 _USAGE_ERRORS = frozenset(
@@ -63,10 +64,20 @@ class ChatTurn:
         feed: The session's events.
         view: Shows them.
         has_person: Whether somebody at this terminal can approve calls.
+        meanwhile: Takes what is typed while the turn goes on, and shows the events then; None: nothing is typed.
     """
 
-    def __init__(self, client: ChatClient, feed: EventFeed, view: ChatView, *, has_person: bool) -> None:
-        self._client, self._feed, self._view = client, feed, view
+    def __init__(
+        self,
+        client: ChatClient,
+        feed: EventFeed,
+        view: ChatView,
+        *,
+        has_person: bool,
+        meanwhile: Meanwhile | None = None,
+    ) -> None:
+        self._client, self._feed, self._meanwhile = client, feed, meanwhile
+        self._view: ChatView = meanwhile or view
         # a server has other places to approve at; a host in this process has this terminal and no other
         self._can_be_approved = has_person or not client.is_own
         self._has_person = has_person
@@ -74,6 +85,8 @@ class ChatTurn:
         self._group: asyncio.TaskGroup | None = None
         self._asking: asyncio.Task[None] | None = None
         self._expires_at_ms = 0
+        self._begun = 0
+        self._is_follow_up = False
         self._queue: Mapping[str, Any] = {"messages": [], "isPaused": False}
 
     async def run(self, session_id: str, send: Send) -> TurnEnd:
@@ -91,12 +104,31 @@ class ChatTurn:
                     self._group = group
                     showing = group.create_task(self._show(session_id, send))
                     stopping = group.create_task(self._stop_when(pressed, session_id, showing))
+                    reading = None if self._meanwhile is None else group.create_task(self._meanwhile.run())
                     await asyncio.wait((showing,))
                     stopping.cancel()
+                    if reading is not None:
+                        reading.cancel()
                     self._take_question(None, session_id)
         except* CliError as exc:
             raise exc.exceptions[0] from None
         return self._end
+
+    async def add(self, session_id: str, text: str, attachments: Sequence[str]) -> str:
+        """Send a message while this goes on.
+
+        Returns:
+            `queued`, or `started` where the turn had just ended; what comes of it is shown here in any case.
+        Raises:
+            CliError: The server cannot be reached, or refuses.
+        """
+        state = await self._client.send(session_id, text, attachments)
+        self._begun += state == "started"
+        return state
+
+    def silent(self) -> AbstractAsyncContextManager[None]:
+        """Leave the keyboard to whoever asks something."""
+        return nullcontext() if self._meanwhile is None else self._meanwhile.silent()
 
     async def _show(self, session_id: str, send: Send) -> None:
         try:
@@ -108,21 +140,37 @@ class ChatTurn:
         self._view.wait(_THINKING)
         while (event := await self._next()) is not None:
             self._view.show(event)
-            match event["type"]:
-                case "session.error":
-                    self._end.error = event["error"]
-                case "session.question":
-                    self._take_question(event["question"], session_id)
-                case "session.toolResult":
-                    self._view.wait(_THINKING)
-                case "approval.requested":
-                    self._expires_at_ms = event["expiresAt"]
-                case "session.queue":
-                    self._queue = event
-                case "session.finished":
-                    self._end.waiting = event["waiting"]
-                    if not self._goes_on() and not self._has_next():
+            self._take(event, session_id)
+            if event["type"] == "session.finished" and not self._goes_on():
+                async with self.silent():  # what was sent before the end counts
+                    if not self._has_begun() and not self._has_next():
                         return
+
+    def _take(self, event: Mapping[str, Any], session_id: str) -> None:
+        match event["type"]:
+            case "session.error":
+                self._end.error = event["error"]
+            case "session.question":
+                self._take_question(event["question"], session_id)
+            case "session.toolResult":
+                self._view.wait(_THINKING)
+            case "approval.requested":
+                self._expires_at_ms = event["expiresAt"]
+            case "session.message" if event["role"] == "user" and self._is_follow_up:
+                self._view.tell(f"> {event['text']}")
+                self._view.wait(_THINKING)
+            case "session.queue":
+                self._queue = event
+            case "session.finished":
+                self._end.waiting = event["waiting"]
+                self._is_follow_up = True
+
+    def _has_begun(self) -> bool:
+        """Whether a message that was sent meanwhile has begun a turn of its own."""
+        if not self._begun:
+            return False
+        self._begun -= 1
+        return True
 
     def _has_next(self) -> bool:
         """Whether messages wait that go out next; of those that are held, say so."""
@@ -139,21 +187,24 @@ class ChatTurn:
             self._asking = None
         if question is None:
             return
-        if self._has_person:
-            forget_typed(sys.stdin.fileno())  # what was typed before the question stood there is no answer to it
         options = question.get("options") or ()
-        self._view.tell(f"? {question['text']}" + (f" ({' / '.join(options)})" if options else ""))
+        text = f"? {question['text']}" + (f" ({' / '.join(options)})" if options else "")
         if self._has_person and self._group is not None:
-            self._asking = self._group.create_task(self._answer(question, session_id))
+            self._asking = self._group.create_task(self._answer(question, text, session_id))
         else:
+            self._view.tell(text)
             self._view.tell("  nobody can answer here; Ctrl-C stops the turn")
 
-    async def _answer(self, question: Mapping[str, Any], session_id: str) -> None:
-        while (line := await read_line(sys.stdin.fileno())) is not None:
-            if line.strip():
-                with suppress(ServerError):  # somebody was faster, or it has expired
-                    await self._client.answer(session_id, question["questionId"], line.strip())
-                return
+    async def _answer(self, question: Mapping[str, Any], text: str, session_id: str) -> None:
+        keyboard = sys.stdin.fileno()
+        async with self.silent():
+            forget_typed(keyboard)  # what was typed before the question stood there is no answer to it
+            self._view.tell(text)
+            while (line := await read_line(keyboard)) is not None:
+                if line.strip():
+                    with suppress(ServerError):  # somebody was faster, or it has expired
+                        await self._client.answer(session_id, question["questionId"], line.strip())
+                    return
 
     def _goes_on(self) -> bool:
         """Whether a turn that has come to a rest is waited for."""

@@ -70,6 +70,7 @@ class TerminalView:
     def __init__(self) -> None:
         self.last_result: Mapping[str, Any] | None = None
         self._status = ProgressLine()
+        self._is_answered = False
         self._styled = MarkdownStream(self._write) if uses_colour(sys.stdout) else None
         self._is_in_line = False
 
@@ -77,18 +78,27 @@ class TerminalView:
         """See `ChatView.show`."""
         self._status.clear()
         match event["type"]:
+            case "session.message" if event["role"] == "user":
+                self._is_answered = False
             case "session.content":
+                self._is_answered = self._is_answered or bool(str(event["content"]).strip())
                 self._text(str(event["content"]))
             case "session.toolCall":
+                self._is_answered = True
                 self._call(event["tool_call"])
             case "session.toolResult":
+                self._is_answered = False
                 self._result(event["tool_result"])
             case "session.compacted":
                 self.tell(f"  {_compaction_text(event['compaction'])}")
             case "session.error":
+                self._is_answered = True
                 self._error(event["error"])
             case "session.finished":
                 self._end_line()
+                if not self._is_answered and not event["waiting"]:
+                    note("  the model gave an empty answer" + ("; /retry asks it again" if sys.stdin.isatty() else ""))
+                self._is_answered = False
                 self._usage(event["usage"])
             case "approval.decided" if event["by"] != TERMINAL:  # who just typed the answer knows it
                 self.tell(f"  {'approved' if event['approved'] else 'rejected'} by {event['by']}")
@@ -107,6 +117,13 @@ class TerminalView:
         self._status.clear()
         self._end_line()
         note(text)
+
+    def break_line(self) -> None:
+        """Leave the line that is being written, which goes on below."""
+        self._status.clear()
+        if self._is_in_line:
+            self._write("\n")
+            self._is_in_line = False
 
     def _text(self, piece: str) -> None:
         if self._styled is not None:

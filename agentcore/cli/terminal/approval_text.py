@@ -13,22 +13,23 @@ from agentcore.host.policy import GrantOffer
 _INDENT = "    "
 
 
-def approval_text(request: ApprovalRequest, stream: Any = None) -> str:
+def approval_text(request: ApprovalRequest, title: str, stream: Any = None) -> str:
     """Everything that a decision on a call rests on, for a terminal.
 
     Args:
         request: The call that waits.
+        title: The title of the chat that it is of; empty: it has none, and its session stands by its id.
         stream: Where it will be shown, for the colours.
     """
-    return "\n".join(_lines(request, stream))
+    return "\n".join(_lines(request, title, stream))
 
 
-def _lines(request: ApprovalRequest, stream: Any) -> Iterator[str]:
+def _lines(request: ApprovalRequest, title: str, stream: Any) -> Iterator[str]:
     definition, preview = request.definition, request.preview
     effects = sorted(definition.effects if preview is None or preview.effects is None else preview.effects)
     yield f"A call needs your approval: {request.reason}."
     yield f"  tool       {painted(all_visible(definition.name), 'cyan', stream, bold=True)}"
-    yield f"  asked by   {_who(request)}"
+    yield f"  asked by   {_who(request, title)}"
     yield f"  effects    {', '.join(effects)}"
     if preview is not None:
         for kind in touched(request.facts):
@@ -43,10 +44,12 @@ def _lines(request: ApprovalRequest, stream: Any) -> Iterator[str]:
         yield from (f"{_INDENT}{number}  {_offer(offer)}" for number, offer in enumerate(request.offers, start=1))
 
 
-def _who(request: ApprovalRequest) -> str:
-    principal = request.principal
+def _who(request: ApprovalRequest, title: str) -> str:
+    principal, chat = request.principal, f"chat “{_one_line(title)}”"
+    if title and principal.kind == "chat" and principal.id == request.session_id:
+        return chat
     name = f"{principal.kind} {principal.id}".strip()
-    return f"{all_visible(name)}, session {all_visible(request.session_id)}"
+    return f"{all_visible(name)}, {chat if title else f'session {all_visible(request.session_id)}'}"
 
 
 def _offer(offer: GrantOffer) -> str:

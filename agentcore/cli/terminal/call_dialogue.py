@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Self
 
 from agentcore.cli.terminal.approval_text import approval_text
 from agentcore.cli.terminal.editor import edit_text
@@ -38,6 +39,7 @@ class CallDialogue:
     Args:
         host: Where the call waits.
         request: The call.
+        title: The title of its chat; empty: it has none.
     Attributes:
         host: The same.
         asked: The call as it was asked for.
@@ -45,15 +47,21 @@ class CallDialogue:
         proof: What has to be typed with a decision.
     """
 
-    def __init__(self, host: Host, request: ApprovalRequest) -> None:
-        self.host = host
+    def __init__(self, host: Host, request: ApprovalRequest, title: str) -> None:
+        self.host, self._title = host, title
         self.asked = self.shown = request
         self.proof = Proof()
         self._draft: str | None = None
 
+    @classmethod
+    async def open(cls, host: Host, request: ApprovalRequest) -> Self:
+        """The dialogue about a call, whose chat is looked up."""
+        titles = await host.store.chats.titles([request.session_id])
+        return cls(host, request, titles.get(request.session_id, ""))
+
     def show(self) -> None:
         """Show all that a decision rests on."""
-        say(f"\n{approval_text(self.shown, sys.stderr)}")
+        say(f"\n{approval_text(self.shown, self._title, sys.stderr)}")
 
     async def verdict(self, line: str) -> Verdict | None:
         """Take a line that was typed: the person's word on the call, or None when something else was done or said.

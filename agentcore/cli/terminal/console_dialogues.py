@@ -60,11 +60,11 @@ def waiting_things(host: Host) -> list[Waiting]:
     return sorted(found, key=lambda thing: (thing.expires_at_ms is None, thing.requested_at_ms))
 
 
-def open_dialogue(host: Host, thing: Waiting) -> Dialogue:
+async def open_dialogue(host: Host, thing: Waiting) -> Dialogue:
     """The dialogue about one thing."""
     match thing:
         case ApprovalRequest():
-            return _Call(host, thing)
+            return await _Call.open(host, thing)
         case PolicyChange():
             return _Change(host, thing)
         case Pairing():

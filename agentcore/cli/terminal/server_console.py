@@ -80,16 +80,16 @@ class ServerConsole:
         while True:
             self._changed.clear()
             async with self._screen:
-                self._show_next()
+                await self._show_next()
             await self._until_change_or_expiry()
 
-    def _show_next(self) -> None:
+    async def _show_next(self) -> None:
         waiting = waiting_things(self._host)
         if self._dialogue is not None and self._dialogue.asked not in waiting:
             say("That does not wait any more.")
             self._dialogue = None
         if waiting and (self._dialogue is None or _can_wait(self._dialogue, waiting[0])):
-            self._dialogue = open_dialogue(self._host, waiting[0])
+            self._dialogue = await open_dialogue(self._host, waiting[0])
             self._ask(self._dialogue, shows=True)
 
     async def _until_change_or_expiry(self) -> None:

@@ -83,7 +83,7 @@ def say(text: str) -> None:
 async def read_line(keyboard: int) -> str | None:
     """The next line that is typed at a terminal; None when it is closed."""
     while True:
-        await _readable(keyboard)
+        await until_readable(keyboard)
         try:
             line = os.read(keyboard, _LINE_BYTES)  # a terminal gives whole lines, so this does not wait
         except OSError:
@@ -94,7 +94,8 @@ async def read_line(keyboard: int) -> str | None:
         return line.decode("utf-8", "replace") if line else None
 
 
-async def _readable(keyboard: int) -> None:
+async def until_readable(keyboard: int) -> None:
+    """Wait until something can be read from a terminal; nobody else may wait for it at the same time."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(keyboard, readable.set)

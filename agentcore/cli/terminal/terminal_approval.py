@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.cli.terminal.terminal import TERMINAL, ask_line
@@ -16,20 +17,18 @@ class TerminalApprover:
     Args:
         host: Whose calls they are.
     Attributes:
-        before: Awaited before a call is shown, for whoever has something to show first.
+        around: Entered before a call is shown, for whoever has something to show first or reads the keyboard else.
     """
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._turn = asyncio.Lock()
-        self.before: Callable[[ApprovalRequest], Awaitable[None]] | None = None
+        self.around: Callable[[ApprovalRequest], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
 
     async def __call__(self, request: ApprovalRequest) -> Verdict:
         """Ask about one call; an empty line, and no answer before it expires, is a no."""
-        if self.before is not None:
-            await self.before(request)
-        async with self._turn:
-            dialogue = CallDialogue(self._host, request)
+        async with self._turn, self.around(request):
+            dialogue = await CallDialogue.open(self._host, request)
             dialogue.show()
             while line := await self._line(dialogue):
                 verdict = await dialogue.verdict(line)

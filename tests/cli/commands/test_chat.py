@@ -183,7 +183,8 @@ def test_conversation_keeps_its_session_and_takes_commands(place, model, on_term
     assert (place.state / "chat_history").stat().st_mode & 0o777 == 0o600
 
 
-def test_interrupt_stops_the_turn_and_the_conversation_goes_on(place, model, on_terminal):
+@pytest.mark.parametrize("typed", ["", "never mi"])
+def test_interrupt_stops_the_turn_and_the_conversation_goes_on(place, model, on_terminal, typed):
     model.say("a long story that never ends", waits=True)
     model.say("still here")
     terminal = on_terminal("chat")
@@ -191,6 +192,8 @@ def test_interrupt_stops_the_turn_and_the_conversation_goes_on(place, model, on_
     terminal.expect(READY)
     terminal.type("tell me\r")
     terminal.expect("a long")
+    terminal.type(typed)
+    terminal.expect(typed)
     terminal.type("\x03")
     terminal.expect("stopped")
     terminal.expect(READY)
@@ -258,14 +261,27 @@ def test_question_of_a_tool_is_answered_in_the_terminal(place, model, on_termina
         return "it is " + await ctx.ask("Which zone?", ["Rome", "Bonn"])
 """
     place.add_module("clock", source + asking)
-    model.say("", ("clock_ask", {}))
-    model.say("thanks")
+    for _ in range(2):
+        model.say("one moment", ("clock_ask", {}), waits=True)
+        model.say("thanks")
+    model.gate.set()
     terminal = on_terminal("chat", "--mode", "allow", "ask me")
     terminal.expect("? Which zone? (Rome / Bonn)")
     terminal.type("Bonn\n")
     code, shown = terminal.end()
     assert code == 0
     assert "it is Bonn" in shown
+    model.gate.clear()
+    terminal = on_terminal("chat", "--mode", "allow")
+    terminal.expect(READY)
+    terminal.type("ask me\r")
+    terminal.expect("one")
+    terminal.type("Rome and")
+    terminal.expect("Rome and")
+    model.gate.set()
+    terminal.expect("? Which zone? (Rome / Bonn)")
+    terminal.type("Bonn\n")
+    terminal.expect("it is Bonn")
 
 
 @pytest.mark.spec("K12")
@@ -318,3 +334,75 @@ def test_files_of_the_workspace_are_mentioned_by_a_few_letters(place, model, on_
     terminal.type(" now\r")
     terminal.expect("I see")
     assert model.asked[0]["messages"][-1]["content"] == "read docs/plan.md now"
+
+
+@pytest.mark.spec("K12")
+def test_what_is_typed_while_the_model_works_waits_for_its_turn(place, model, on_terminal):
+    model.say("a long story that ends", waits=True)
+    model.say("the tide is low")
+    terminal = on_terminal("chat")
+    terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
+    terminal.type("tell me\r")
+    terminal.expect("a long")
+    for text in ("drop this", "and the tide"):
+        terminal.type(f"{text}\r")
+        terminal.expect(f"> {text}\r\n")
+        terminal.expect("queued: goes out after this answer")
+    terminal.type("/queue drop 1\r")
+    terminal.expect("message 1 is taken out")
+    terminal.type("/queue edit 1 and the low tide\r")
+    terminal.expect("message 1 is changed")
+    terminal.type("/queue\r")
+    shown = terminal.expect("and the low tide")
+    assert "drop this" not in shown
+    terminal.type("/new\r")
+    terminal.expect("/new has to wait for the answer")
+    model.gate.set()
+    terminal.expect("ends")
+    terminal.expect("> and the low tide")
+    terminal.expect("the tide is low")
+    terminal.expect(READY)
+    terminal.type("/queue\r")
+    terminal.expect("No message waits.")
+    assert [each["content"] for each in model.asked[1]["messages"][1::2]] == ["tell me", "and the low tide"]
+
+
+@pytest.mark.spec("K12")
+@pytest.mark.spec("S2")
+def test_what_is_being_typed_when_a_call_is_asked_about_stands_in_the_next_line(place, model, on_terminal):
+    """The line gives the keyboard up: what was begun decides nothing, and is sent when the person goes on."""
+    model.say("I will set it now", SET, waits=True)
+    model.say("It is set.")
+    model.say("the tide is low")
+    terminal = on_terminal("chat")
+    terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
+    terminal.type("set it\r")
+    terminal.expect("I will")
+    terminal.type("y and the")
+    terminal.expect("y and the")
+    model.gate.set()
+    shown = terminal.expect_question()
+    assert "now" in shown
+    assert "asked by   chat “set it”" in shown
+    terminal.decide("y")
+    terminal.expect("It is set.")
+    terminal.expect("y and the")
+    terminal.type(" tide\r")
+    terminal.expect("the tide is low")
+    assert model.asked[2]["messages"][-1]["content"] == "y and the tide"
+
+
+def test_empty_answer_says_so_and_is_asked_for_again(place, model, on_terminal):
+    model.say("")
+    model.say("here I am")
+    terminal = on_terminal("chat")
+    terminal.expect("Ctrl-D ends")
+    terminal.expect(READY)
+    terminal.type("hello\r")
+    terminal.expect("the model gave an empty answer; /retry asks it again")
+    terminal.expect(READY)
+    terminal.type("/retry\r")
+    terminal.expect("here I am")
+    assert [each["content"] for each in model.asked[1]["messages"][1:]] == ["hello"]
