@@ -131,8 +131,8 @@ class Conversation:
                 raise CliError(f"/{' '.join(words)} has to wait for the answer", hint="Ctrl-C stops it")
             await self._command(text[1:])
             return
-        attached, self._attached = self._attached, []
-        state = await self._session.add(text, [each.artifact_id for each in attached])
+        state = await self._session.add(text, [each.artifact_id for each in self._attached])
+        self._attached = []
         if state == "queued":
             self._view.tell("  queued: goes out after this answer; /queue shows what waits, Ctrl-C stops the answer")
 

@@ -89,8 +89,12 @@ class ServerConsole:
             say("That does not wait any more.")
             self._dialogue = None
         if waiting and (self._dialogue is None or _can_wait(self._dialogue, waiting[0])):
-            self._dialogue = await open_dialogue(self._host, waiting[0])
-            self._ask(self._dialogue, shows=True)
+            dialogue = await open_dialogue(self._host, waiting[0])
+            if waiting[0] not in waiting_things(self._host):  # it was ended while its chat was looked up
+                self._changed.set()
+                return
+            self._dialogue = dialogue
+            self._ask(dialogue, shows=True)
 
     async def _until_change_or_expiry(self) -> None:
         left_s = None

@@ -32,15 +32,15 @@ async def test_what_expires_is_shown_before_what_lasts(tmp_path, keyboard, capsy
         console = ServerConsole(host, keyboard)
         lasting = Proposal("module_source", "notes", lasts=True)
         host.policy_changes.propose(lasting, Principal("token"), nothing)
-        console._show_next()
+        await console._show_next()
         assert "module_source notes" in capsys.readouterr().err
         request = PairingRequest("panel", "program", "", frozenset(("chat",)))
         pairing, _ = host.pairings.request(host.pairings.create_code(), request)
-        console._show_next()
+        await console._show_next()
         assert "asks for   chat" in capsys.readouterr().err
-        console._show_next()
+        await console._show_next()
         assert capsys.readouterr().err == ""
         host.pairings.decide(pairing.pairing_id, (), "test")
-        console._show_next()
+        await console._show_next()
         shown = capsys.readouterr().err
     assert shown.index("does not wait any more") < shown.index("module_source notes")
