@@ -4,7 +4,7 @@ import asyncio
 import sys
 import termios
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Protocol
 
@@ -21,6 +21,10 @@ class BegunLine(Protocol):
     @property
     def has_draft(self) -> bool:
         """Whether a line was begun and not finished."""
+        ...
+
+    def marking_pastes(self) -> AbstractContextManager[None]:
+        """Have the terminal mark what is pasted, before the line opens."""
         ...
 
     async def read_begun(self) -> str:
@@ -103,7 +107,7 @@ class Meanwhile:
             self._held.append(action)
 
     async def _read(self) -> str:
-        with _silent_keys(self._keyboard):
+        with _silent_keys(self._keyboard), self._line.marking_pastes():
             if not self._line.has_draft:
                 await until_readable(self._keyboard)
             with self._holding():

@@ -3,8 +3,8 @@
 import asyncio
 import re
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,18 @@ class PromptLine:
                 return None
             except KeyboardInterrupt:
                 note("(Ctrl-D ends)")
+
+    @contextmanager
+    def marking_pastes(self) -> Iterator[None]:
+        """Have the terminal mark what is pasted, so that a line that opens with it is all of it."""
+        output = self._session.output
+        output.enable_bracketed_paste()
+        output.flush()
+        try:
+            yield
+        finally:
+            output.disable_bracketed_paste()
+            output.flush()
 
     async def read_begun(self) -> str:
         """The line that a person has begun to type while something goes on; nothing of it stays on the screen.
