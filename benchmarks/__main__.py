@@ -23,6 +23,7 @@ NAMES = (
     "browser_memory",
     "browser_preview",
     "ui_page",
+    "page_chat",
 )
 
 

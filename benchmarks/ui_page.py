@@ -49,7 +49,7 @@ def run() -> list[Row]:
 async def _measure(folder: Path, chromium: str) -> list[Row]:
     folder.mkdir()
     app = {"modules": ["ui_page"], "server": {"port": 0}}
-    async with open_host(folder, app) as host, _served(host) as address, async_playwright() as playwright:
+    async with open_host(folder, app) as host, served(host) as address, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         bare = await _BareSocket.open(browser)
         await _open_page(browser, host, address)
@@ -80,7 +80,7 @@ async def page_in_browser(folder: Path) -> AsyncIterator[Host]:
         raise RuntimeError("no Chromium here")
     folder.mkdir()
     app = {"modules": ["ui_page"], "server": {"port": 0}}
-    async with open_host(folder, app) as host, _served(host) as address, async_playwright() as playwright:
+    async with open_host(folder, app) as host, served(host) as address, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         await _open_page(browser, host, address)
         yield host
@@ -88,7 +88,8 @@ async def page_in_browser(folder: Path) -> AsyncIterator[Host]:
 
 
 @asynccontextmanager
-async def _served(host: Host) -> AsyncIterator[str]:
+async def served(host: Host) -> AsyncIterator[str]:
+    """The server of a host, on a port of its own; gives its address."""
     from agentcore.server.app import create_app
 
     runner = web.AppRunner(create_app(host))

@@ -9,7 +9,8 @@ const KEY = 'agentcore.locale';
 /** @type {Locale[]} */
 export const LOCALES = ['en', 'zh'];
 
-const changes = new EventTarget();
+/** A set, for an event's target looks through all of its handlers to take one out, and a long chat has thousands. @type {Set<() => void>} */
+const handlers = new Set();
 /** @type {Locale} */
 let current = chosenLocale();
 document.documentElement.lang = current;
@@ -119,8 +120,8 @@ export function formatBytes(bytes) {
 
 /** Call `handler` when the language changes. @param {() => void} handler @returns {() => void} the way to end it */
 export function onLocaleChange(handler) {
-  changes.addEventListener('change', handler);
-  return () => changes.removeEventListener('change', handler);
+  handlers.add(handler);
+  return () => void handlers.delete(handler);
 }
 
 /**
@@ -176,7 +177,13 @@ function use(wanted) {
   if (wanted === current) return;
   current = wanted;
   document.documentElement.lang = wanted;
-  changes.dispatchEvent(new Event('change'));
+  for (const handler of [...handlers]) {
+    try {
+      handler();
+    } catch (error) {
+      reportError(error); // one module's handler keeps no other from hearing of it
+    }
+  }
 }
 
 /** @returns {Locale} */

@@ -64,3 +64,51 @@ async def test_reader_stays_where_they_are_when_earlier_messages_come(open_chat)
     )
     await expect(chat.messages).not_to_have_count(before)
     await expect(chat.messages.locator(f"text=/(Question|Answer) {seen - 1}\\b/").first).to_be_in_viewport()
+
+
+async def test_key_and_a_frame_of_a_long_chat_are_no_work_for_each_message(open_chat):
+    chat = await long_chat(open_chat)
+    frame = chat.page.locator("ac-chat-messages .frame")
+    assert await chat.messages.count() <= 40  # what a change of chats has to make
+    await frame.evaluate("(frame) => { frame.scrollTop = 0; }")
+    await expect(chat.messages).not_to_have_count(await chat.messages.count())
+    await expect(chat.page.locator("ac-chat-messages .group:not(.measured)")).to_have_count(0)
+    groups = chat.page.locator("ac-chat-messages .group")
+    assert await groups.count() * 4 <= await chat.messages.count()
+    await chat.page.evaluate(
+        """() => customElements.whenDefined('ac-chat-message').then(() => {
+            window.rendered = 0;
+            for (const name of ['ac-chat-message', 'ac-chat-messages', 'ac-user-message', 'ac-chat-text']) {
+              const {prototype} = customElements.get(name);
+              const render = prototype.render;
+              prototype.render = function (...given) { window.rendered += 1; return render.apply(this, given); };
+            }
+        })"""
+    )
+    await chat.box.press_sequentially("a draft")
+    await expect(chat.box).to_have_value("a draft")
+    assert await chat.page.evaluate("window.rendered") == 0
+
+
+async def test_messages_stay_in_their_group_whatever_comes_before_between_or_after(start_webui):
+    page = await (await start_webui()).page()
+    groups = await page.evaluate(
+        """async () => {
+          const {grouped} = await import('/static/chat/messages/grouped.js');
+          const known = new Map();
+          const keys = (from, to) => Array.from({length: to - from}, (_, at) => String(from + at));
+          const steps = [keys(30, 45), keys(0, 45), [...keys(0, 35), 'between', ...keys(35, 48)],
+            [...keys(0, 30), ...keys(35, 48), ...keys(30, 35), 'last']];
+          return steps.map((step) => grouped(step.map((key) => ({key})), known)
+            .map(({id, items}) => [id, items.map(({key}) => key)]));
+        }"""
+    )
+    before: dict[str, int] = {}
+    for step in groups[:-1]:
+        now = {key: group for group, keys in step for key in keys}
+        assert {key: now[key] for key in before} == before
+        before = now
+    for step in groups:
+        assert len({group for group, _ in step}) == len(step)
+        assert max(len(keys) for _, keys in step) <= 11
+    assert [key for _, keys in groups[-1] for key in keys][-6:] == ["30", "31", "32", "33", "34", "last"]

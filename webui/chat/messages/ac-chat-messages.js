@@ -1,6 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../../base/i18n.js';
+import {grouped} from './grouped.js';
 import {base, buttons} from '../../ui/styles.js';
 import './ac-chat-message.js';
 import '../../ui/ac-icon.js';
@@ -11,7 +12,7 @@ const EARLIER_PX = 1200; // so far before the beginning earlier messages are wan
 
 /**
  * The messages of a chat in a frame that scrolls: it follows the newest one until the reader scrolls away.
- * Messages out of sight are neither laid out nor painted.
+ * Messages out of sight are neither laid out nor painted, in groups: the browser looks at each group for each frame.
  * @slot  At the end, after the last message.
  * @fires ac-earlier  the reader comes near to the first message that is there
  */
@@ -23,10 +24,12 @@ export class AcChatMessages extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { position: relative; display: block; min-height: 0; }
     .frame { height: 100%; overflow-y: auto; overflow-x: hidden; outline-offset: -2px; scrollbar-gutter: stable both-edges; scrollbar-width: thin; }
-    .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); max-width: 50rem; margin-inline: auto; padding: var(--ac-space-5) var(--ac-space-5) var(--ac-space-6); }
-    ac-chat-message { content-visibility: auto; contain-intrinsic-size: auto 7rem; }
+    :is(.list, .group) { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
+    .list { max-width: 50rem; margin-inline: auto; padding: var(--ac-space-5) var(--ac-space-5) var(--ac-space-6); }
+    .group { contain-intrinsic-size: auto 60rem; }
+    .group.measured { content-visibility: auto; }
     /* what is at work is always laid out: its height is what the frame follows */
-    ac-chat-message:nth-last-of-type(-n + 2) { content-visibility: visible; }
+    .group:nth-last-child(1 of .group) { content-visibility: visible; }
     .working { display: flex; align-items: center; gap: var(--ac-space-2); min-height: 1.5rem; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .dots { display: inline-flex; gap: 0.25rem; }
     .dots i { width: 0.375rem; height: 0.375rem; border-radius: 50%; background: currentColor; }
@@ -47,6 +50,8 @@ export class AcChatMessages extends Localized(LitElement) {
     this._follows = true;
     this._lastTop = 0;
     this._announcement = '';
+    /** The group of each message. @type {Map<string, number>} */
+    this._groups = new Map();
     this._sizes = new ResizeObserver(() => this._keepUp());
   }
 
@@ -72,13 +77,15 @@ export class AcChatMessages extends Localized(LitElement) {
   }
 
   render() {
-    const last = this.items.length - 1;
-    const isWorking = this.isBusy && !hasEndInSight(this.items[last]);
+    const last = this.items.at(-1);
+    const isWorking = this.isBusy && !hasEndInSight(last);
     return html`
       <div class="frame" tabindex="0" role="region" aria-label=${t('chat.messages')} @scroll=${this._onScroll} @ac-sized=${this._onSized}>
         <div class="list">
           ${this.hasEarlier ? html`<p class="earlier">${t('chat.loadingEarlier')}</p>` : nothing}
-          ${repeat(this.items, ({key}) => key, (item, at) => html`<ac-chat-message .item=${item} ?last=${at === last} ?busy=${this.isBusy}></ac-chat-message>`)}
+          ${repeat(grouped(this.items, this._groups), ({id}) => id, ({items}) => html`<div class="group">
+            ${repeat(items, ({key}) => key, (item) => html`<ac-chat-message .item=${item} ?last=${item === last} ?busy=${this.isBusy && (item === last || item.role === 'user')}></ac-chat-message>`)}
+          </div>`)}
           ${isWorking ? html`<div class="working"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span><span class="visually-hidden">${t('chat.working')}</span></div>` : nothing}
           <slot></slot>
         </div>
@@ -95,6 +102,12 @@ export class AcChatMessages extends Localized(LitElement) {
     if (anchor) void this.updateComplete.then(() => this._hold(anchor));
   }
 
+  /** A group is passed over once the browser knows how high it is: what is guessed moves a reader's place when it comes near. */
+  updated() {
+    const fresh = this.renderRoot.querySelectorAll('.group:not(.measured)');
+    if (fresh.length) requestAnimationFrame(() => requestAnimationFrame(() => fresh.forEach((group) => group.classList.add('measured'))));
+  }
+
   /** For screen readers: that an answer is on its way, and the answer once it is whole. @param {boolean} hasEnded */
   _announce(hasEnded) {
     const last = this.items.at(-1);
@@ -106,11 +119,11 @@ export class AcChatMessages extends Localized(LitElement) {
   _topmost() {
     if (this._follows) return null;
     const top = this._frame.getBoundingClientRect().top;
-    for (const element of this.renderRoot.querySelectorAll('ac-chat-message')) {
-      const box = element.getBoundingClientRect();
-      if (box.bottom > top) return {element, at: box.top};
-    }
-    return null;
+    const ends = (/** @type {Element} */ element) => element.getBoundingClientRect().bottom > top;
+    // by groups first: to ask for a message's place lays its group out
+    const group = [...this.renderRoot.querySelectorAll('.group')].find(ends);
+    const element = group && [...group.children].find(ends);
+    return element ? {element, at: element.getBoundingClientRect().top} : null;
   }
 
   /** @param {{element: Element, at: number}} anchor */

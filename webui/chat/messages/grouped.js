@@ -1,0 +1,31 @@
+/** @typedef {import('../conversation/items.js').ChatItem} ChatItem */
+/** @typedef {{id: number, items: ChatItem[]}} Group */
+
+const SIZE = 10; // together higher than most screens
+
+/**
+ * Neighbouring messages together. A message stays in its group when others come before or after it, for it would be
+ * made anew elsewhere, and what a person has opened in it closed.
+ * @param {ChatItem[]} items
+ * @param {Map<string, number>} known  the group of each message by its key, as it was given last; brought up to date
+ * @returns {Group[]}
+ */
+export function grouped(items, known) {
+  const ends = new Map(items.map(({key}, at) => [known.get(key), at]));
+  let next = Math.max(-1, ...known.values()) + 1;
+  /** @type {Map<number, Group>} */
+  const groups = new Map();
+  /** @type {Group | undefined} */
+  let group;
+  for (const [at, item] of items.entries()) {
+    const id = known.get(item.key);
+    const isFull = !group || (group.items.length >= SIZE && at > (ends.get(group.id) ?? -1));
+    if (id !== undefined && !groups.has(id)) group = {id, items: []};
+    else if (!group || (id !== group.id && isFull)) group = {id: next++, items: []};
+    group.items.push(item);
+    groups.set(group.id, group);
+  }
+  known.clear();
+  for (const {id, items: own} of groups.values()) for (const {key} of own) known.set(key, id);
+  return [...groups.values()];
+}
