@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {classMap} from 'lit/directives/class-map.js';
 import {approvals} from '../approval/frame/pending.js';
 import {client} from '../client/client.js';
 import {Localized, t} from '../base/i18n.js';
@@ -41,6 +42,8 @@ export class AcApp extends Localized(LitElement) {
     :host(.narrow) .content { grid-row: 2; }
     main { flex: 1; min-height: 0; overflow: auto; outline: none; scrollbar-gutter: stable; }
     :host(.narrow) main, main.filled { scrollbar-gutter: auto; }
+    /* messages take their room where nothing has its place: below a view, but above one that stands on its bottom */
+    .grows-up, .grows-up ~ ac-approval-tray { order: 1; }
     .banner {
       display: flex; gap: var(--ac-space-3); align-items: start; padding: var(--ac-space-3) var(--ac-space-5);
       background: var(--ac-danger-soft); border-bottom: 1px solid var(--ac-border);
@@ -84,8 +87,8 @@ export class AcApp extends Localized(LitElement) {
       <div class="content">
         ${stopState.isStopped ? this._stopped() : nothing}
         <ac-tabstrip></ac-tabstrip>
+        <main id="main" class=${classMap({filled: isFilled(), 'grows-up': growsUp()})} tabindex="-1" aria-label=${t('shell.main')}><ac-outlet></ac-outlet></main>
         <ac-toasts></ac-toasts>
-        <main id="main" class=${isFilled() ? 'filled' : ''} tabindex="-1" aria-label=${t('shell.main')}><ac-outlet></ac-outlet></main>
         <ac-approval-tray></ac-approval-tray>
       </div>`;
   }
@@ -155,6 +158,12 @@ export class AcApp extends Localized(LitElement) {
 function isFilled() {
   const [id] = route().path;
   return id === 'pages' || SECTIONS.some((section) => section.id === id && section.fills);
+}
+
+/** Whether the view stands on its bottom. */
+function growsUp() {
+  const [id] = route().path;
+  return SECTIONS.some((section) => section.id === id && section.growsUp);
 }
 
 customElements.define('ac-app', AcApp);

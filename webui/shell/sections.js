@@ -8,12 +8,13 @@
  * @property {string} tag  element of the view; it gets `path`, the segments after the first, and `query`
  * @property {() => Promise<unknown>} load
  * @property {boolean} [fills]  the view is as high as the window and scrolls inside of itself
+ * @property {boolean} [growsUp]  what is newest, and what one writes, stands at its bottom, which must not move
  */
 
 /** @type {Section[]} */
 export const SECTIONS = [
   {
-    id: 'chats', label: 'shell.chats', icon: 'message-square', tag: 'ac-view-chats', fills: true,
+    id: 'chats', label: 'shell.chats', icon: 'message-square', tag: 'ac-view-chats', fills: true, growsUp: true,
     load: () => import('../chat/ac-view-chats.js'),
   },
   {

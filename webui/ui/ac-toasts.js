@@ -8,15 +8,16 @@ import './ac-icon.js';
 
 const ICONS = {ok: 'circle-check', info: 'info', danger: 'circle-alert'};
 
-/** The messages of `toast()`, in a strip of their own: they make room for themselves, and cover nothing. */
+/** The messages of `toast()`, in a strip of their own: it takes its room at the edge of a view, and covers nothing. */
 export class AcToasts extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { display: block; flex: none; max-height: 40vh; overflow: auto; }
-    ul { display: grid; }
+    ul { display: grid; border-block: 1px solid var(--ac-border); }
+    li + li { border-top: 1px solid var(--ac-border); }
     li {
       display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: var(--ac-space-1) var(--ac-space-3); align-items: start;
       padding: var(--ac-space-1) var(--ac-space-3) var(--ac-space-1) var(--ac-space-4);
-      background: var(--ac-surface-raised); border-bottom: 1px solid var(--ac-border);
+      background: var(--ac-surface-raised);
     }
     li > ac-icon { margin-top: 0.5rem; }
     .text { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 var(--ac-space-3); padding-block: var(--ac-space-1); min-width: 0; overflow-wrap: anywhere; }

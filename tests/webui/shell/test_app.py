@@ -205,10 +205,12 @@ async def test_messages_cover_nothing_and_can_be_dismissed(start_webui, width):
     ui = await start_webui()
     page = await ui.page("#/chats", viewport={"width": width, "height": 844})
     await expect(page.locator("ac-chat-composer textarea")).to_be_visible()
+    composer = await page.locator("ac-chat-composer textarea").bounding_box()
     await page.evaluate(TELL)
     messages = page.get_by_role("status", name="Messages")
     await expect(messages.get_by_role("listitem")).to_have_count(2)
     assert await page.locator("ac-toasts").evaluate(COVERED) == []
     await expect(page.locator("ac-chat-composer textarea")).to_be_in_viewport(ratio=1)
+    assert await page.locator("ac-chat-composer textarea").bounding_box() == composer
     await messages.get_by_role("button", name="Close").first.click()
     await expect(page.get_by_text("It failed")).to_have_count(0)
