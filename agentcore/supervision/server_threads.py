@@ -17,6 +17,7 @@ SHOW_STACK = signal.SIGURG
 _DUMP_BYTES = 64 * 1024
 _DUMP_SECONDS = 0.5
 _FRAME = re.compile(r'^  File "(.*)", line (\d+|\?\?\?) in (.*)$', re.MULTILINE)
+_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _LIBC = ctypes.CDLL(None)
 _STOPPED, _RUNNABLE = frozenset("Tt"), "R"
 
@@ -82,14 +83,18 @@ class ServerThreads:
             if not piece:
                 break
             text += piece
-        return [(file, line, function) for file, line, function in _FRAME.findall(text.decode("utf-8", "replace"))][
-            ::-1
-        ]
+        found = _FRAME.findall(text.decode("utf-8", "replace"))
+        return [(_readable(file), line, _readable(function)) for file, line, function in reversed(found)]
 
     def _drain(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while os.read(self._stacks, _DUMP_BYTES):
                 pass
+
+
+def _readable(name: str) -> str:
+    """A name with all its letters: `faulthandler` writes those beyond ASCII as Python escapes them."""
+    return _ESCAPED.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), name)
 
 
 def _signal_thread(pid: int, thread: int) -> bool:

@@ -1,22 +1,21 @@
 """Notices when code holds the event loop, and names the module whose code it is."""
 
 import asyncio
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import structlog
 
 from agentcore.bounds import LOOP_BEAT_SECONDS, LOOP_BLOCKED_SECONDS
 from agentcore.host.containment.ownership import owner_of_task
+from agentcore.host.containment.stack import stack_of
 from agentcore.host.containment.threads import WorkerThread
 from agentcore.host.event_loop.clock import LoopClock
 from agentcore.host.event_loop.guard import LoopGuard
-from agentcore.supervision.holder import Frame, Holder, holder_of
+from agentcore.supervision.holder import Holder, holder_of
 
 if TYPE_CHECKING:
     from agentcore.host.modules.module_record import ModuleRecord
@@ -129,19 +128,10 @@ class Watchdog:
         log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
     def _find(self) -> Holder:
-        frames = _frames(sys._current_frames().get(self._loop_thread))  # noqa: SLF001
+        frames = stack_of(self._loop_thread)
         task = asyncio.current_task(self._loop)
         name = "" if task is None else task.get_name()
         tool = next((name.removeprefix(start) for start in _OF_A_CALL if name.startswith(start)), "")
         holder = holder_of(frames, {record.name: record.source_dirs for record in list(self._modules())})
         module = holder.module or ("" if task is None else owner_of_task(task))
         return holder._replace(module=module, tool=tool if module else "")
-
-
-def _frames(frame: FrameType | None) -> list[Frame]:
-    """File, line and function, outermost first."""
-    found = []
-    while frame is not None:
-        found.append((frame.f_code.co_filename, str(frame.f_lineno), frame.f_code.co_name))
-        frame = frame.f_back
-    return found[::-1]

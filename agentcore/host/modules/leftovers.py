@@ -22,6 +22,7 @@ from agentcore.host.containment.ownership import (
     owner_of_task,
     owner_of_thread,
 )
+from agentcore.host.containment.stack import stack_of
 from agentcore.host.containment.threads import WorkerThread
 from agentcore.store.state import StateDir
 from agentcore.supervision.descendants import below, birth_of, send_to
@@ -90,15 +91,11 @@ def _is_its_task(task: "asyncio.Task[Any]", owners: Collection[str], source_dirs
 
 
 def _threads(owners: Collection[str], source_dirs: tuple[str, ...]) -> Iterator[str]:
-    frames = sys._current_frames()  # noqa: SLF001
     for thread in threading.enumerate():
-        frame, where = frames.get(thread.ident or 0), ""
-        while frame is not None and not where:
-            if frame.f_code.co_filename.startswith(source_dirs):
-                where = f", at {frame.f_code.co_filename}:{frame.f_lineno}"
-            frame = frame.f_back
         if thread is threading.current_thread():
             continue
+        own = [f", at {file}:{line}" for file, line, _ in stack_of(thread.ident or 0) if file.startswith(source_dirs)]
+        where = own[-1] if own else ""
         if isinstance(thread, WorkerThread):
             if where:
                 yield f"a call in a thread that goes on{where}"
