@@ -13,7 +13,7 @@ def test_stack_names_files_and_functions_in_letters_of_any_script():
     read, write = os.pipe()
     os.set_blocking(read, False)
     names: dict = {}
-    exec(compile("def anhält(look, thread):\n    return look(thread)\n", FILE, "exec"), names)  # noqa: S102
+    exec(compile("def anhält(look, thread):\n    return look(thread)\n", FILE, "exec"), names)
     faulthandler.register(SHOW_STACK, file=write, all_threads=False)
     try:
         stack = names["anhält"](ServerThreads(os.getpid(), read).stack, threading.get_native_id())

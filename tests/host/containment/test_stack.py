@@ -58,7 +58,7 @@ def test_stack_of_a_thread_that_runs_on_is_whole_at_each_look(restless):
 def test_stack_names_file_line_and_function_also_in_a_folder_with_letters_of_any_script():
     source = "def wait(entered, is_over):\n    entered.set()\n    is_over.wait()\n"
     names: dict = {}
-    exec(compile(source, "/módulos/工具/halt.py", "exec"), names)  # noqa: S102
+    exec(compile(source, "/módulos/工具/halt.py", "exec"), names)
     entered, is_over = threading.Event(), threading.Event()
     thread = threading.Thread(target=names["wait"], args=(entered, is_over))
     thread.start()
