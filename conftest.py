@@ -5,10 +5,11 @@ import faulthandler
 import gc
 import os
 import signal
-import sys
+import subprocess
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,35 +79,41 @@ def _is_fast(item: pytest.Item) -> bool:
         or "subprocess" in vars(getattr(item, "module", item))
         or is_hypothesis_test(getattr(item, "obj", None))
         or item.get_closest_marker("more")
+        or item.get_closest_marker("processes")
     )
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Hold fast tests to it: one that starts a process fails."""
-    if session.config.option.markexpr == "fast":
-        sys.addaudithook(_refuse_processes)
-
-
-def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.system"):
-        raise AssertionError(f"a fast test starts no process: {arguments!r}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[STDERR] = os.dup(2)  # nothing is captured now; it is while tests run
 
 
+@contextmanager
+def _without_processes() -> Iterator[None]:
+    """A block in which a process that is started fails. An audit hook would run when frames are read, too."""
+
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise AssertionError(f"a fast test starts no process: {arguments!r}")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "_execute_child", refuse)
+        for name in ("fork", "posix_spawn", "system"):
+            patch.setattr(os, name, refuse)
+        yield
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """End the process at a test that hangs, with what it waits for: the run goes on in a new one, and the test failed.
+    """Hold fast tests to what they are, and end the process at a test that hangs, with what it waits for.
 
-    Nothing less ends it for certain: it may hang where it takes down what it set up, or where no exception is heard.
+    The run goes on in a new process, and the test has failed. Nothing less ends it for certain: it may hang where it
+    takes down what it set up, or where no exception is heard.
     """
     ending = threading.Timer(LONGEST_S, _end_hanging, (item.nodeid, item.config.stash[STDERR]))
     ending.daemon = True
     ending.start()
     try:
-        return (yield)
+        with _without_processes() if item.get_closest_marker("fast") else nullcontext():
+            return (yield)
     finally:
         ending.cancel()
 

@@ -83,6 +83,7 @@ async def test_text_is_read_as_untrusted_and_stays_for_reading_on(open_talk, pro
     assert sources == ["log.txt"]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 async def test_picture_goes_to_a_model_that_sees_in_its_provider_s_form(open_talk, provider, kind):
     provider.say("Red.")
@@ -105,6 +106,7 @@ async def test_picture_goes_to_a_model_that_sees_in_its_provider_s_form(open_tal
     assert not any(encoded in message for message in stored)  # the reference is kept, not the bytes
 
 
+@pytest.mark.processes
 async def test_picture_is_told_by_name_to_a_model_that_sees_none(open_talk, provider):
     provider.say("I cannot see it.")
     async with open_talk(model={"images": False}) as talk:
@@ -117,6 +119,7 @@ async def test_picture_is_told_by_name_to_a_model_that_sees_none(open_talk, prov
     assert title == "shot.png"
 
 
+@pytest.mark.processes
 async def test_large_picture_is_made_smaller_and_a_damaged_one_is_not_sent(open_talk, provider):
     provider.say("Noise.")
     async with open_talk() as talk:
@@ -132,6 +135,7 @@ async def test_large_picture_is_made_smaller_and_a_damaged_one_is_not_sent(open_
     assert "the picture cannot be shown: it is damaged" in provider.sent
 
 
+@pytest.mark.processes
 async def test_pdf_is_read_and_other_files_go_by_name(open_talk, provider):
     provider.say("A report.")
     async with open_talk() as talk:
@@ -197,6 +201,7 @@ async def test_edited_message_keeps_its_attachments_and_a_deleted_session_lets_g
     assert [session["sessionId"] for session in found] == [session_id]
 
 
+@pytest.mark.processes
 async def test_attachment_is_shortened_with_the_history_and_its_name_stays(open_talk, provider):
     for number in range(12):
         provider.say(f"Answer {number}.")

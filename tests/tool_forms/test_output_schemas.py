@@ -25,6 +25,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.processes
 @pytest.mark.spec("M5")
 async def test_each_bundled_tool_with_data_has_an_output_schema(agentcore_host):
     host = await agentcore_host(MODULES)
@@ -36,6 +37,7 @@ async def test_each_bundled_tool_with_data_has_an_output_schema(agentcore_host):
         assert name in WITHOUT_DATA or schema["type"] == "object", name  # as MCP wants it
 
 
+@pytest.mark.processes
 @pytest.mark.spec("M5")
 async def test_data_of_results_are_as_the_output_schema_says(agentcore_client):
     server = await agentcore_client(["fs_tools", "agent_tools"])

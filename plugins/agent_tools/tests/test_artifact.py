@@ -178,6 +178,7 @@ def pdf_of(text: bytes) -> bytes:
     return made + table + b"startxref\n%d\n%%%%EOF\n" % len(made)
 
 
+@pytest.mark.processes
 async def test_pdf_is_read_as_its_text(keep) -> None:
     pdf = pdf_of(b"The tide comes at nine.")
     artifact_id = await kept_id(keep, pdf, mime="application/pdf")

@@ -315,6 +315,7 @@ async def test_picture_is_shown_whatever_its_server_calls_it(serve, fetch, text)
     assert result.untrusted
 
 
+@pytest.mark.processes
 @pytest.mark.spec("T6")
 async def test_pdf_is_read_as_text_and_kept(start, site, text) -> None:
     host = await start()
@@ -332,6 +333,7 @@ async def test_pdf_is_read_as_text_and_kept(start, site, text) -> None:
     assert result.blocks()[-1].name == "report.pdf"
 
 
+@pytest.mark.processes
 @pytest.mark.spec("T6")
 async def test_text_of_a_long_pdf_comes_in_parts_and_is_kept_whole(start, site) -> None:
     host = await start()
@@ -342,6 +344,7 @@ async def test_text_of_a_long_pdf_comes_in_parts_and_is_kept_whole(start, site) 
     assert "artifact_id" not in second.data
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("pdf", "why"),
     [

@@ -131,6 +131,7 @@ DEFINITIONS_CHARS, ADVICE_CHARS = 20_600, 1_650
 """What the 48 definitions and what the modules say of their use may have: every session begins with them."""
 
 
+@pytest.mark.processes
 async def test_bundled_tools_serve_what_people_ask_for_and_the_rest_is_found(open_talk, provider):
     """The basic tools are given beside a client's own; at most 2 of 60 requests need a search, and a plain one does."""
     provider.say("", *((f"c{number}", "find_tools", _query(words)) for number, words in enumerate(QUERIES.values())))

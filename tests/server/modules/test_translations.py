@@ -10,6 +10,7 @@ REPOSITORY = Path(__file__).parents[3]
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
+@pytest.mark.processes
 @pytest.mark.spec("M7")
 @pytest.mark.source_tree
 async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_else_is(make_server):
@@ -41,6 +42,7 @@ async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_els
     } == set(listed)
 
 
+@pytest.mark.processes
 @pytest.mark.source_tree
 async def test_each_bundled_example_runs_in_an_empty_workspace(make_server):
     """Those that leave this machine are only looked at."""
