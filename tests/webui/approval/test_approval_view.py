@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from agentcore.api import CallPreview, tool
 from agentcore.bounds import EDITS_KEPT
 from tests.server.approving import Notes, let_wait
 from tests.webui.approval.pressing import TRAY, open_tray, press
@@ -328,6 +329,41 @@ async def test_what_will_happen_comes_first_and_the_rest_is_folded(ui):
     assert diff["y"] < folded["y"]
     await shown.locator("summary").first.click()
     await expect(shown.get_by_text("/notes/today.md").first).to_be_visible()
+
+
+class Patches(Notes):
+    """Changes notes by a diff, as models write it: its hunks begin where they like."""
+
+    def _look_at_patch(self, ctx, arguments):
+        return CallPreview(frozenset(("write",)), paths=("/notes/today.md",), diff=TODAY.format(first="buy milk"))
+
+    @tool(effects=["write"], preview=_look_at_patch)
+    async def note_patch(self, text: str) -> str:
+        """Change a note by a diff."""
+        return "changed"
+
+
+TODAY = "--- a/today.md\n+++ b/today.md\n@@ -1,2 +1,2 @@\n Today\n-buy nothing\n+{first}\n"
+WIDER = "--- today.md\n+++ today.md\n@@ -7,3 +7,3 @@\n Today\n-buy nothing\n+{first}\n \n"
+
+
+async def test_diff_that_says_what_the_preview_says_is_not_shown_twice(start_webui):
+    ui = await start_webui([Patches()])
+    page = await both(ui)
+    await page.goto(ui.server.approval_address)
+    for patch, beside in (
+        (WIDER.format(first="buy milk"), 0),
+        (WIDER.format(first="buy beer"), 1),
+        (TODAY.format(first="buy milk") + TODAY.format(first="buy milk").replace("today", "other"), 1),
+        ("First:\n" + TODAY.format(first="buy milk"), 1),
+    ):
+        await let_wait(ui.server, patch, tool="note_patch")
+        shown = page.get_by_role("article", name="note_patch")
+        await expect(shown.get_by_role("row", name="2 + buy milk")).to_be_visible()
+        await expect(shown.locator("ac-approval-arguments")).to_have_count(beside)
+        reject = page.get_by_role("button", name="Reject: note_patch")
+        await press(reject)
+        await expect(shown).to_have_count(0)
 
 
 async def test_approval_waits_until_the_last_line_of_what_will_happen_was_seen_on_a_phone_too(ui):

@@ -1,19 +1,20 @@
 /** What of a call its diff does not say: a person reads the diff, and all of this beside it. */
-import {parseDiff} from '../../ui/content/unified-diff.js';
+import {parseDiff, partsOf} from '../../ui/content/unified-diff.js';
 
 /** What one diff says: lines that change, and names of files. */
 class Said {
   /** @param {string} diff */
   constructor(diff) {
     const files = parseDiff(diff);
-    this._lines = new Set(files.flatMap(({hunks}) => hunks.flatMap(({lines}) => lines.map(({text}) => text))));
-    this._changed = files.flatMap(({hunks}) => hunks.flatMap(({lines}) => lines.filter(({kind}) => kind === 'added' || kind === 'removed').map(({text}) => text)));
+    this._lines = new Set(linesOf(files).map(({text}) => text));
+    this._changes = new Set(changesOf(files));
+    this._changed = [...this._changes].map((change) => change.slice(1));
     this._names = files.flatMap(({before, after}) => [before, after]).filter(Boolean);
   }
 
   /** Whether all of a value stands there: numbers and yes or no never do. @param {unknown} value @returns {boolean} */
   has(value) {
-    if (typeof value === 'string') return value !== '' && (this.names(value) || this._holds(value));
+    if (typeof value === 'string') return value !== '' && (this.names(value) || this._holds(value) || this._repeats(value));
     if (value === null || typeof value !== 'object') return false;
     const parts = Object.values(value);
     return parts.length > 0 && parts.every((part) => this.has(part));
@@ -25,6 +26,13 @@ class Said {
     return this._names.some((name) => isEnd(name, plain) || isEnd(plain, name));
   }
 
+  /** Whether a value is a diff itself, of the same lines in the same files: where its hunks begin and what is around them may differ. @param {string} text */
+  _repeats(text) {
+    if (!partsOf(text).every(({isDiff}) => isDiff)) return false;
+    const files = parseDiff(text);
+    return files.length > 0 && files.every(({before, after}) => [before, after].every((name) => !name || this.names(name))) && changesOf(files).every((change) => this._changes.has(change));
+  }
+
   /** The first and the last line may be parts of a line that changes. @param {string} text */
   _holds(text) {
     const lines = text.split('\n');
@@ -32,6 +40,15 @@ class Said {
     return lines.slice(1, -1).every((line) => line === '' || this._lines.has(line)) && isPart(lines[0]) && (lines.at(-1) === '' || isPart(String(lines.at(-1))));
   }
 }
+
+/** All lines of a diff. @param {import('../../ui/content/unified-diff.js').FileDiff[]} files */
+const linesOf = (files) => files.flatMap(({hunks}) => hunks.flatMap(({lines}) => lines));
+
+/** The lines that come and go, with their sign. @param {import('../../ui/content/unified-diff.js').FileDiff[]} files */
+const changesOf = (files) => linesOf(files).filter(({kind}) => kind in SIGNS).map(({kind, text}) => SIGNS[kind] + text);
+
+/** @type {Record<string, string>} */
+const SIGNS = {added: '+', removed: '-'};
 
 /** The arguments that the diff does not say; all of them where there is none. @param {Record<string, unknown>} args @param {string} diff */
 export function argumentsBeside(args, diff) {
