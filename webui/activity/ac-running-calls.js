@@ -15,7 +15,7 @@ export class AcRunningCalls extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { min-height: 3rem; display: flex; align-items: center; gap: var(--ac-space-3); padding-inline: var(--ac-space-4); border-bottom: 1px solid var(--ac-border); font-size: var(--ac-text-s); }
     .count { flex: none; color: var(--ac-text-muted); white-space: nowrap; }
-    ul { display: flex; align-items: center; gap: var(--ac-space-2); min-width: 0; overflow-x: auto; scrollbar-width: none; padding-block: var(--ac-space-1); }
+    ul { position: relative; display: flex; align-items: center; gap: var(--ac-space-2); min-width: 0; overflow-x: auto; scrollbar-width: none; padding-block: var(--ac-space-1); }
     a {
       display: inline-flex; align-items: center; gap: var(--ac-space-2); height: 1.75rem; padding-inline: var(--ac-space-2) var(--ac-space-3); border-radius: 999px;
       background: var(--ac-accent-soft); color: var(--ac-accent); text-decoration: none; white-space: nowrap; font-family: var(--ac-font-mono); font-size: var(--ac-text-xs);

@@ -45,7 +45,7 @@ export class AcViewActivity extends Localized(LitElement) {
     ac-virtual-list { flex: 1; min-height: 0; scrollbar-gutter: stable; scrollbar-width: thin; }
     .new { position: absolute; z-index: 2; top: 2.5rem; left: 50%; translate: -50% 0; border-radius: 999px; box-shadow: var(--ac-shadow-m); }
     ac-error-card { margin: var(--ac-space-4); }
-    ac-view-call { min-height: 0; overflow: auto; border-inline-start: 1px solid var(--ac-border); background: var(--ac-bg); }
+    ac-view-call { position: relative; min-height: 0; overflow: auto; border-inline-start: 1px solid var(--ac-border); background: var(--ac-bg); }
     @container activity (max-width: 56rem) {
       .split.open { grid-template-columns: minmax(0, 1fr); }
       .split.open .record { display: none; }

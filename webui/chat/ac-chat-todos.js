@@ -17,7 +17,7 @@ export class AcChatTodos extends Localized(LitElement) {
     summary .count { flex: none; color: var(--ac-text-muted); font-variant-numeric: tabular-nums; }
     summary > ac-icon:last-child { transition: rotate var(--ac-motion); color: var(--ac-text-muted); }
     details[open] summary > ac-icon:last-child { rotate: 180deg; }
-    ac-todo-list { display: block; padding: 0 var(--ac-space-3) var(--ac-space-3); max-height: 12rem; overflow: auto; }
+    ac-todo-list { position: relative; display: block; padding: 0 var(--ac-space-3) var(--ac-space-3); max-height: 12rem; overflow: auto; }
   `];
 
   constructor() {

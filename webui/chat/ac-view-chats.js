@@ -45,12 +45,12 @@ export class AcViewChats extends Localized(LitElement) {
     .middle, ac-chat-messages { flex: 1; }
     .title { display: flex; align-items: center; gap: var(--ac-space-2); min-height: 3rem; padding: var(--ac-space-1) var(--ac-space-4); border-bottom: 1px solid var(--ac-border); }
     .title h1 { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: var(--ac-text-m); letter-spacing: 0; font-weight: var(--ac-weight-medium); }
-    .middle { min-height: 0; overflow: auto; }
+    .middle { position: relative; min-height: 0; overflow: auto; }
     .bottom { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); width: 100%; max-width: 50rem; margin-inline: auto; padding: 0 var(--ac-space-5) var(--ac-space-4); }
     .warning { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-warn); font-size: var(--ac-text-s); padding-inline: var(--ac-space-2); }
     .drop { position: absolute; inset: var(--ac-space-2); z-index: 3; display: grid; place-content: center; justify-items: center; gap: var(--ac-space-2); border: 2px dashed var(--ac-accent); border-radius: var(--ac-radius-l); background: color-mix(in srgb, var(--ac-surface) 88%, var(--ac-accent)); text-align: center; pointer-events: none; }
     .drop ac-icon { width: 2rem; height: 2rem; color: var(--ac-accent); }
-    .bottom > ac-chat-error { max-height: 45dvh; overflow: auto; }
+    .bottom > ac-chat-error { position: relative; max-height: 45dvh; overflow: auto; }
     .meanwhile { padding-inline: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
     ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }

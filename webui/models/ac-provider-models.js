@@ -24,7 +24,7 @@ export class AcProviderModels extends Localized(LitElement) {
 
   static styles = [badges, base, buttons, fields, css`
     :host { display: grid; gap: var(--ac-space-3); justify-items: start; grid-template-columns: minmax(0, 1fr); }
-    ul { display: grid; width: 100%; max-height: min(16rem, 40vh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
+    ul { position: relative; display: grid; width: 100%; max-height: min(16rem, 40vh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
     li { display: flex; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); }
     li + li { border-top: 1px solid var(--ac-border); }
     li code { flex: 1; min-width: 0; overflow-wrap: anywhere; }

@@ -26,7 +26,7 @@ export class AcChatQueue extends Localized(LitElement) {
     header { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); min-height: 2.25rem; padding: var(--ac-space-1) var(--ac-space-2) var(--ac-space-1) var(--ac-space-3); color: var(--ac-text-muted); }
     header p { flex: 1 1 10rem; }
     .paused header { color: var(--ac-warn); }
-    ol { max-height: min(14rem, 30vh); overflow: auto; }
+    ol { position: relative; max-height: min(14rem, 30vh); overflow: auto; }
     li { display: flex; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); padding: var(--ac-space-1) var(--ac-space-2) var(--ac-space-1) var(--ac-space-3); border-top: 1px solid var(--ac-border); }
     .what { flex: 1; min-width: 0; display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); }
     .text { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; overflow-wrap: anywhere; }

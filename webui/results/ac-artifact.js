@@ -26,7 +26,7 @@ export class AcArtifact extends Localized(LitElement) {
     form { display: flex; flex: 1 1 16rem; gap: var(--ac-space-2); }
     form input { flex: 1; min-width: 0; min-height: 1.75rem; }
     .where { color: var(--ac-text-muted); font-variant-numeric: tabular-nums; }
-    ol { display: grid; max-height: 16rem; overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
+    ol { position: relative; display: grid; max-height: 16rem; overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
     li button { display: grid; grid-template-columns: 5rem minmax(0, 1fr); justify-content: stretch; width: 100%; text-align: start; border: 0; border-radius: 0; background: none; box-shadow: none; font: inherit; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
     li button:focus-visible { outline-offset: -2px; }
     li span:first-child { color: var(--ac-text-muted); text-align: end; font-variant-numeric: tabular-nums; }

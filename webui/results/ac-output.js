@@ -15,7 +15,7 @@ export class AcOutput extends Localized(LitElement) {
   static styles = [base, css`
     :host { display: block; min-width: 0; }
     /* a column from below upwards keeps to its end by itself: to scroll it by script would lay out the page each time */
-    .written { display: flex; flex-direction: column-reverse; max-height: 12.5rem; overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); scrollbar-width: thin; }
+    .written { position: relative; display: flex; flex-direction: column-reverse; max-height: 12.5rem; overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); scrollbar-width: thin; }
     .written:focus-visible { outline-offset: -2px; }
     pre { flex: none; margin: 0; padding: var(--ac-space-2) var(--ac-space-3); font-family: var(--ac-font-mono); font-size: var(--ac-text-xs); line-height: 1.5; color: var(--ac-code-text); white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
   `];

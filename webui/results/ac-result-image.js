@@ -9,7 +9,7 @@ export class AcResultImage extends Localized(LitElement) {
 
   static styles = [base, buttons, css`
     figure { display: grid; gap: var(--ac-space-2); justify-items: start; }
-    .frame { max-width: 100%; max-height: min(70vh, 48rem); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); }
+    .frame { position: relative; max-width: 100%; max-height: min(70vh, 48rem); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); }
     img { display: block; max-width: 100%; max-height: min(60vh, 40rem); min-width: 1rem; min-height: 1rem; }
     .whole img { max-width: none; max-height: none; }
     figcaption { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-3); color: var(--ac-text-muted); font-size: var(--ac-text-s); }

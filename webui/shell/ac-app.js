@@ -26,7 +26,7 @@ export class AcApp extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { display: grid; grid-template: auto minmax(0, 1fr) / 15.5rem minmax(0, 1fr); height: 100dvh; }
     :host(.narrow) { grid-template-columns: minmax(0, 1fr); }
-    :host(.logged-out) { display: block; overflow: auto; }
+    :host(.logged-out) { position: relative; display: block; overflow: auto; }
     .side { grid-row: 1 / -1; border-inline-end: 1px solid var(--ac-border); min-height: 0; }
     .top {
       grid-column: 1; display: flex; align-items: center; gap: var(--ac-space-2);
@@ -40,7 +40,7 @@ export class AcApp extends Localized(LitElement) {
     .top img { width: 1.25rem; height: 1.25rem; }
     .content { grid-row: 1 / -1; grid-column: -2; min-width: 0; min-height: 0; display: flex; flex-direction: column; }
     :host(.narrow) .content { grid-row: 2; }
-    main { flex: 1; min-height: 0; overflow: auto; outline: none; scrollbar-gutter: stable; }
+    main { position: relative; flex: 1; min-height: 0; overflow: auto; outline: none; scrollbar-gutter: stable; }
     :host(.narrow) main, main.filled { scrollbar-gutter: auto; }
     /* messages take their room where nothing has its place: below a view, but above one that stands on its bottom */
     .grows-up, .grows-up ~ ac-approval-tray { order: 1; }

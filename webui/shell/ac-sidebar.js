@@ -20,7 +20,7 @@ import './ac-stop.js';
 export class AcSidebar extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host {
-      display: flex; flex-direction: column; gap: var(--ac-space-4); height: 100%; overflow: auto; scrollbar-width: thin;
+      position: relative; display: flex; flex-direction: column; gap: var(--ac-space-4); height: 100%; overflow: auto; scrollbar-width: thin;
       padding: var(--ac-space-4) var(--ac-space-3); background: var(--ac-surface-sunken);
     }
     .brand {

@@ -25,7 +25,7 @@ export class AcTabstrip extends Localized(LitElement) {
 
   static styles = [base, buttons, fields, css`
     nav { display: flex; align-items: end; border-bottom: 1px solid var(--ac-border); background: var(--ac-surface-sunken); }
-    ul { flex: 1; min-width: 0; display: flex; gap: 2px; overflow-x: auto; padding: var(--ac-space-1) var(--ac-space-2) 0; scroll-padding-inline: var(--ac-space-2); scrollbar-width: none; }
+    ul { position: relative; flex: 1; min-width: 0; display: flex; gap: 2px; overflow-x: auto; padding: var(--ac-space-1) var(--ac-space-2) 0; scroll-padding-inline: var(--ac-space-2); scrollbar-width: none; }
     li {
       position: relative; display: flex; align-items: center; flex: 0 1 13rem; min-width: 9rem; height: 2.25rem;
       border: 1px solid transparent; border-bottom: 0; border-radius: var(--ac-radius-m) var(--ac-radius-m) 0 0;

@@ -26,9 +26,9 @@ export class AcViewTools extends Localized(LitElement) {
     :host(.wide) { grid-template-columns: 19rem minmax(0, 1fr); }
     /* what is hidden for the eye is placed absolutely, and must not make the document scroll */
     .list, .page { position: relative; }
-    .list { border-inline-end: 1px solid var(--ac-border); overflow: auto; min-height: 0; height: 100%; }
+    .list { position: relative; border-inline-end: 1px solid var(--ac-border); overflow: auto; min-height: 0; height: 100%; }
     :host(:not(.wide)) .list { border: 0; }
-    .page { overflow: auto; min-width: 0; min-height: 0; padding: var(--ac-space-5) var(--ac-space-6) 0; }
+    .page { position: relative; overflow: auto; min-width: 0; min-height: 0; padding: var(--ac-space-5) var(--ac-space-6) 0; }
     .page > * { max-width: 110rem; }
     .recent { display: grid; gap: var(--ac-space-2); max-width: 30rem; margin: 0 auto; }
     .recent h2 { font-size: var(--ac-text-s); color: var(--ac-text-muted); font-weight: var(--ac-weight-medium); }

@@ -11,7 +11,7 @@ const ICONS = {ok: 'circle-check', info: 'info', danger: 'circle-alert'};
 /** The messages of `toast()`, in a strip of their own: it takes its room at the edge of a view, and covers nothing. */
 export class AcToasts extends Localized(LitElement) {
   static styles = [base, buttons, css`
-    :host { display: block; flex: none; max-height: 40vh; overflow: auto; }
+    :host { position: relative; display: block; flex: none; max-height: 40vh; overflow: auto; }
     ul { display: grid; border-block: 1px solid var(--ac-border); }
     li + li { border-top: 1px solid var(--ac-border); }
     li {

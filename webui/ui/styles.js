@@ -23,6 +23,7 @@ export const base = css`
   .muted { color: var(--ac-text-muted); }
   .small { font-size: var(--ac-text-s); }
   .mono { font-family: var(--ac-font-mono); font-size: 0.92em; }
+  /* what scrolls around it is positioned: else it makes what is around that scroll, too */
   .visually-hidden {
     position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
     clip-path: inset(50%); white-space: nowrap;
@@ -102,7 +103,7 @@ export const badges = css`
 
 /** Tables that scroll sideways inside of a `.table-frame`. */
 export const tables = css`
-  .table-frame { overflow-x: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
+  .table-frame { position: relative; overflow-x: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
   table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
   th, td {
     padding: var(--ac-space-2) var(--ac-space-3); text-align: start; vertical-align: top;

@@ -115,6 +115,10 @@ class Chat:
 
 
 OpenChat = Callable[..., Any]
+_TOO_HIGH = """() => {
+    const main = document.querySelector('ac-app')?.shadowRoot?.querySelector('main.filled');
+    return main ? main.scrollHeight - main.clientHeight : 0;
+}"""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -132,9 +136,13 @@ async def provider() -> AsyncIterator[Any]:
         yield played
 
 
-@pytest.fixture
-def open_chat(start_webui: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) -> OpenChat:
-    """Open the chats: `chat = await open_chat()`; `has_model=False`: none is set up."""
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_chat(start_webui: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[OpenChat]:
+    """Open the chats: `chat = await open_chat()`; `has_model=False`: none is set up.
+
+    Whatever a test does there, the chat fills its window in the end, and only its messages scroll.
+    """
+    opened: list[Chat] = []
     for name in _KEYS:
         monkeypatch.delenv(name, raising=False)
 
@@ -152,6 +160,9 @@ def open_chat(start_webui: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) 
         ui = await start_webui([pantry, *modules], config={**models, **(config or {})}, roots=roots)
         page = await ui.page(path, **options)
         await page.locator("ac-view-chats ac-chat-composer").wait_for()
-        return Chat(ui, page, provider, pantry)
+        opened.append(Chat(ui, page, provider, pantry))
+        return opened[-1]
 
-    return make
+    yield make
+    for chat in opened:
+        assert chat.page.is_closed() or await chat.page.evaluate(_TOO_HIGH) == 0

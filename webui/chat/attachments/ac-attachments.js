@@ -13,7 +13,7 @@ export class AcAttachments extends Localized(LitElement) {
   static properties = {attachments: {attribute: false}, items: {attribute: false}, problem: {attribute: false}};
 
   static styles = [base, buttons, css`
-    ul { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); padding: var(--ac-space-3) var(--ac-space-3) 0; max-height: 11rem; overflow-y: auto; }
+    ul { position: relative; display: flex; flex-wrap: wrap; gap: var(--ac-space-2); padding: var(--ac-space-3) var(--ac-space-3) 0; max-height: 11rem; overflow-y: auto; }
     li { position: relative; display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; align-items: center; gap: var(--ac-space-2); width: min(15rem, 100%); padding: var(--ac-space-1); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface-raised); overflow: hidden; }
     li.failed { border-color: var(--ac-danger); }
     ac-attachment-preview { width: 2.75rem; height: 2.75rem; border-radius: var(--ac-radius-s); }

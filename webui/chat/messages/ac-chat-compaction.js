@@ -13,7 +13,7 @@ export class AcChatCompaction extends Localized(LitElement) {
     summary::after { content: ''; width: 0.4em; height: 0.4em; flex: none; border: solid currentColor; border-width: 0 1.5px 1.5px 0; transform: rotate(45deg) translate(-0.1em, -0.1em); }
     details[open] > summary::after { transform: rotate(-135deg); }
     .more { display: grid; gap: var(--ac-space-2); margin-top: var(--ac-space-2); padding-inline-start: var(--ac-space-3); border-inline-start: 2px solid var(--ac-border); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    .written { padding: var(--ac-space-3); border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); color: var(--ac-text); max-height: 24rem; overflow-y: auto; }
+    .written { position: relative; padding: var(--ac-space-3); border-radius: var(--ac-radius-m); background: var(--ac-surface-sunken); color: var(--ac-text); max-height: 24rem; overflow-y: auto; }
     h4 { font-size: var(--ac-text-s); }
   `];
 

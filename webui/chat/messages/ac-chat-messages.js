@@ -23,7 +23,7 @@ export class AcChatMessages extends Localized(LitElement) {
 
   static styles = [base, buttons, css`
     :host { position: relative; display: block; min-height: 0; }
-    .frame { height: 100%; overflow-y: auto; overflow-x: hidden; outline-offset: -2px; scrollbar-gutter: stable both-edges; scrollbar-width: thin; }
+    .frame { position: relative; height: 100%; overflow-y: auto; overflow-x: hidden; outline-offset: -2px; scrollbar-gutter: stable both-edges; scrollbar-width: thin; }
     :is(.list, .group) { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
     .list { max-width: 50rem; margin-inline: auto; padding: var(--ac-space-5) var(--ac-space-5) var(--ac-space-6); }
     .group { contain-intrinsic-size: auto 60rem; }

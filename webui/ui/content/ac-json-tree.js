@@ -12,7 +12,7 @@ export class AcJsonTree extends Localized(LitElement) {
   static properties = {value: {attribute: false}, depth: {type: Number}, _toggled: {state: true}, _shown: {state: true}};
 
   static styles = [base, buttons, css`
-    :host { white-space: normal; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.6; overflow-x: auto; }
+    :host { position: relative; white-space: normal; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.6; overflow-x: auto; }
     ul { padding-inline-start: var(--ac-space-4); border-inline-start: 1px solid var(--ac-border); margin-inline-start: 0.3rem; }
     summary { cursor: pointer; list-style: none; border-radius: var(--ac-radius-s); width: fit-content; max-width: 100%; }
     summary::-webkit-details-marker { display: none; }

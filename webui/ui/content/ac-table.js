@@ -19,7 +19,7 @@ export class AcTable extends Localized(LitElement) {
     .tools { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); font-size: var(--ac-text-s); }
     .tools input { min-height: 1.75rem; width: 14rem; }
     .tools .count { flex: 1; color: var(--ac-text-muted); font-variant-numeric: tabular-nums; }
-    .table-frame { max-height: min(60vh, 40rem); overflow: auto; background: var(--ac-surface); }
+    .table-frame { position: relative; max-height: min(60vh, 40rem); overflow: auto; background: var(--ac-surface); }
     table { width: auto; min-width: 100%; font-size: var(--ac-text-s); }
     thead th { position: sticky; top: 0; padding: 0; background: var(--ac-surface-sunken); z-index: 1; box-shadow: 0 1px var(--ac-border); border: 0; }
     thead button { width: 100%; min-height: 2rem; justify-content: flex-start; border: 0; border-radius: 0; background: none; box-shadow: none; font-size: var(--ac-text-s); color: var(--ac-text-muted); }
