@@ -84,10 +84,17 @@ class PolicyChanges:
     ) -> PolicyChange:
         """Have a person decide on a change; `refuse` is what else their no means, beside that nothing is changed.
 
+        It takes the place of what the same one asked for before about the same parts, such as a key with a mistake.
+
         Raises:
             ToolError: `too_many_waiting`.
         """
         self._drop_expired()
+        same = (principal.kind, principal.id, proposal.kind, proposal.subject, proposal.paths)
+        for change in [entry.change for entry in self._waiting.values() if entry.refuse is None]:
+            by, of = change.principal, change.proposal
+            if (by.kind, by.id, of.kind, of.subject, of.paths) == same:
+                self.withdraw(change.change_id)
         # by kind of who asks: a program that asks without end leaves room for the page, and for the server itself
         asked = [entry.change.principal.kind for entry in self._waiting.values()]
         if asked.count(principal.kind) >= POLICY_CHANGES_WAITING:

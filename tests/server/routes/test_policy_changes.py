@@ -245,18 +245,39 @@ async def test_page_cannot_ask_for_a_module_that_is_not_installed(server):
     assert (status, answer["error"]["type"]) == (404, "module_not_found")
 
 
+async def ask_for_model(asker, number):
+    return await ask_for(asker, f"/models/model-{number}", {"provider": "openai"})
+
+
 async def test_so_many_changes_wait_and_no_more(server):
     of_page = await page(server)
-    for _ in range(20):
-        assert (await ask_for(of_page))[1]["error"]["type"] == "confirmation_required"
-    status, answer = await ask_for(of_page)
+    for number in range(20):
+        assert (await ask_for_model(of_page, number))[1]["error"]["type"] == "confirmation_required"
+    status, answer = await ask_for_model(of_page, 20)
     assert (status, answer["error"]["type"]) == (400, "too_many_waiting")
+
+
+async def test_change_takes_the_place_of_what_the_same_one_asked_before(server, person):
+    of_page, changes = await page(server), server.running.host.policy_changes
+    first = (await ask_for(of_page))[1]["error"]["context"]["changeId"]
+    await ask_for_model(of_page, 1)
+    outcomes = []
+    server.running.host.events.subscribe("policy.decided", lambda event: outcomes.append(event.to_json()))
+    second = (await ask_for(of_page, value="deny"))[1]["error"]["context"]["changeId"]
+    assert [change.proposal.paths for change in changes.waiting] == [("/models/model-1",), ("/approvals/mode",)]
+    assert [(told["changeId"], told["outcome"]) for told in outcomes] == [(first, "withdrawn")]
+    await ask_for(await page(server))
+    assert len(changes.waiting) == 3
+    assert (await decide(person, first))[0] == 404
+    assert (await decide(person, second))[0] == 200
+    assert app_json(server)["approvals"]["mode"] == "deny"
 
 
 async def test_page_that_asks_without_end_leaves_room_for_others(server):
     of_page = await page(server)
-    while (await ask_for(of_page))[1]["error"]["type"] != "too_many_waiting":
-        pass
+    number = 0
+    while (await ask_for_model(of_page, number))[1]["error"]["type"] != "too_many_waiting":
+        number += 1
     changes = server.running.host.policy_changes
 
     async def apply() -> None:
