@@ -105,9 +105,11 @@ async def test_notification_of_the_desktop_is_offered_once_and_shown_while_nobod
     await expect(page.get_by_text("Something waited for you while you were away.")).to_have_count(0)
     await page.evaluate(look, True)
     await let_wait(ui.server, "buy bread")
-    await page.wait_for_function("window.shown.length === 1")
+    while not (told := await page.evaluate("window.shown")):  # the page allows no evaluation of its own
+        await asyncio.sleep(0.02)
+    assert told == ["agentcore: 2 decisions wait for you"]
     await page.evaluate(look, False)
-    assert await page.evaluate("window.shown") == ["agentcore: 2 decisions wait for you", "closed"]
+    assert await page.evaluate("window.shown") == [*told, "closed"]
     bell = page.get_by_role("button", name="Desktop notifications")
     await expect(bell).to_have_attribute("aria-pressed", "true")
     await bell.click()
@@ -279,8 +281,8 @@ async def test_call_is_said_in_the_language_of_the_person(ui):
     """What the module says of its tool, and why it is asked about."""
     page = await both(ui, locale="zh-CN")
     await let_wait(ui.server, "bread")
-    shown = card(page.frame_locator(TRAY))
-    await shown.get_by_text("详情：").first.click()
+    shown = card(await open_tray(page))
+    await shown.locator("summary", has_text="详情：").click()
     for text in ("写便条。", "在此模式下，模型的调用需要你同意。"):
         await expect(shown).to_contain_text(text)
     await expect(shown).not_to_contain_text("Write a note")
