@@ -37,7 +37,7 @@ export class AcChatProviders extends Localized(LitElement) {
       <div class="tabs" role="group" aria-label=${t('models.providers')}>
         ${chatSetup.providers.map((one) => this._renderTab(one.provider, inLocale(one.label), shown))}${this._renderTab('local', t('models.local'), shown)}
       </div>
-      ${provider ? html`<ac-provider-form .provider=${provider}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('models.localText', {servers: formatList(chatSetup.localServers.map(({label}) => label))})}</p><ac-local-servers></ac-local-servers></div>`}
+      ${provider ? html`<ac-provider-form .provider=${provider} ?refused=${chatSetup.refused.has(provider.provider)}></ac-provider-form>${this._renderModelsOf(provider)}` : html`<div class="local"><p class="muted">${t('models.localText', {servers: formatList(chatSetup.localServers.map(({label}) => label))})}</p><ac-local-servers></ac-local-servers></div>`}
       ${chatSetup.models.length ? html`<section class="models"><h3>${t('models.models')}</h3><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
   }
 
@@ -50,7 +50,7 @@ export class AcChatProviders extends Localized(LitElement) {
   _renderModelsOf({provider, baseUrl, hasKey}) {
     if (!hasKey && !baseUrl) return nothing;
     const asks = chatSetup.listed === provider;
-    return keyed(`${provider} ${baseUrl} ${asks}`, html`<ac-provider-models ?asks=${asks} .provider=${provider}></ac-provider-models>`);
+    return keyed(`${provider} ${baseUrl} ${asks}`, html`<ac-provider-models beside-form ?asks=${asks} .provider=${provider}></ac-provider-models>`);
   }
 
   /** @param {import('./setup.js').Model} model */

@@ -8,7 +8,7 @@ import {toConfirmation} from './ac-setup-error.js';
 
 /** The address and the key of one provider. A key goes to the server and is never shown again. */
 export class AcProviderForm extends Localized(LitElement) {
-  static properties = {provider: {attribute: false}, _isBusy: {state: true}, _status: {state: true}, _error: {state: true}};
+  static properties = {provider: {attribute: false}, isRefused: {type: Boolean, attribute: 'refused'}, _isBusy: {state: true}, _status: {state: true}, _error: {state: true}};
 
   static styles = [base, badges, buttons, fields, css`
     form { display: grid; gap: var(--ac-space-3); }
@@ -23,6 +23,8 @@ export class AcProviderForm extends Localized(LitElement) {
     super();
     /** @type {Provider | null} */
     this.provider = null;
+    /** Whether it refused the key, or that there was none, when it was asked last. */
+    this.isRefused = false;
     this._isBusy = false;
     this._status = '';
     /** @type {import('../client/client.js').ApiError | null} */
@@ -35,10 +37,11 @@ export class AcProviderForm extends Localized(LitElement) {
     const isFixed = keyOrigin === 'environment';
     return html`
       <form @submit=${this._save} autocomplete="off">
-        <div class="head"><h2>${inLocale(label)}</h2><span class="badge ${hasKey ? 'ok' : ''}">${t(hasKey ? `models.keyFrom.${keyOrigin}` : 'models.noKey')}</span></div>
+        <div class="head"><h2>${inLocale(label)}</h2>${this._renderBadge()}</div>
         <div class="field">
           <label for="key">${t('models.key')}</label>
-          <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('models.keyKept') : ''} aria-describedby="key-hint">
+          <input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" ?disabled=${isFixed} placeholder=${hasKey ? t('models.keyKept') : ''} aria-invalid=${this.isRefused} aria-describedby="key-hint">
+          ${this.isRefused ? html`<span class="field-error" role="alert">${t(hasKey ? 'models.refused.provider_unauthorized' : 'models.wantsKey')}</span>` : nothing}
           <span class="hint" id="key-hint">${t(isFixed ? 'models.keyFixed' : 'models.keyHint')}</span>
         </div>
         <div class="field">
@@ -53,6 +56,13 @@ export class AcProviderForm extends Localized(LitElement) {
           <span role="status" class="hint">${this._status}</span>
         </div>
       </form>`;
+  }
+
+  _renderBadge() {
+    const {hasKey, keyOrigin} = /** @type {Provider} */ (this.provider);
+    if (!hasKey) return html`<span class="badge">${t('models.noKey')}</span>`;
+    if (this.isRefused) return html`<span class="badge danger">${t('models.keyRefused')}</span>`;
+    return html`<span class="badge ok">${t(`models.keyFrom.${keyOrigin}`)}</span>`;
   }
 
   /** @param {SubmitEvent} event */

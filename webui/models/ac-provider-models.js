@@ -18,7 +18,7 @@ const MANY = 8;
  */
 export class AcProviderModels extends Localized(LitElement) {
   static properties = {
-    provider: {attribute: false}, asks: {type: Boolean}, inUse: {attribute: false},
+    provider: {attribute: false}, asks: {type: Boolean}, besideForm: {type: Boolean, attribute: 'beside-form'}, inUse: {attribute: false},
     _models: {state: true}, _wanted: {state: true}, _isBusy: {state: true}, _error: {state: true},
   };
 
@@ -39,6 +39,8 @@ export class AcProviderModels extends Localized(LitElement) {
     super();
     this.provider = '';
     this.asks = false;
+    /** Whether the form of the provider's key stands beside this already. */
+    this.besideForm = false;
     /** What is used now, `provider:model`. */
     this.inUse = '';
     /** @type {string[] | null} */
@@ -81,10 +83,10 @@ export class AcProviderModels extends Localized(LitElement) {
   _renderError() {
     if (!this._error) return nothing;
     if (this._error.type === 'models_not_listed') return html`<p class="notice" role="alert">${t('models.noList')}</p>`;
+    if (this._error.type !== 'provider_unauthorized') return html`<ac-setup-error .error=${this._error}></ac-setup-error>`;
     const provider = chatSetup.providers.find((one) => one.provider === this.provider);
-    return html`
-      <ac-setup-error .error=${this._error}></ac-setup-error>
-      ${this.asks && provider && this._error.type === 'provider_unauthorized' ? html`<ac-provider-form class="key" .provider=${provider}></ac-provider-form>` : nothing}`;
+    // what it refused is said at the key's field
+    return this.besideForm || !provider ? nothing : html`<ac-provider-form class="key" .provider=${provider} ?refused=${chatSetup.refused.has(provider.provider)}></ac-provider-form>`;
   }
 
   _renderList() {

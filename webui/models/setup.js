@@ -59,6 +59,8 @@ export class ChatSetup extends Store {
     this._isStale = false;
     /** The provider whose models are to be chosen from, because its key or its address was kept just now. */
     this.listed = '';
+    /** @type {Set<string>} Providers that refused their key when they were asked last. */
+    this.refused = new Set();
     /** @type {Map<string, NextStep>} By the change that a person has to confirm. */
     this._waiting = new Map();
     /** @type {NextStep | null} */
@@ -105,12 +107,28 @@ export class ChatSetup extends Store {
   /** Forget what is stored of a provider. @param {string} provider */
   async dropProvider(provider) {
     await client.del(`/api/chat/providers/${provider}`);
+    this.refused.delete(provider);
     await this.load();
   }
 
   /** The names of the models that a provider says it has, and which to begin with. @param {string} provider @returns {Promise<{models: string[], suggested: string | null}>} */
-  modelsOf(provider) {
-    return client.post(`/api/chat/providers/${provider}/models`, {});
+  async modelsOf(provider) {
+    try {
+      const found = await client.post(`/api/chat/providers/${provider}/models`, {});
+      this._setRefused(provider, false);
+      return found;
+    } catch (error) {
+      this._setRefused(provider, /** @type {import('../client/client.js').ApiError} */ (error).type === 'provider_unauthorized');
+      throw error;
+    }
+  }
+
+  /** @param {string} provider @param {boolean} isRefused */
+  _setRefused(provider, isRefused) {
+    if (this.refused.has(provider) === isRefused) return;
+    if (isRefused) this.refused.add(provider);
+    else this.refused.delete(provider);
+    this.notify();
   }
 
   /** Have a model asked wherever none is named. @param {string} model */
@@ -151,7 +169,10 @@ export class ChatSetup extends Store {
 
   /** @param {NextStep} next */
   _goOn(next) {
-    if ('list' in next) this.listed = next.list;
+    if ('list' in next) {
+      this.listed = next.list;
+      this.refused.delete(next.list); // it is asked with what counts from now on
+    }
     this._next = next;
     this.notify();
   }

@@ -160,17 +160,17 @@ def _fault_of(response: ModelResponse, received: ModelResponse, choice: ModelCho
     """Why an answer is not whole, or not all of what was received could be read."""
     model = f"{choice.provider}:{choice.model}"
     if len(response.parts) < len(received.parts):
-        message = "the provider's answer is not of the form that its protocol says; look at base_url, or try again"
+        message = "The provider's answer is not of the form that its protocol says. Look at its address, or try again."
         return ToolError("provider_failed", message, retryable=True, model=model)
     if not (response.provider_details or {}).get("finish_reason"):
         # the connection ended in order, and the answer did not; the adapter takes that for an end
-        message = "the provider's answer ended before it was complete; send the message again"
+        message = "The provider's answer ended before it was complete. Send the message again."
         return ToolError("provider_stream_broken", message, retryable=True, model=model)
     if response.finish_reason == "content_filter":
-        message = "the provider's filter stopped the answer; say it in another way"
+        message = "The provider's filter stopped the answer. Say it in another way."
         return ToolError("provider_refused", message, model=model)
     if response.finish_reason == "length":
-        message = "the answer has reached the longest that the model gives; tell it to go on"
+        message = "The answer has reached the longest that the model gives. Tell it to go on."
         return ToolError("answer_cut", message, model=model)
     return None
 

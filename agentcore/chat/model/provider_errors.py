@@ -20,6 +20,8 @@ from pydantic_ai.exceptions import (
 )
 
 from agentcore.chat.model.context_errors import all_said, is_too_long, limit_in
+from agentcore.chat.model.no_connection import address_of, no_answer_in_time, no_connection
+from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
@@ -34,15 +36,14 @@ _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
     (
         ModelAuthenticationError,
         "provider_unauthorized",
-        "the provider refused the key; look at it and at base_url",
+        "The provider refused the key. Look at it and at the address.",
         False,
     ),
-    (ModelQuotaExceededError, "provider_quota_exceeded", "the account of the provider has no quota left", False),
-    (ModelRateLimitError, "provider_rate_limited", "the provider takes no more requests now; try again later", True),
-    (ModelNotFoundError, "model_not_found", "the provider knows no such model", False),
-    (ContentFilterError, "provider_refused", "the provider's filter stopped the answer", False),
-    (ModelRequestRejectedError, "provider_refused", "the provider refused the request", False),
-    (ModelTimeoutError, "provider_timeout", "the provider did not answer in time; try again", True),
+    (ModelQuotaExceededError, "provider_quota_exceeded", "The account has no quota left at the provider.", False),
+    (ModelRateLimitError, "provider_rate_limited", "The provider takes no more requests now. Try again later.", True),
+    (ModelNotFoundError, "model_not_found", "The provider knows no such model.", False),
+    (ContentFilterError, "provider_refused", "The provider's filter stopped the answer.", False),
+    (ModelRequestRejectedError, "provider_refused", "The provider refused the request.", False),
 )
 
 
@@ -54,45 +55,50 @@ def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> Too
         choice: The model that was asked.
         has_begun: Whether a part of the answer had come.
     """
-    status = exc.status_code if isinstance(exc, ModelHTTPError) else None
+    base_url = choice.base_url or PROVIDERS[choice.provider].base_url
     context: dict[str, Any] = {"model": f"{choice.provider}:{choice.model}"}
-    if status is not None:
-        context["status"] = status
-    if (page := _page_in(exc)) is not None:
-        context["sent"] = _without_key(page, choice)[:_PAGE_CHARS]
+    is_slow = isinstance(exc, ModelTimeoutError)
+    if is_slow or (isinstance(exc, ModelConnectionError) and not has_begun):
+        error = no_answer_in_time(base_url, choice.timeout_s) if is_slow else no_connection(exc, base_url)
+        error.context |= context
+        return error
+    if isinstance(exc, ModelHTTPError):
+        context["status"] = exc.status_code
+    words = _words_of(exc, choice, base_url, context)
     said = all_said(exc.body if isinstance(exc, ModelHTTPError) else None, exc)
     if isinstance(exc, ModelContextWindowExceededError) or (isinstance(exc, ModelAPIError) and is_too_long(said)):
         if (limit := limit_in(said)) is not None:
             context["context_tokens"] = limit
-        message = f"the session is too long for the model's context: {_detail(exc, choice)}"
+        message = f"The session is too long for the model's context. {words}"
         return ToolError("context_too_long", message, **context)
     for kind, error_type, message, is_retryable in _SAID:
         if isinstance(exc, kind):
-            said = f"{message}: {_detail(exc, choice)}"
-            return ToolError(error_type, said, retryable=is_retryable, **context)
+            return ToolError(error_type, f"{message} {words}", retryable=is_retryable, **context)
     if has_begun:
-        message = f"the provider's answer broke off: {_detail(exc, choice)}; send the message again"
+        message = f"The provider's answer broke off. {words} Send the message again."
         return ToolError("provider_stream_broken", message, retryable=True, **context)
-    if isinstance(exc, ModelConnectionError):
-        message = f"the provider cannot be reached: {_detail(exc, choice)}; look at base_url"
-        return ToolError("provider_unreachable", message, retryable=True, **context)
     if isinstance(exc, UserError):
-        return ToolError("model_not_configured", f"the model cannot be asked: {_detail(exc, choice)}", **context)
-    message = f"the provider failed: {_detail(exc, choice)}; try again"
-    return ToolError("provider_failed", message, retryable=isinstance(exc, ModelAPIError), **context)
+        error_type, message = "model_not_configured", f"The model cannot be asked. {words}"
+    else:
+        error_type, message = "provider_failed", f"The provider failed. {words} Try again."
+    return ToolError(error_type, message, retryable=isinstance(exc, ModelAPIError), **context)
 
 
-def _detail(exc: Exception, choice: ModelChoice) -> str:
-    """What the provider said, short, and without the key, which some of them repeat."""
+def _words_of(exc: Exception, choice: ModelChoice, base_url: str, context: dict[str, Any]) -> str:
+    """What the provider said, as a sentence and short; puts it into the context, without the key, which some repeat."""
     if (page := _page_in(exc)) is not None:
         title = _TITLE.search(page)
-        named = f", “{' '.join(unescape(title[1]).split())[:100]}”" if title else ""
-        return _without_key(f"it sent a web page{named}, in place of an answer", choice)
+        named = _without_key(" ".join(unescape(title[1]).split()), choice)[:100] if title else ""
+        address = address_of(base_url)
+        context |= {"reason": "web_page", "address": address, "title": named}
+        context["sent"] = _without_key(page, choice)[:_PAGE_CHARS]
+        return f"{address} sent a web page{f', “{named}”,' if named else ''} in place of an answer."
     body = exc.body if isinstance(exc, ModelHTTPError) else None
     said = body.get("message") if isinstance(body, dict) else None
     if said is None and isinstance(body, dict) and isinstance(body.get("error"), dict):
         said = body["error"].get("message")
-    return _without_key(str(said or exc), choice)[:300]
+    words = context["said"] = _without_key(str(said or exc), choice)[:300]
+    return f"{words if isinstance(exc, UserError) else f'It said: {words}'}".rstrip(".") + "."
 
 
 def _page_in(exc: Exception) -> str | None:

@@ -4,10 +4,12 @@ import json
 import re
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Any
 
 import aiohttp
 from pydantic import SecretStr
 
+from agentcore.chat.model.no_connection import address_of, no_answer_in_time, no_connection
 from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text
@@ -67,11 +69,9 @@ async def ask_for_list(provider: ProviderName, base_url: str | None, key: Secret
                 raise _refused(response.status, base)
             return await read_answer(response)
     except TimeoutError as exc:
-        message = f"the provider did not answer within {limit_s:g} s; try again"
-        raise ToolError("provider_timeout", message, retryable=True, base_url=base) from exc
+        raise no_answer_in_time(base, limit_s) from exc
     except (aiohttp.ClientError, OSError) as exc:
-        message = f"the provider cannot be reached: {exc}; look at its address"
-        raise ToolError("provider_unreachable", message, retryable=True, base_url=base) from exc
+        raise no_connection(exc, base) from exc
 
 
 def _base_of(provider: ProviderName, base_url: str | None) -> str:
@@ -119,18 +119,19 @@ def suggested(provider: ProviderName, names: Sequence[str]) -> str | None:
 
 def _refused(status: int, base: str) -> ToolError:
     """What a status means. What the provider says to it is left out: some repeat the key."""
+    context: dict[str, Any] = {"status": status, "address": address_of(base)}
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        message = "the provider refused the key; look at it and at the address"
-        return ToolError("provider_unauthorized", message, status=status, base_url=base)
+        message = "The provider refused the key. Look at it and at the address."
+        return ToolError("provider_unauthorized", message, **context)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        message = "the provider takes no more requests now; try again later"
-        return ToolError("provider_rate_limited", message, retryable=True, status=status, base_url=base)
+        message = "The provider takes no more requests now. Try again later."
+        return ToolError("provider_rate_limited", message, retryable=True, **context)
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return _not_listed(base)
-    message = f"the provider failed with status {status}; try again"
-    return ToolError("provider_failed", message, retryable=True, status=status, base_url=base)
+    message = f"{address_of(base)} failed with status {status}. Try again, or look at its address."
+    return ToolError("provider_failed", message, retryable=True, **context)
 
 
 def _not_listed(base: str) -> ToolError:
-    message = f"{base} has no list of models; look at the address, or name a model under models in app.json"
+    message = f"{base} has no list of models. Look at the address, or name a model under models in app.json."
     return ToolError("models_not_listed", message, base_url=base)

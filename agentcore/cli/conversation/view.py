@@ -159,6 +159,8 @@ class TerminalView:
             note("  stopped")
             return
         note(str(error["message"]), painted(f"{error['type']}:", "red", sys.stderr, bold=True))
+        if detail := (error.get("context") or {}).get("detail"):
+            note(f"  ({detail})")
         if advice := _ADVICE.get(str(error["type"])):
             note(f"  {advice}")
 

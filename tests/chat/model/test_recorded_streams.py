@@ -1,10 +1,14 @@
 """What providers do: Anthropic as well as OpenAI, refusals, streams that break off, silence."""
 
 import asyncio
+import errno
 import json
+import socket
+import ssl
 
 import pytest
 
+from agentcore.chat.model.no_connection import no_connection
 from tests.chat.notes import TOKEN, Notes
 
 pytestmark = pytest.mark.spec("C2")
@@ -129,8 +133,65 @@ async def test_provider_that_falls_silent_is_given_up(open_talk, provider, text_
     assert text_of(after) == "Here again."
 
 
+async def _closes_at_once(reader, writer):
+    writer.close()
+
+
+async def _speaks_no_tls(reader, writer):
+    await reader.read(1)
+    writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    writer.close()
+
+
 @pytest.mark.spec("C5")
-async def test_provider_that_is_not_there(open_talk, provider):
-    async with open_talk(model={"base_url": "http://127.0.0.1:9/v1"}) as talk:
+@pytest.mark.parametrize(
+    ("scheme", "serve", "reason", "sentence"),
+    [
+        ("http", None, "refused", "Nothing answers at {address}. Is it running? Look at its address."),
+        ("http", _closes_at_once, "closed", "{address} closed the connection without an answer."),
+        ("https", _speaks_no_tls, "not_secure", "No secure connection to {address} came about."),
+    ],
+)
+async def test_provider_that_cannot_be_reached_is_told_in_plain_words_to_who_asks_for_its_models_and_in_the_chat(
+    open_talk, monkeypatch, scheme, serve, reason, sentence
+):
+    server = await asyncio.start_server(serve or _closes_at_once, "127.0.0.1", 0)
+    address = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    if serve is None:
+        server.close()
+        await server.wait_closed()
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+    async with open_talk(model={"base_url": f"{address}/v1", "max_retries": 0}) as talk:
         events = await talk.post()
-    assert events[0]["error"]["type"] == "provider_unreachable"
+        listing = await talk.ask("POST", "/api/chat/providers/openai/models", status=400)
+    server.close()
+    for error in (events[0]["error"], listing["error"]):
+        assert error["type"] == "provider_unreachable"
+        assert error["message"].startswith(sentence.format(address=address))
+        assert (error["context"]["reason"], error["context"]["address"]) == (reason, address)
+        assert error["context"]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "unknown_host"),
+        (ssl.SSLCertVerificationError(1, "self-signed certificate"), "certificate"),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "no_network"),
+        (ExceptionGroup("all attempts", [ConnectionRefusedError(111, "refused"), OSError()]), "refused"),
+        (ValueError("odd"), "other"),
+    ],
+)
+def test_reason_is_found_behind_what_the_sdk_raised(cause, reason):
+    raised = RuntimeError("Connection error.")
+    raised.__cause__ = cause
+    told = no_connection(raised, "https://user:pass@models.example:8443/v1?key=1")
+    assert (told.context["reason"], told.context["address"]) == (reason, "https://models.example:8443")
+
+
+def test_proxy_that_does_not_answer_is_told_in_the_place_of_the_provider(monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    told = no_connection(ConnectionRefusedError(111, "refused"), "https://models.example/v1")
+    assert told.context["reason"] == "proxy"
+    assert "proxy" in told.message

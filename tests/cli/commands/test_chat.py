@@ -107,7 +107,7 @@ def test_error_of_the_provider_ends_with_1(place, model):
     model.server_close()
     done = place.run("chat", "hello")
     assert done.code == 1
-    assert "provider_unreachable" in done.err
+    assert f"provider_unreachable: Nothing answers at http://127.0.0.1:{model.server_port}. Is it running?" in done.err
 
 
 @pytest.mark.spec("S2")

@@ -136,7 +136,7 @@ def test_keys_and_models_are_told_with_their_origin_and_asked_only_when_that_is_
 def test_key_that_the_provider_refuses_is_a_problem(place, provider):
     done = place.run("doctor", "--online", environ={"OPENAI_API_KEY": "sk-other", "OPENAI_BASE_URL": provider})
     assert done.code == 1
-    assert "the provider refused the key" in done.out
+    assert "The provider refused the key." in done.out
     assert "sk-other" not in done.out + done.err
 
 

@@ -167,10 +167,32 @@ async def test_web_page_in_place_of_an_answer_is_folded_behind_one_line(open_cha
     provider.say(status=502, html="<html><head><title>502 Bad Gateway</title></head><body>" + "<p>nginx</p>" * 500)
     await chat.say("hello")
     card = chat.page.locator("ac-chat-error")
-    await expect(card.get_by_text("it sent a web page, “502 Bad Gateway”, in place of an answer")).to_be_visible()
+    await expect(card.get_by_text("sent a web page, “502 Bad Gateway”, in place of an answer")).to_be_visible()
     await expect(card.get_by_text("<p>nginx</p>")).to_be_hidden()
     await card.get_by_text("What the provider sent").click()
     await expect(card.get_by_text("<p>nginx</p>")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("locale", "heading", "sentence"),
+    [
+        ("en", "The provider cannot be reached", "Nothing answers at {address}. Is it running? Look at its address."),
+        ("zh", "无法连接提供商", "{address} 没有应答。它是否在运行？请检查地址。"),
+    ],
+)
+async def test_provider_that_does_not_answer_is_said_in_a_plain_sentence(
+    open_chat, unused_tcp_port, locale, heading, sentence
+):
+    address = f"http://127.0.0.1:{unused_tcp_port}"
+    chat = await open_chat(config={"models": {"m": {"base_url": f"{address}/v1", "max_retries": 0}}}, locale=locale)
+    await chat.page.locator("ac-chat-composer textarea").fill("hello")
+    await chat.page.locator("ac-chat-composer textarea").press("Enter")
+    card = chat.page.locator("ac-chat-error")
+    await expect(card.get_by_role("heading", name=heading)).to_be_visible()
+    await expect(card.get_by_text(sentence.format(address=address))).to_be_visible()
+    await expect(card.get_by_text("ConnectionRefusedError")).to_be_hidden()
+    await card.get_by_text("Details" if locale == "en" else "详情").click()
+    await expect(card.get_by_text("ConnectionRefusedError")).to_be_visible()
 
 
 async def test_empty_answer_says_so_and_is_tried_again(open_chat, provider):

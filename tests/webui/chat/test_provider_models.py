@@ -57,12 +57,40 @@ async def test_key_of_the_dialog_leads_to_the_approval_view_and_back_to_the_mode
     await expect(chat.page.get_by_role("button", name="openai:small")).to_be_visible()
 
 
-async def test_refusal_of_the_provider_s_list_is_said(open_providers, provider):
-    provider.list_status = 401
+async def test_key_that_is_refused_is_said_at_its_one_field_until_another_is_kept(open_providers, provider):
     chat, dialog = await open_providers()
     chat.ui.allowed_errors.append("400")
+    await chat.ui.server.put("/api/chat/providers/openai", json={"key": "sk-old"})
+    await decide(chat, approved=True)
+    await expect(dialog.get_by_text("Key kept")).to_be_visible()
+    provider.list_status = 401
     await dialog.get_by_role("button", name="Show the models it has").click()
-    await expect(dialog.get_by_role("alert").filter(has_text="refused the key")).to_be_visible()
+    await expect(dialog.get_by_role("alert").filter(has_text="The provider refused the key.")).to_have_count(1)
+    await expect(dialog.get_by_text("Key refused", exact=True)).to_be_visible()
+    await expect(dialog.get_by_text("Key kept")).to_have_count(0)
+    await dialog.get_by_label("API key").fill("sk-new")
+    await dialog.get_by_role("button", name="Save").click()
+    await decide(chat, approved=True)
+    # the list is asked for at once with the new key, and refused again
+    await expect(dialog.get_by_text("Key refused", exact=True)).to_be_visible()
+    await expect(dialog.get_by_label("API key")).to_have_count(1)
+    provider.list_status, provider.listed = 200, {"data": [{"id": "small"}]}
+    await dialog.get_by_role("button", name="Ask again").click()
+    await expect(dialog.get_by_role("button", name="Use: small")).to_be_visible()
+    await expect(dialog.get_by_text("Key kept")).to_be_visible()
+
+
+async def test_provider_that_does_not_answer_is_said_in_the_dialog(open_providers, provider, unused_tcp_port):
+    chat, dialog = await open_providers()
+    chat.ui.allowed_errors.append("400")
+    address = f"http://127.0.0.1:{unused_tcp_port}"
+    await chat.ui.server.put("/api/chat/providers/openai", json={"baseUrl": f"{address}/v1"})
+    await decide(chat, approved=True)
+    await expect(dialog.get_by_label("Address")).to_have_value(f"{address}/v1")
+    await dialog.get_by_role("button", name="Show the models it has").click()
+    said = dialog.get_by_role("alert").filter(has_text=f"Nothing answers at {address}. Is it running?")
+    await expect(said).to_be_visible()
+    await expect(dialog.get_by_text("Connect call failed")).to_be_hidden()
 
 
 async def test_list_of_one_provider_is_not_shown_for_another(open_providers, provider, monkeypatch):

@@ -1,6 +1,7 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, hasText, t} from '../../base/i18n.js';
 import {base, buttons, code} from '../../ui/styles.js';
+import {detailsOf, reasonOf} from '../../models/provider-error.js';
 import {isAboutModels} from '../../models/setup.js';
 import '../../ui/ac-icon.js';
 import '../../models/ac-model-picker.js';
@@ -26,7 +27,6 @@ export class AcChatError extends Localized(LitElement) {
     section.calm > ac-icon { color: var(--ac-text-muted); }
     h3 { font-size: var(--ac-text-m); }
     .message { overflow-wrap: anywhere; white-space: pre-wrap; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    code { color: var(--ac-text-muted); }
     ac-model-picker { margin-top: var(--ac-space-2); padding: var(--ac-space-3); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface); }
     details { font-size: var(--ac-text-s); }
     summary { width: fit-content; max-width: 100%; cursor: pointer; color: var(--ac-text-muted); border-radius: var(--ac-radius-s); }
@@ -46,17 +46,24 @@ export class AcChatError extends Localized(LitElement) {
   render() {
     const {type, message, context} = this.error;
     const isCalm = CALM.has(type);
+    const [reason, said] = [reasonOf(this.error), context?.said];
     const [heading, hint] = [`chat.error.${type}`, `chat.errorHint.${type}`];
     return html`
       <section class=${isCalm ? 'calm' : ''} role="alert">
         <ac-icon name=${isCalm ? 'circle-stop' : 'circle-alert'}></ac-icon>
-        <h3>${t(hasText(heading) ? heading : 'chat.error.other')} ${isCalm ? nothing : html`<code>${type}</code>`}</h3>
-        ${hasText(hint) ? html`<p>${t(hint)}</p>` : nothing}
-        ${isCalm ? nothing : html`<p class="message">${message}</p>`}
-        ${typeof context?.sent === 'string' ? html`<details><summary>${t('chat.error.sent')}</summary><pre class="code wrap" tabindex="0">${context.sent}</pre></details>` : nothing}
+        <h3>${t(hasText(heading) ? heading : 'chat.error.other')}</h3>
+        ${reason || hasText(hint) ? html`<p>${reason || t(hint)}</p>` : nothing}
+        ${isCalm || reason ? nothing : html`<p class="message">${said ? t('models.said', {words: said}) : message}</p>`}
+        ${typeof context?.sent === 'string' ? this._renderFolded(t('chat.error.sent'), context.sent) : nothing}
+        ${isCalm ? nothing : this._renderFolded(t('ui.details'), detailsOf(this.error))}
         ${isAboutModels(type) && this.mayChoose ? html`<ac-model-picker></ac-model-picker>` : nothing}
         ${this._renderActions(type)}
       </section>`;
+  }
+
+  /** @param {string} summary @param {string} text */
+  _renderFolded(summary, text) {
+    return html`<details><summary>${summary}</summary><pre class="code wrap" tabindex="0">${text}</pre></details>`;
   }
 
   /** @param {string} type */

@@ -238,9 +238,9 @@ class Compactor:
         """The error that says what a person can do, where shortening was not enough."""
         tokens = round(self._overhead(prompt) * self._scales.scale(_name(prompt.choice)))
         message = (
-            f"{exc.message}; its history was made as short as it can be, and tools and instructions take about "
+            f"{exc.message} Its history was made as short as it can be, and tools and instructions take about "
             f"{tokens:,} tokens besides: choose a model with a longer context, give the agent fewer tools, or begin "
-            "a new session"
+            "a new session."
         )
         error = BrokenAnswerError(ToolError("context_too_long", message), exc.partial)
         error.context = exc.context
