@@ -178,6 +178,43 @@ async def test_client_attaches_what_is_its_own_alone(open_talk, provider):
     assert "theirs" not in provider.sent
 
 
+async def test_client_reads_what_it_sent_and_what_its_sessions_hold_and_nothing_else(open_talk, provider):
+    """Somebody else's is not there for it, as a wrong id is not; ranges, searches and HEAD included."""
+    provider.say("Seen.")
+    async with open_talk() as talk:
+        client, other = await paired(talk), await paired(talk, name="other")
+        session_id, of_others = await client.begin(), await other.begin()
+        sent = await upload(talk, b"one milk", "a.txt", headers=client.headers)
+        of_person = await upload(talk, b"one bread", "b.txt")
+        theirs = await upload(talk, b"one secret", "c.txt", headers=other.headers)
+        unsent = await upload(talk, b"one draft", "d.txt")
+        made, made_there, made_nowhere = [
+            await talk.host.store.artifacts.save(b"one egg", mime="text/plain", name="e.txt", session_id=place)
+            for place in (session_id, of_others, "")
+        ]
+        await talk.say(session_id, "Look", attachments=[of_person["artifactId"]])
+        own = [sent["artifactId"], of_person["artifactId"], made.artifact_id]
+        foreign = [
+            *(theirs["artifactId"], unsent["artifactId"], made_there.artifact_id, made_nowhere.artifact_id),
+            "art_" + "0" * 32,
+        ]
+        answers = {}
+        for artifact_id in (*own, *foreign):
+            for end, headers in (("", {}), ("", {"Range": "bytes=0-2"}), ("/search?q=one", {})):
+                path = f"/api/artifacts/{artifact_id}{end}"
+                async with talk.client.get(path, headers={**client.headers, **headers}) as response:
+                    answers.setdefault(artifact_id, []).append((response.status, await response.text()))
+            async with talk.client.head(f"/api/artifacts/{artifact_id}", headers=client.headers) as response:
+                answers[artifact_id].append((response.status, ""))
+        async with talk.client.get(f"/api/artifacts/{theirs['artifactId']}") as response:
+            assert await response.read() == b"one secret"  # a person reads all
+    assert [[status for status, _ in answers[each]] for each in own] == [[200, 206, 200, 200]] * 3
+    assert [answers[each][0][1] for each in own] == ["one milk", "one bread", "one egg"]
+    assert [[status for status, _ in answers[each]] for each in foreign] == [[404] * 4] * 5
+    said = {text for each in foreign for _, text in answers[each] if text}
+    assert {json.loads(text)["error"]["type"] for text in said} == {"artifact_not_found"}
+
+
 async def test_edited_message_keeps_its_attachments_and_a_deleted_session_lets_go(open_talk, provider):
     provider.say("One.")
     provider.say("Two.")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from agentcore.bounds import UPLOAD_BYTES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.host.policy import owner_of
+from agentcore.host.policy import owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.http.refusal import Refusal
@@ -71,7 +71,7 @@ async def take_artifact(exchange: Exchange) -> Answer:
 
 async def send_artifact(exchange: Exchange) -> Answer | Sent:
     """Send the bytes, always as a file to save: what a tool fetched must not run as a page of ours."""
-    artifact = await exchange.host.store.artifacts.describe(exchange.path_values["id"])
+    artifact = await _reached(exchange)
     start, end = _asked_range(exchange.request.headers.get(hdrs.RANGE), artifact.size_bytes)
     is_part = (start, end) != (0, None)
     try:
@@ -103,11 +103,19 @@ async def send_artifact(exchange: Exchange) -> Answer | Sent:
 async def search_artifact(exchange: Exchange) -> Answer:
     """Send the lines of a text that hold the query."""
     query: SearchQuery = exchange.query
+    artifact = await _reached(exchange)
     found = await exchange.host.store.artifacts.search(
-        exchange.path_values["id"], query.q, ignore_case=query.ignore_case, limit=query.limit
+        artifact.artifact_id, query.q, ignore_case=query.ignore_case, limit=query.limit
     )
     matches = [dataclasses.asdict(match) for match in found]
     return Answer(to_json({"matches": matches, "isCut": len(matches) == query.limit}))
+
+
+async def _reached(exchange: Exchange) -> Artifact:
+    """The artifact that the path names; that of somebody else is not there for who reaches only their own."""
+    principal = exchange.principal
+    owner = owner_of(principal) if reach(principal, "follow") == "own" else None
+    return await exchange.host.store.artifacts.describe(exchange.path_values["id"], owner)
 
 
 def _asked_range(header: str | None, size_bytes: int) -> tuple[int, int | None]:
@@ -148,6 +156,8 @@ ROUTES = (
         "/api/artifacts/{id}",
         send_artifact,
         "The bytes of an artifact; one range can be asked for.",
+        action="follow",
+        keeps_to_own=True,
         content_type="*/*",
     ),
     ServerRoute(
@@ -155,6 +165,8 @@ ROUTES = (
         "/api/artifacts/{id}/search",
         search_artifact,
         "Lines of a text artifact that hold a text.",
+        action="follow",
+        keeps_to_own=True,
         query=SearchQuery,
         answer=Matches,
     ),

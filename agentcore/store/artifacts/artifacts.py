@@ -158,15 +158,17 @@ class ArtifactStore:
         await self._enter(artifact)
         return ArtifactLink(artifact_id, artifact.mime, size, artifact.name, _preview(artifact, head))
 
-    async def describe(self, artifact_id: str) -> Artifact:
-        """What is known about an artifact; whose it is, is for the caller to judge.
+    async def describe(self, artifact_id: str, owner: str | None = None) -> Artifact:
+        """What is known about an artifact.
 
+        Args:
+            artifact_id: Which.
+            owner: Who must have sent it, or whose session it must be of; None: for the caller to judge.
         Raises:
-            ToolError: `artifact_not_found`.
+            ToolError: `artifact_not_found`, also where it is somebody else's.
         """
-        artifact = (
-            await self._database.read(partial(find_artifact, artifact_id)) if is_artifact_id(artifact_id) else None
-        )
+        look_up = partial(find_artifact, artifact_id, owner)
+        artifact = await self._database.read(look_up) if is_artifact_id(artifact_id) else None
         if artifact is None:
             raise unknown_artifact(artifact_id)
         return artifact

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from agentcore.errors import ToolError
 from agentcore.store.artifacts.files import unknown_artifact
-from agentcore.store.artifacts.rows import ARTIFACT_COLUMNS, Artifact
+from agentcore.store.artifacts.rows import ARTIFACT_COLUMNS, IS_OWNERS, Artifact
 
 _NOT_SENT = 0
 """Stands in place of a message's number until it has one."""
@@ -54,8 +54,7 @@ def is_artifact_held(artifact_id: str, session_id: str, connection: sqlite3.Conn
 def _find(artifact_id: str, session_id: str, owner: str | None, connection: sqlite3.Connection) -> Artifact:
     query = (
         f"SELECT {ARTIFACT_COLUMNS} FROM artifacts WHERE artifact_id = :artifact"  # noqa: S608 - names
-        " AND (:owner IS NULL OR owner = :owner OR (session_id <> '' AND session_id = :session)"
-        " OR session_id IN (SELECT session_id FROM chat_sessions WHERE owner = :owner))"
+        f" AND (:owner IS NULL OR {IS_OWNERS} OR (session_id <> '' AND session_id = :session))"
     )
     row = connection.execute(query, {"artifact": artifact_id, "owner": owner, "session": session_id}).fetchone()
     if row is None:

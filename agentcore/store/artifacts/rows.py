@@ -10,6 +10,9 @@ from agentcore.errors import ToolError
 log = structlog.get_logger(__name__)
 
 ARTIFACT_COLUMNS = "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id, is_untrusted, owner"
+IS_OWNERS = "(owner = :owner OR session_id IN (SELECT session_id FROM chat_sessions WHERE owner = :owner))"
+"""Holds for the artifacts that somebody has sent, and for those that were made in their sessions."""
+
 # what a small file takes on the disk; charged, so that the quota bounds the number of files too
 _CHARGE_BYTES = 4096
 _TEXT_MIMES = frozenset(
@@ -61,10 +64,21 @@ def charge_of(size_bytes: int) -> int:
     return max(1, -(-size_bytes // _CHARGE_BYTES)) * _CHARGE_BYTES
 
 
-def find_artifact(artifact_id: str, connection: sqlite3.Connection) -> Artifact | None:
-    """The artifact of an id, if there is one."""
-    query = f"SELECT {ARTIFACT_COLUMNS} FROM artifacts WHERE artifact_id = ?"  # noqa: S608
-    row = connection.execute(query, (artifact_id,)).fetchone()
+def find_artifact(artifact_id: str, owner: str | None, connection: sqlite3.Connection) -> Artifact | None:
+    """The artifact of an id, if there is one that an owner may see.
+
+    Args:
+        artifact_id: Which.
+        owner: Who sent it, or whose sessions it must be of: made there, or held by a message; None: anybody.
+        connection: Reads.
+    """
+    query = (
+        f"SELECT {ARTIFACT_COLUMNS} FROM artifacts WHERE artifact_id = :artifact"  # noqa: S608 - names
+        f" AND (:owner IS NULL OR {IS_OWNERS} OR EXISTS (SELECT 1 FROM artifact_holds AS held"
+        " WHERE held.artifact_id = :artifact"
+        " AND held.session_id IN (SELECT session_id FROM chat_sessions WHERE owner = :owner)))"
+    )
+    row = connection.execute(query, {"artifact": artifact_id, "owner": owner}).fetchone()
     return None if row is None else Artifact(*row)
 
 

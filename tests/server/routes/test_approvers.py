@@ -161,6 +161,8 @@ OPEN_TO = {
         ("POST", "/api/approvals/{id}/edit"),
         ("POST", "/api/v1/agent/chat"),
         ("POST", "/api/artifacts"),
+        ("GET", "/api/artifacts/{id}"),
+        ("GET", "/api/artifacts/{id}/search"),
         ("GET", "/api/events"),
         ("GET", "/api/sessions"),
         ("POST", "/api/sessions"),
