@@ -60,6 +60,7 @@ EVENT_TYPES = (
     EventType("tabs.changed", "", "The list of tabs should be read anew."),
     EventType("approval.requested", "callId, tool, expiresAt", "A call waits for a person."),
     EventType("approval.decided", "callId, approved, by", "A person has decided on a call."),
+    EventType("approval.withdrawn", "callId", "Nobody wants a call any more that waited for a person."),
     EventType(
         "policy.requested", "changeId, kind, subject, expiresAt", "A change of what is allowed waits for a person."
     ),

@@ -12,7 +12,6 @@ from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, open_dia
 from agentcore.cli.terminal.terminal import confirmed, forget_typed, read_line, say
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.errors import ToolError
-from agentcore.host.approvals import ApprovalRequest
 from agentcore.host.events import Event
 from agentcore.host.host import Host
 from agentcore.store.state import read_server_info
@@ -26,7 +25,7 @@ _HELP = """\
   pair            show a code that a client is paired with; you confirm it here or in the approval view
   help            show this
   Ctrl-C          end the server"""
-_NOTICED = ("approval.*", "policy.*", "pairing.*", "call.finished")
+_NOTICED = ("approval.*", "policy.*", "pairing.*")
 
 
 class ServerConsole:
@@ -67,13 +66,8 @@ class ServerConsole:
             for end in ends:
                 end()
 
-    def _notice(self, event: Event) -> None:
-        # a call that was cancelled leaves the queue without a decision
-        shown = self._dialogue and self._dialogue.asked
-        if event.type != "call.finished" or (
-            isinstance(shown, ApprovalRequest) and event.data["callId"] == shown.call_id
-        ):
-            self._changed.set()
+    def _notice(self, _event: Event) -> None:
+        self._changed.set()
 
     async def _show_waiting(self) -> None:
         """Show the oldest thing that waits whenever the one before is done with."""

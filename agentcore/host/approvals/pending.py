@@ -8,6 +8,7 @@ from agentcore.api import ToolDefinition
 from agentcore.bounds import EDITS_KEPT
 from agentcore.errors import ToolError
 from agentcore.host.approvals.request import ApprovalRequest, Verdict
+from agentcore.host.events import EventBus
 from agentcore.store.approvals.store import ApprovalStore
 
 
@@ -34,11 +35,12 @@ class PendingApproval:
         is_kept: bool,
         queue: "MutableMapping[str, PendingApproval]",
         store: ApprovalStore,
+        events: EventBus,
     ) -> None:
         self.request, self.asked_digest, self.is_kept = request, asked_digest, is_kept
         self.verdict: Verdict | None = None
         self.is_being_decided = False
-        self._queue, self._store = queue, store
+        self._queue, self._store, self._events = queue, store, events
         self._edits: dict[str, ApprovalRequest] = {}
         self._answered = asyncio.Event()
 
@@ -129,6 +131,10 @@ class PendingApproval:
         if self._queue.get(self.request.call_id) is self:
             del self._queue[self.request.call_id]
             self.release()
+            # whoever shows it takes it away: no decision comes, and of a call that never began no end
+            self._events.publish(
+                "approval.withdrawn", {"callId": self.request.call_id}, session_id=self.request.session_id
+            )
             await self.forget()
 
 

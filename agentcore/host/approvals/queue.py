@@ -171,7 +171,12 @@ class ApprovalQueue:
 
     def _add(self, request: ApprovalRequest, asked_digest: str, *, is_kept: bool) -> PendingApproval:
         pending = PendingApproval(
-            request, asked_digest, is_kept=is_kept, queue=self._pending, store=self._store.approvals
+            request,
+            asked_digest,
+            is_kept=is_kept,
+            queue=self._pending,
+            store=self._store.approvals,
+            events=self._events,
         )
         self._pending[request.call_id] = pending
         return pending

@@ -89,6 +89,27 @@ async def test_long_call_is_read_from_its_first_line_and_decided_by_touch_on_a_p
     assert notes.written == [text]
 
 
+async def test_call_above_the_newest_is_decided_by_touch_wherever_its_buttons_are(open_chat):
+    chat = await open_chat(viewport=PHONE, has_touch=True)
+    await chat.log_in_to_approve()
+    chat.provider.say("", add("rice"), add("salt", "call_b"))
+    await chat.say("add rice and salt")
+    frames = chat.page.locator("ac-approval-frame iframe")
+    await expect(frames).to_have_count(2)
+    first = yes(frames.first.content_frame)
+    scroller = chat.page.locator("ac-chat-messages .frame")
+    # at the lower end of what is seen, where "Newest" would be in the way
+    bottom = "(frame) => { const box = frame.getBoundingClientRect(); return box.y + box.height; }"
+    await first.wait_for()
+    await scroller.evaluate("(frame) => { frame.scrollTop = 0; }")
+    box = await first.bounding_box()
+    past = box["y"] + box["height"] + 60 - await scroller.evaluate(bottom)
+    await scroller.evaluate("(frame, past) => { frame.scrollTop += past; }", past)
+    await expect(chat.page.get_by_role("button", name="Newest")).to_be_visible()
+    await first.and_(frames.first.content_frame.locator(ON)).tap()
+    await expect(frames).to_have_count(1)
+
+
 async def test_frame_says_how_to_log_in_and_the_call_can_be_rejected_without(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD)

@@ -1,6 +1,7 @@
 """While the model works: stopping it in every window, and messages that wait for their turn or join it."""
 
 import asyncio
+import re
 
 from playwright.async_api import expect
 
@@ -126,6 +127,21 @@ async def test_stop_holds_what_waits_and_resume_lets_it_go_on(open_chat):
     await queue_of(chat.page).get_by_role("button", name="Resume").click()
     await expect(chat.shown.get_by_text("Second answer.")).to_be_visible()
     await expect(queue_of(chat.page)).to_have_count(0)
+
+
+async def test_call_that_waits_when_the_turn_is_stopped_waits_nowhere_any_more(open_chat):
+    chat = await open_chat()
+    chat.provider.say("", ADD)
+    await chat.log_in_to_approve()
+    window = await chat.page.context.new_page()
+    await window.goto(chat.ui.server.approval_address)
+    await chat.say("add rice")
+    await expect(window.get_by_role("article", name="pantry_add")).to_be_visible()
+    await stop_button(chat.page).click()
+    await expect(chat.card.get_by_role("button", name="pantry_add")).to_contain_text("cancelled")
+    await expect(window.get_by_role("article")).to_have_count(0)
+    await expect(chat.page.locator("ac-approval-tray")).to_be_hidden()
+    await expect(chat.page).to_have_title(re.compile("^[^(]"))
 
 
 async def test_message_while_a_call_waits_is_queued_and_one_sent_now_takes_the_call_s_place(open_chat):

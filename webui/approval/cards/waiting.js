@@ -64,7 +64,6 @@ class WaitingList extends Store {
     this._aheadMs = 0;
     this._loads = 0;
     for (const pattern of ['approval.*', 'policy.*', 'pairing.*', 'events.reset']) client.on(pattern, () => void this.load());
-    client.on('call.finished', ({callId}) => { if (this.calls.some((call) => call.callId === callId)) void this.load(); });
     client.on('connection', (connection) => {
       if (connection === 'open') void this.load();
       this.notify();

@@ -21,8 +21,6 @@ class Approvals extends Store {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
     for (const pattern of ['approval.*', 'policy.*', 'pairing.*', 'events.reset']) client.on(pattern, () => void this.load());
-    // a call that was withdrawn leaves without a decision
-    client.on('call.finished', ({callId}) => { if (this.calls.has(callId)) void this.load(); });
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 

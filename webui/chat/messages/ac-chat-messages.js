@@ -22,8 +22,8 @@ export class AcChatMessages extends Localized(LitElement) {
   };
 
   static styles = [base, buttons, css`
-    :host { position: relative; display: block; min-height: 0; }
-    .frame { position: relative; height: 100%; overflow-y: auto; overflow-x: hidden; outline-offset: -2px; scrollbar-gutter: stable both-edges; scrollbar-width: thin; }
+    :host { display: flex; flex-direction: column; min-height: 0; }
+    .frame { position: relative; flex: 1; min-height: 0; overflow-y: auto; overflow-x: hidden; outline-offset: -2px; scrollbar-gutter: stable both-edges; scrollbar-width: thin; }
     :is(.list, .group) { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }
     .list { max-width: 50rem; margin-inline: auto; padding: var(--ac-space-5) var(--ac-space-5) var(--ac-space-6); }
     .group { contain-intrinsic-size: auto 60rem; }
@@ -35,7 +35,8 @@ export class AcChatMessages extends Localized(LitElement) {
     .dots i { width: 0.375rem; height: 0.375rem; border-radius: 50%; background: currentColor; }
     @media (prefers-reduced-motion: no-preference) { .dots i { animation: beat 1.2s infinite ease-in-out; } .dots i:nth-child(2) { animation-delay: 0.15s; } .dots i:nth-child(3) { animation-delay: 0.3s; } }
     @keyframes beat { 0%, 60%, 100% { opacity: 0.3; } 30% { opacity: 1; } }
-    .newest { position: absolute; inset: auto 0 var(--ac-space-3); margin-inline: auto; width: fit-content; border-radius: 999px; box-shadow: var(--ac-shadow-m); }
+    /* below the messages, not over them: what a decision rests on is never covered */
+    .newest { flex: none; align-self: center; margin-top: var(--ac-space-1); border-radius: 999px; }
     .earlier { text-align: center; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     @media (max-width: 48rem) { .list { padding-inline: var(--ac-space-4); } }
   `];
