@@ -8,6 +8,10 @@ Locale = Literal["en", "zh"]
 _TEXTS: Mapping[str, tuple[str, str]] = {
     "finished": ("Conversation complete", "对话完成"),
     "cancelled": ("The tool call was cancelled by the user.", "用户取消了工具执行"),
+    "pictures_refused": (
+        "The provider did not take the pictures of this chat ({said}). The model goes on with their names alone.",
+        "提供商不接受此对话中的图片（{said}）。模型将仅凭图片的名称继续。",
+    ),
     "page_source": ("the page", "当前网页"),
     "summary": (
         "Earlier messages of this conversation are no longer here. A model has summed them up:\n{summary}",

@@ -120,6 +120,51 @@ async def test_picture_is_told_by_name_to_a_model_that_sees_none(open_talk, prov
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "At most 0 image(s) may be provided in one prompt."),
+        (404, "No endpoints found that support image input"),
+        (500, "image input is not supported - hint: you may need to provide the mmproj"),
+    ],
+)
+async def test_chat_goes_on_by_the_name_of_a_picture_that_the_provider_refuses(open_talk, provider, status, words):
+    """Each later request has the picture in it, and would be refused as well; so after a restart."""
+    provider.say(status=status, error={"error": {"message": words}})
+    for answer in ("I go by its name.", "Still here.", "And here."):
+        provider.say(answer)
+    async with open_talk() as talk:
+        session_id = await talk.begin()
+        sent = await upload(talk, picture(), "shot.png")
+        await talk.say(session_id, "What is this?", attachments=[sent["artifactId"]])
+        first = said_last(provider)
+        await talk.say(session_id, "And now?")
+        items = await talk.items(session_id)
+    async with open_talk() as talk:
+        await talk.say(session_id, "After a restart?")
+    assert f"[artifact {sent['artifactId']}: shot.png, image/png, " in first
+    assert ["data:image" in json.dumps(request) for request in provider.requests] == [True, False, False, False]
+    assert [item["role"] for item in items] == ["user", "notice", "assistant", "user", "assistant"]
+    assert words in items[1]["text"]
+    assert items[2]["text"] == "I go by its name."
+
+
+@pytest.mark.processes
+async def test_refusal_that_was_not_about_the_pictures_is_said_and_they_are_sent_again(open_talk, provider):
+    for _ in range(2):
+        provider.say(status=400, error={"error": {"message": "that is against our rules"}})
+    provider.say("I see.")
+    async with open_talk() as talk:
+        session_id = await talk.begin()
+        sent = await upload(talk, picture(), "shot.png")
+        await talk.say(session_id, "What is this?", attachments=[sent["artifactId"]])
+        error = (await talk.items(session_id))[-1]["error"]
+        await talk.say(session_id, "And now?")
+    assert error["type"] == "provider_refused"
+    assert ["data:image" in json.dumps(request) for request in provider.requests] == [True, False, True]
+
+
+@pytest.mark.processes
 async def test_large_picture_is_made_smaller_and_a_damaged_one_is_not_sent(open_talk, provider):
     provider.say("Noise.")
     async with open_talk() as talk:

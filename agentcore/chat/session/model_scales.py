@@ -1,7 +1,7 @@
-"""What a session has learned of its models: how they count tokens, and contexts shorter than was thought."""
+"""What a session has learned of its models: how they count tokens, shorter contexts, and who takes no pictures."""
 
 import json
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from agentcore.chat.bounds import CONTEXT_TOKENS_MIN
 
@@ -15,6 +15,12 @@ _PLAUSIBLE = (0.4, 4.0)
 _NEWS = 0.05
 
 
+class _Learned(NamedTuple):
+    scale: float = 1.0
+    limit: int | None = None
+    takes_pictures: bool = True
+
+
 class ModelScales:
     """Scales and contexts by model; those of the models that were asked last are kept.
 
@@ -22,7 +28,7 @@ class ModelScales:
         has_news: Whether there is something that is not stored.
     """
 
-    def __init__(self, known: dict[str, tuple[float, int | None]] | None = None) -> None:
+    def __init__(self, known: dict[str, _Learned] | None = None) -> None:
         self._known = known or {}
         self.has_news = False
 
@@ -30,7 +36,7 @@ class ModelScales:
     def read(cls, stored: str | None) -> Self:
         """As it was stored."""
         entries: dict[str, Any] = json.loads(stored or "{}")
-        return cls({model: (float(scale), limit) for model, (scale, limit) in entries.items()})
+        return cls({model: _Learned(*entry) for model, entry in entries.items()})
 
     def dump(self) -> str:
         """As it is stored; JSON text."""
@@ -39,17 +45,25 @@ class ModelScales:
 
     def scale(self, model: str) -> float:
         """How many tokens the model counts for each that was estimated."""
-        return self._known.get(model, (1.0, None))[0]
+        return self._of(model).scale
 
     def limit(self, model: str) -> int | None:
         """The context that the model's refusals have shown, in tokens; None: it has not refused."""
-        return self._known.get(model, (1.0, None))[1]
+        return self._of(model).limit
+
+    def takes_pictures(self, model: str) -> bool:
+        """Whether the model's provider has not refused pictures."""
+        return self._of(model).takes_pictures
+
+    def note_no_pictures(self, model: str) -> None:
+        """The provider has refused a request for its pictures."""
+        self._keep(model, self._of(model)._replace(takes_pictures=False))
 
     def note_count(self, model: str, estimated: int, counted: int) -> None:
         """The provider has counted the tokens of a request, cached ones included, that were estimated."""
         scale = counted / max(estimated, 1)
         if estimated >= _COUNTED_FROM and _PLAUSIBLE[0] <= scale <= _PLAUSIBLE[1]:
-            self._keep(model, scale, self.limit(model))
+            self._keep(model, self._of(model)._replace(scale=scale))
 
     def note_refusal(self, model: str, estimated: int, limit: int, named: int | None) -> int:
         """The provider has refused a request as too long; gives the context that is believed from now on.
@@ -64,13 +78,16 @@ class ModelScales:
         lowered = max(named if named is not None else min(limit, size * 9 // 10), CONTEXT_TOKENS_MIN)
         # what was refused is longer than the context, whatever the estimate says
         scale = self.scale(model) if size > lowered else min(lowered / max(estimated, 1), _PLAUSIBLE[1])
-        self._keep(model, max(scale, self.scale(model)), lowered)
+        self._keep(model, self._of(model)._replace(scale=max(scale, self.scale(model)), limit=lowered))
         return lowered
 
-    def _keep(self, model: str, scale: float, limit: int | None) -> None:
+    def _of(self, model: str) -> _Learned:
+        return self._known.get(model, _Learned())
+
+    def _keep(self, model: str, learned: _Learned) -> None:
         before = self._known.pop(model, None)
-        self._known[model] = (scale, limit)
+        self._known[model] = learned
         while len(self._known) > _MODELS_KEPT:
             del self._known[next(iter(self._known))]
-        if before is None or before[1] != limit or abs(scale / before[0] - 1) > _NEWS:
+        if before is None or before[1:] != learned[1:] or abs(learned.scale / before.scale - 1) > _NEWS:
             self.has_news = True

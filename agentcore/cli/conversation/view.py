@@ -78,8 +78,8 @@ class TerminalView:
         """See `ChatView.show`."""
         self._status.clear()
         match event["type"]:
-            case "session.message" if event["role"] == "user":
-                self._is_answered = False
+            case "session.message":
+                self._message(event)
             case "session.content":
                 self._is_answered = self._is_answered or bool(str(event["content"]).strip())
                 self._text(str(event["content"]))
@@ -124,6 +124,12 @@ class TerminalView:
         if self._is_in_line:
             self._write("\n")
             self._is_in_line = False
+
+    def _message(self, message: Mapping[str, Any]) -> None:
+        if message["role"] == "user":
+            self._is_answered = False
+        elif message["text"]:
+            self.tell(f"  {message['text']}")
 
     def _text(self, piece: str) -> None:
         if self._styled is not None:

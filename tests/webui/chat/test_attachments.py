@@ -161,3 +161,19 @@ async def test_pasted_text_stays_text_though_a_picture_of_it_comes_along(open_ch
     chat = await open_chat()
     await paste(chat, text=text)
     await expect(attached(chat)).to_have_count(files)
+
+
+async def test_picture_that_the_provider_refuses_does_not_hold_up_the_chat_and_the_person_is_told(open_chat):
+    chat = await open_chat()
+    chat.provider.say(status=400, error={"error": {"message": "this model has no eyes"}})
+    chat.provider.say("I know its name.")
+    await paste(chat)
+    await expect(attached(chat)).to_contain_text(["image.png"])
+    await chat.say("What is this?")
+    told = "The provider did not take the pictures of this chat (this model has no eyes)."
+    await expect(chat.shown.get_by_text(told)).to_be_visible()
+    await expect(chat.messages.last).to_contain_text("I know its name.")
+    await expect(chat.shown.get_by_role("alert")).to_have_count(0)
+    await chat.page.reload()
+    await expect(chat.shown.get_by_text(told)).to_be_visible()
+    assert "image.png" in chat.provider.sent

@@ -244,7 +244,7 @@ export class Conversation extends Store {
   _fold(event) {
     const parent = event.thread?.parentToolId;
     switch (event.type) {
-      case 'session.message': this._onMessage(event); break;
+      case 'session.message': this._onMessage(event, parent); break;
       case 'session.content': this._inThread(parent, (items) => withContent(items, event.content, event.time)); break;
       case 'session.thinking': this._inThread(parent, (items) => withContent(items, event.content, event.time, 'thinking')); break;
       case 'session.toolState': this._onToolState(event, parent); break;
@@ -267,8 +267,9 @@ export class Conversation extends Store {
     return true;
   }
 
-  /** A message as it is listed: a person's, perhaps from another page, or a notice. @param {any} event */
-  _onMessage(event) {
+  /** A message as it is listed: a person's, perhaps from another page, or a notice, also to the work of a sub-agent. @param {any} event @param {string} [parent] */
+  _onMessage(event, parent) {
+    if (parent) { this._changeCall(parent, (call) => ({...call, thread: withNotice(call.thread ?? [], event)})); return; }
     const {number, time, role = 'user', text, calls, error, thinking, attachments} = event;
     if (this.items.some((known) => known.number === number)) return;
     this.items = withoutLive(this.items);

@@ -1,6 +1,7 @@
 """Asks a model within its context: what it is told is made shorter before it is too long, and once when it was."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import structlog
@@ -14,7 +15,8 @@ from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import ModelChoice
-from agentcore.chat.turn.attachments import ready_to_send
+from agentcore.chat.texts import text
+from agentcore.chat.turn.attachments import has_pictures, may_refuse_pictures, ready_to_send
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener
 from agentcore.chat.turn.compaction.summary import cut_to_tokens, write_summary
@@ -30,6 +32,9 @@ _LEAST_ROOM = 0.15
 
 _READ_SHARE = 0.6
 """What of the context a conversation takes that is to be summed up."""
+
+_REFUSAL_CHARS = 160
+"""What a person is told of a provider's words about pictures."""
 
 _ENOUGH = 1.15
 """So much over the target is near enough to it not to ask for a summary."""
@@ -52,6 +57,10 @@ class CompactionKeeper(Protocol):
 
     async def load(self, artifact_id: str) -> bytes | None:
         """The bytes of an artifact; None: it is not there any more."""
+        ...
+
+    async def tell(self, text: str) -> None:
+        """Keep a word to the person in the session, and tell it."""
         ...
 
     def call_for(self, artifact_id: str) -> str:
@@ -190,10 +199,38 @@ class Compactor:
     # -- asking ------------------------------------------------------------------------------------------------
 
     async def _ask(self, prompt: Prompt, history: ToldHistory, *, can_repair: bool) -> ModelReply:
+        if not self._scales.takes_pictures(_name(prompt.choice)):
+            prompt = _without_pictures(prompt)
         messages = await ready_to_send(history.messages, self._keeper.load, images=prompt.choice.images)
-        reply = await ask_model(self._engine, prompt, messages, self._stream, can_repair=can_repair)
+        try:
+            reply = await ask_model(self._engine, prompt, messages, self._stream, can_repair=can_repair)
+        except BrokenAnswerError as exc:
+            if not (prompt.choice.images and may_refuse_pictures(exc) and has_pictures(messages)):
+                raise
+            reply = await self._ask_without_pictures(prompt, history, exc, can_repair=can_repair)
         estimated = self._overhead(prompt) + await history.measure()
         self._scales.note_count(_name(prompt.choice), estimated, reply.response.usage.input_tokens)
+        return reply
+
+    async def _ask_without_pictures(
+        self, prompt: Prompt, history: ToldHistory, refusal: BrokenAnswerError, *, can_repair: bool
+    ) -> ModelReply:
+        """Ask again with the names of the pictures; an answer shows that these were what was refused.
+
+        Else each further request of the session would be refused as this one.
+        """
+        said = str(refusal.context.get("said") or refusal.message)[:_REFUSAL_CHARS]
+        await self._keeper.tell(text(self._stream.locale, "pictures_refused", said=said))
+        blind = _without_pictures(prompt)
+        messages = await ready_to_send(history.messages, self._keeper.load, images=False)
+        try:
+            reply = await ask_model(self._engine, blind, messages, self._stream, can_repair=can_repair)
+        except BrokenAnswerError as exc:
+            if may_refuse_pictures(exc):
+                raise refusal from exc  # the pictures were not it
+            raise
+        self._scales.note_no_pictures(_name(prompt.choice))
+        log.info("pictures_refused", model=prompt.choice.model)
         return reply
 
     def _writer(self, choice: ModelChoice, given: str | None) -> Callable[[Sequence[ModelMessage]], Awaitable[str]]:
@@ -249,6 +286,10 @@ class Compactor:
 
 _UNFIT = frozenset(("context_too_long", "answer_cut", "provider_refused", "provider_stream_broken"))
 """What can be wrong with the request for a summary alone."""
+
+
+def _without_pictures(prompt: Prompt) -> Prompt:
+    return replace(prompt, choice=prompt.choice.model_copy(update={"images": False}))
 
 
 def _name(choice: ModelChoice) -> str:

@@ -53,6 +53,12 @@ class _Keeper:
         except ToolError:  # it was deleted, which is told in its place
             return None
 
+    async def tell(self, text: str) -> None:
+        """See `CompactionKeeper.tell`."""
+        thread = {} if self._stream.thread is None else {"thread": self._stream.thread}
+        (number,) = await self._host.store.chats.append(self._session_id, [notice(text, **thread)])
+        self._stream.message({"number": number, "role": "notice", "text": text})
+
 
 class SessionKeeper(_Keeper):
     """Keeps compactions of a session.

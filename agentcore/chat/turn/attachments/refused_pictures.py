@@ -1,0 +1,33 @@
+"""Whether a request was refused because of its pictures, which providers say in many ways, and some in none."""
+
+import re
+from collections.abc import Sequence
+
+from pydantic_ai.messages import BinaryContent, ModelMessage, ToolReturnPart, UserPromptPart
+
+from agentcore.chat.model.engine import BrokenAnswerError
+
+_OF_PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal|mmproj|content\b.*\bstring", re.IGNORECASE)
+"""llama.cpp, Ollama, vLLM, LM Studio, OpenRouter, DeepSeek, Groq and Mistral all use one of these words."""
+
+
+def may_refuse_pictures(exc: BrokenAnswerError) -> bool:
+    """Whether a refusal can be one of the pictures: of a request that is wrong, or with a word about them."""
+    if exc.partial is not None:
+        return False  # it has begun to answer
+    if exc.type == "provider_refused":
+        return True
+    # servers answer with 500, and routers with 404, where no model of theirs sees
+    is_possible = exc.type in {"provider_failed", "model_not_found"}
+    return is_possible and _OF_PICTURES.search(str(exc.context.get("said", ""))) is not None
+
+
+def has_pictures(messages: Sequence[ModelMessage]) -> bool:
+    """Whether there is a picture in messages that are ready to send."""
+    contents = (
+        part.content
+        for message in messages
+        for part in message.parts
+        if isinstance(part, UserPromptPart | ToolReturnPart) and isinstance(part.content, list)
+    )
+    return any(isinstance(piece, BinaryContent) for content in contents for piece in content)
