@@ -12,17 +12,13 @@ import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
 import './composer/ac-chat-tokens.js';
 import './messages/ac-chat-error.js';
-import './messages/ac-chat-messages.js';
 import '../models/ac-chat-providers.js';
 import '../queue/ac-chat-queue.js';
-import './ac-chat-question.js';
+import './ac-chat-conversation.js';
 import './sessions/ac-chat-sessions.js';
 import './system/ac-chat-system.js';
 import './ac-chat-todos.js';
-import './ac-chat-welcome.js';
 import '../ui/overlay/ac-dialog.js';
-import '../ui/ac-empty.js';
-import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';
 import {Localized, formatBytes, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
@@ -42,17 +38,14 @@ export class AcViewChats extends Localized(LitElement) {
     :host(.wide) { grid-template-columns: 17rem minmax(0, 1fr); }
     .side { min-height: 0; border-inline-end: 1px solid var(--ac-border); }
     .page { position: relative; display: flex; flex-direction: column; min-height: 0; min-width: 0; }
-    .middle, ac-chat-messages { flex: 1; }
     .title { display: flex; align-items: center; gap: var(--ac-space-2); min-height: 3rem; padding: var(--ac-space-1) var(--ac-space-4); border-bottom: 1px solid var(--ac-border); }
     .title h1 { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: var(--ac-text-m); letter-spacing: 0; font-weight: var(--ac-weight-medium); }
-    .middle { position: relative; min-height: 0; overflow: auto; }
     .bottom { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); width: 100%; max-width: 50rem; margin-inline: auto; padding: 0 var(--ac-space-5) var(--ac-space-4); }
     .warning { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-warn); font-size: var(--ac-text-s); padding-inline: var(--ac-space-2); }
     .drop { position: absolute; inset: var(--ac-space-2); z-index: 3; display: grid; place-content: center; justify-items: center; gap: var(--ac-space-2); border: 2px dashed var(--ac-accent); border-radius: var(--ac-radius-l); background: color-mix(in srgb, var(--ac-surface) 88%, var(--ac-accent)); text-align: center; pointer-events: none; }
     .drop ac-icon { width: 2rem; height: 2rem; color: var(--ac-accent); }
     .bottom > ac-chat-error { position: relative; max-height: 45dvh; overflow: auto; }
     .meanwhile { padding-inline: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
-    .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
     ac-dialog.system::part(dialog) { width: min(46rem, calc(100vw - 2 * var(--ac-space-4))); }
     dialog.drawer { width: 20rem; max-width: 88vw; height: 100dvh; max-height: none; margin: 0; padding: 0; border: 0; border-inline-end: 1px solid var(--ac-border); background: var(--ac-bg); color: inherit; }
     dialog.drawer::backdrop { background: var(--ac-scrim); }
@@ -75,6 +68,8 @@ export class AcViewChats extends Localized(LitElement) {
     this._refused = null;
     this._choices = lastChoices();
     this._chat = new Conversation('');
+    /** What was said in this chat, asked when somebody goes back in it: not for each word of an answer. */
+    this._history = () => this._chat.items.filter(({role}) => role === 'user').map(({text}) => text);
     this._endChat = () => {};
     this._drop = new FileDrop(this, (files) => this._attached.add(files));
     new Listening(this, () => {
@@ -134,7 +129,7 @@ export class AcViewChats extends Localized(LitElement) {
     const list = html`<ac-chat-sessions selected=${this._chat.id}></ac-chat-sessions>`;
     return html`
       ${WIDE.matches ? html`<div class="side">${list}</div>` : html`<dialog class="drawer" aria-label=${t('chat.list')} @click=${this._closeDrawer}>${list}</dialog>`}
-      <div class="page">${this._renderTitle()}${this._renderMiddle()}${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
+      <div class="page">${this._renderTitle()}<ac-chat-conversation .chat=${this._chat} .model=${this._model}></ac-chat-conversation>${this._renderBottom()}${this._drop.isOver ? this._renderDrop() : nothing}</div>
       ${this._renderProviders()}${this._renderSystem()}`;
   }
 
@@ -149,25 +144,6 @@ export class AcViewChats extends Localized(LitElement) {
       </header>`;
   }
 
-  _renderMiddle() {
-    const chat = this._chat;
-    if (chat.error && !chat.isLoaded) return this._renderFailed(chat.error);
-    if (!chat.isLoaded) return html`<div class="middle" aria-busy="true"></div>`;
-    if (!chat.items.length && !chat.isRunning) return html`<div class="middle"><ac-chat-welcome .model=${this._model}></ac-chat-welcome></div>`;
-    return html`
-      <ac-chat-messages .items=${chat.items} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier} @ac-earlier=${() => void this._try('chat.loadFailed', () => chat.loadEarlier())}>
-        ${chat.question ? html`<ac-chat-question .question=${chat.question}></ac-chat-question>` : nothing}
-      </ac-chat-messages>`;
-  }
-
-  /** @param {import('../client/client.js').ApiError} error */
-  _renderFailed(error) {
-    if (error.type === 'session_not_found') {
-      return html`<div class="middle"><ac-empty icon="message-square" heading=${t('chat.gone')}>${t('chat.goneText')}<a slot="actions" class="button primary" href="#/chats">${t('chat.new')}</a></ac-empty></div>`;
-    }
-    return html`<div class="middle"><ac-error-card class="failed" heading=${t('chat.loadFailed')} .error=${error}><button slot="actions" @click=${() => this._chat.load()}>${t('ui.again')}</button></ac-error-card></div>`;
-  }
-
   _renderBottom() {
     const chat = this._chat;
     if (chat.error && !chat.isLoaded) return nothing;
@@ -180,7 +156,7 @@ export class AcViewChats extends Localized(LitElement) {
         <ac-chat-queue .messages=${chat.queue.messages} ?paused=${chat.queue.isPaused} @ac-resume=${() => this._try('queue.failed', () => chat.queue.resume())}
           @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
         ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
-        <ac-chat-composer .text=${this._draft} .history=${chat.items.filter(({role}) => role === 'user').map(({text}) => text)} .mayChat=${this._mayChat} .attachments=${this._attached}
+        <ac-chat-composer .text=${this._draft} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${Boolean(chat.question)} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>
           <ac-chat-choices slot="choices" data-agent=${agentId || 'default'} .model=${model} .agentId=${agentId} .mode=${mode} @ac-change=${this._onChoice}></ac-chat-choices>
@@ -234,8 +210,8 @@ export class AcViewChats extends Localized(LitElement) {
     return /** @type {import('./composer/ac-chat-composer.js').AcChatComposer} */ (this.renderRoot.querySelector('ac-chat-composer'));
   }
 
-  get _messages() {
-    return /** @type {import('./messages/ac-chat-messages.js').AcChatMessages | null} */ (this.renderRoot.querySelector('ac-chat-messages'));
+  get _conversation() {
+    return /** @type {import('./ac-chat-conversation.js').AcChatConversation} */ (this.renderRoot.querySelector('ac-chat-conversation'));
   }
 
   /** @returns {HTMLDialogElement | null} */
@@ -257,7 +233,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** @param {CustomEvent<{text: string, when?: 'queue' | 'steer'}>} event */
   async _onSend({detail: {text, when}}) {
-    this._messages?.toNewest();
+    this._conversation.toNewest();
     const attachments = this._attached.take();
     await this._say(text, 'chat.sendFailed', async (chat) => {
       await chat.send({text, when, attachments});
@@ -288,7 +264,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   /** @param {CustomEvent<{tool: string, args: Record<string, unknown>, text: string}>} event */
   async _onCommand({detail: {tool, args, text}}) {
-    this._messages?.toNewest();
+    this._conversation.toNewest();
     await this._say(text, 'chat.commandFailed', (chat) => chat.command(tool, args));
   }
 

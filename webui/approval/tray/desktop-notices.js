@@ -12,20 +12,24 @@ class DesktopNotices extends Store {
     /** Whether something began to wait while nobody looked: then it is worth to ask whether a notice is wanted. */
     this._wasMissed = false;
     this._count = 0;
+    /** Kept, for to ask for it is a way to another process and back. @type {NotificationPermission} */
+    this._permission = permission();
     /** @type {Notification | null} */
     this._shown = null;
     approvals.subscribe(() => this._onChange());
+    // a person may have changed it in the browser's own settings, or in the address bar
+    window.addEventListener('focus', () => this._readPermission());
     document.addEventListener('visibilitychange', () => { if (!document.hidden) this._close(); });
   }
 
   /** Whether this browser can show any, and was not told never to. */
   get isPossible() {
-    return 'Notification' in window && Notification.permission !== 'denied';
+    return this._permission !== 'denied';
   }
 
   /** Whether they are shown. */
   get isOn() {
-    return this.isPossible && Notification.permission === 'granted' && localStorage.getItem(KEY) === 'yes';
+    return this._permission === 'granted' && localStorage.getItem(KEY) === 'yes';
   }
 
   /** Whether a person is to be asked: once, and only after something was missed. */
@@ -37,8 +41,14 @@ class DesktopNotices extends Store {
   async choose(isWanted) {
     localStorage.setItem(KEY, isWanted ? 'yes' : 'no');
     this.notify();
-    if (isWanted && Notification.permission === 'default') await Notification.requestPermission();
-    this.notify();
+    if (isWanted && this._permission === 'default') await Notification.requestPermission();
+    this._readPermission();
+  }
+
+  _readPermission() {
+    const before = this._permission;
+    this._permission = permission();
+    if (this._permission !== before) this.notify();
   }
 
   _onChange() {
@@ -64,6 +74,11 @@ class DesktopNotices extends Store {
     this._shown?.close();
     this._shown = null;
   }
+}
+
+/** Whether this page may show notices; where the browser has none, it is denied. */
+function permission() {
+  return 'Notification' in window ? Notification.permission : 'denied';
 }
 
 export const desktopNotices = new DesktopNotices();

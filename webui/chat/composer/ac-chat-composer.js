@@ -3,6 +3,7 @@ import {completionsOf, isCommand, parseCommand} from './slash.js';
 import {mentionIn, mentionsOf} from './mentions.js';
 import {Localized, t} from '../../base/i18n.js';
 import {isComposing} from '../../base/input-method.js';
+import {growing} from '../../ui/growing.js';
 import {base, buttons} from '../../ui/styles.js';
 import {toolList} from '../../client/tool-list.js';
 import '../../ui/ac-icon.js';
@@ -27,7 +28,7 @@ export class AcChatComposer extends Localized(LitElement) {
     :host { position: relative; }
     .box { border: 1px solid var(--ac-border-strong); border-radius: var(--ac-radius-l); background: var(--ac-surface); box-shadow: var(--ac-shadow-s); transition: border-color var(--ac-motion); }
     .box:focus-within { border-color: var(--ac-focus); box-shadow: 0 0 0 1px var(--ac-focus); }
-    textarea { display: block; width: 100%; min-height: 2.75rem; max-height: min(40vh, 20rem); padding: var(--ac-space-3) var(--ac-space-4) var(--ac-space-1); margin: 0; border: 0; outline: none; background: none; color: inherit; font: inherit; line-height: var(--ac-line); resize: none; overflow-y: auto; }
+    textarea { display: block; width: 100%; min-height: 2.75rem; max-height: min(40vh, 20rem); padding: var(--ac-space-3) var(--ac-space-4) var(--ac-space-1); margin: 0; border: 0; outline: none; background: none; color: inherit; font: inherit; line-height: var(--ac-line); resize: none; overflow-y: auto; field-sizing: content; }
     textarea:focus-visible { outline: none; } /* the box shows the focus */
     textarea.call { font-family: var(--ac-font-mono); }
     textarea::placeholder { color: var(--ac-text-muted); opacity: 1; }
@@ -47,8 +48,8 @@ export class AcChatComposer extends Localized(LitElement) {
   constructor() {
     super();
     this.text = '';
-    /** @type {string[]} What was said before, the newest last. */
-    this.history = [];
+    /** What was said before, the newest last. @type {() => string[]} */
+    this.history = () => [];
     this.isBusy = false;
     this.isStopping = false;
     this.isSending = false;
@@ -78,7 +79,7 @@ export class AcChatComposer extends Localized(LitElement) {
         <ac-attachments .attachments=${this.attachments} .items=${this.attachments?.items ?? []} .problem=${this.attachments?.problem} @ac-emptied=${this.focus}></ac-attachments>
         <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this._placeholder)} .value=${this.text}
           aria-autocomplete="list" aria-haspopup="listbox" aria-controls=${isOpen ? 'completions' : nothing} aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
-          aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions} @paste=${this._onPaste}></textarea>
+          aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions} @paste=${this._onPaste} ${growing()}></textarea>
         <p class="problem" id="problem" role="status" ?hidden=${!this._problem}>${this._problem}</p>
         <div class="row">
           <button class="quiet icon attach" aria-label=${t('chat.attach.add')} title=${t('chat.attach.addHint')} @click=${() => this._picker.click()}><ac-icon name="paperclip"></ac-icon></button>
@@ -133,9 +134,7 @@ export class AcChatComposer extends Localized(LitElement) {
     this._endAttachments();
   }
 
-  /** @param {Map<string, unknown>} changed */
-  updated(changed) {
-    if (changed.has('text')) this._grow();
+  updated() {
     this.renderRoot.querySelector('[aria-selected="true"]')?.scrollIntoView({block: 'nearest'});
   }
 
@@ -169,13 +168,6 @@ export class AcChatComposer extends Localized(LitElement) {
     this.attachments?.add([.../** @type {FileList} */ (this._picker.files)]);
     this._picker.value = ''; // so that the same file can be picked again
     this.focus();
-  }
-
-  /** As high as the text. */
-  _grow() {
-    const area = this._area;
-    area.style.height = 'auto';
-    area.style.height = `${area.scrollHeight}px`;
   }
 
   /** @param {string} text */
@@ -252,10 +244,12 @@ export class AcChatComposer extends Localized(LitElement) {
     const isBack = key === 'ArrowUp' && selectionStart === 0 && selectionEnd === 0;
     const isForth = key === 'ArrowDown' && this._back > 0 && selectionStart === value.length;
     const back = this._back + (isBack ? 1 : isForth ? -1 : 0);
-    if (back === this._back || back > this.history.length) return false;
+    if (back === this._back) return false;
+    const said = this.history();
+    if (back > said.length) return false;
     if (this._back === 0) this._kept = value;
     this._back = back;
-    const text = back === 0 ? this._kept : this.history[this.history.length - back];
+    const text = back === 0 ? this._kept : said[said.length - back];
     this._set(text);
     if (isBack) void this.updateComplete.then(() => this._area.setSelectionRange(0, 0));
     return true;

@@ -13,7 +13,7 @@ import {
  * @typedef {{questionId: string, text: string, options: string[], toolId?: string}} Question
  */
 
-const PAGE = 30; // more than a screen holds; what more there is of them, each change of chats waits for
+const PAGE = 20; // more than a screen holds; what more there is of them, each change of chats waits for
 const PROGRESS_MS = 200; // how far calls are is shown this often, however many of them tell
 
 export class Conversation extends Store {

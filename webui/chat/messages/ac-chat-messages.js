@@ -1,6 +1,8 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {guard} from 'lit/directives/guard.js';
 import {repeat} from 'lit/directives/repeat.js';
 import {Localized, t} from '../../base/i18n.js';
+import {whenIdle} from '../../base/idle.js';
 import {grouped} from './grouped.js';
 import {base, buttons} from '../../ui/styles.js';
 import './ac-chat-message.js';
@@ -9,16 +11,19 @@ import '../../ui/ac-icon.js';
 const NEAR_PX = 48;     // so near to the end a reader follows it
 const ANNOUNCED_CHARS = 2000;
 const EARLIER_PX = 1200; // so far before the beginning earlier messages are wanted
+const PIECE = 150; // messages that are taken out in one go; each time costs the browser a look at all that are left
 
 /**
  * The messages of a chat in a frame that scrolls: it follows the newest one until the reader scrolls away.
+ * Of a chat that was left (`emptying`) they are taken out a few at a time, for all at once would hold the page up.
  * Messages out of sight are neither laid out nor painted, in groups: the browser looks at each group for each frame.
  * @slot  At the end, after the last message.
  * @fires ac-earlier  the reader comes near to the first message that is there
+ * @fires ac-emptied  it is `emptying`, and has no message any more
  */
 export class AcChatMessages extends Localized(LitElement) {
   static properties = {
-    items: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, hasEarlier: {type: Boolean, attribute: 'earlier'}, _isAway: {state: true},
+    items: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, hasEarlier: {type: Boolean, attribute: 'earlier'}, isEmptying: {type: Boolean, attribute: 'emptying'}, _isAway: {state: true},
   };
 
   static styles = [base, buttons, css`
@@ -29,7 +34,7 @@ export class AcChatMessages extends Localized(LitElement) {
     .group { contain-intrinsic-size: auto 60rem; }
     .group.measured { content-visibility: auto; }
     /* what is at work is always laid out: its height is what the frame follows */
-    .group:nth-last-child(1 of .group) { content-visibility: visible; }
+    .group[data-newest] { content-visibility: visible; }
     .working { display: flex; align-items: center; gap: var(--ac-space-2); min-height: 1.5rem; color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .dots { display: inline-flex; gap: 0.25rem; }
     .dots i { width: 0.375rem; height: 0.375rem; border-radius: 50%; background: currentColor; }
@@ -47,6 +52,10 @@ export class AcChatMessages extends Localized(LitElement) {
     this.items = [];
     this.isBusy = false;
     this.hasEarlier = false;
+    /** Whether nobody sees these messages any more, and they are to be taken out. */
+    this.isEmptying = false;
+    /** Those of `items` that are in the document. @type {import('../conversation/items.js').ChatItem[]} */
+    this._shown = [];
     this._isAway = false;
     this._follows = true;
     this._lastTop = 0;
@@ -84,9 +93,7 @@ export class AcChatMessages extends Localized(LitElement) {
       <div class="frame" tabindex="0" role="region" aria-label=${t('chat.messages')} @scroll=${this._onScroll} @ac-sized=${this._onSized}>
         <div class="list">
           ${this.hasEarlier ? html`<p class="earlier">${t('chat.loadingEarlier')}</p>` : nothing}
-          ${repeat(grouped(this.items, this._groups), ({id}) => id, ({items}) => html`<div class="group">
-            ${repeat(items, ({key}) => key, (item) => html`<ac-chat-message .item=${item} ?last=${item === last} ?busy=${this.isBusy && (item === last || item.role === 'user')}></ac-chat-message>`)}
-          </div>`)}
+          ${repeat(grouped(this._shown, this._groups), ({id}) => id, ({items}) => html`<div class="group" ?data-newest=${items.includes(/** @type {any} */ (last))}>${this._renderGroup(items)}</div>`)}
           ${isWorking ? html`<div class="working"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span><span class="visually-hidden">${t('chat.working')}</span></div>` : nothing}
           <slot></slot>
         </div>
@@ -95,8 +102,17 @@ export class AcChatMessages extends Localized(LitElement) {
       <div class="visually-hidden" role="status">${this._announcement}</div>`;
   }
 
+  /** A word of an answer is no work for the messages of other groups. @param {import('../conversation/items.js').ChatItem[]} items */
+  _renderGroup(items) {
+    const last = items.find((item) => item === this.items.at(-1));
+    return guard([this.isBusy, last, ...items], () => repeat(items, ({key}) => key, (item) => html`
+      <ac-chat-message .item=${item} ?last=${item === last} ?busy=${this.isBusy && (item === last || item.role === 'user')}></ac-chat-message>`));
+  }
+
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
+    if (!this.isEmptying) this._shown = this.items;
+    else if (!changed.has('isEmptying')) this._shown = this._shown.slice(0, -PIECE);
     if (changed.has('isBusy')) this._announce(changed.get('isBusy') === true);
     // the first message stays where it is when others come before it; not every browser sees to that itself
     const anchor = this.hasUpdated ? this._topmost() : null;
@@ -105,8 +121,14 @@ export class AcChatMessages extends Localized(LitElement) {
 
   /** A group is passed over once the browser knows how high it is: what is guessed moves a reader's place when it comes near. */
   updated() {
+    if (this.isEmptying) return this._takeOut();
     const fresh = this.renderRoot.querySelectorAll('.group:not(.measured)');
     if (fresh.length) requestAnimationFrame(() => requestAnimationFrame(() => fresh.forEach((group) => group.classList.add('measured'))));
+  }
+
+  _takeOut() {
+    if (this._shown.length) whenIdle(() => this.requestUpdate());
+    else this.dispatchEvent(new CustomEvent('ac-emptied'));
   }
 
   /** For screen readers: that an answer is on its way, and the answer once it is whole. @param {boolean} hasEnded */
@@ -118,7 +140,7 @@ export class AcChatMessages extends Localized(LitElement) {
 
   /** The first message in sight, and where it is. */
   _topmost() {
-    if (this._follows) return null;
+    if (this._follows || this.isEmptying) return null;
     const top = this._frame.getBoundingClientRect().top;
     const ends = (/** @type {Element} */ element) => element.getBoundingClientRect().bottom > top;
     // by groups first: to ask for a message's place lays its group out
@@ -160,7 +182,7 @@ export class AcChatMessages extends Localized(LitElement) {
   }
 
   _wantEarlier() {
-    if (this.hasEarlier && this._frame.scrollTop < EARLIER_PX) this.dispatchEvent(new CustomEvent('ac-earlier'));
+    if (this.hasEarlier && !this.isEmptying && this._frame.scrollTop < EARLIER_PX) this.dispatchEvent(new CustomEvent('ac-earlier'));
   }
 }
 customElements.define('ac-chat-messages', AcChatMessages);

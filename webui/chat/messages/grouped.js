@@ -2,6 +2,7 @@
 /** @typedef {{id: number, items: ChatItem[]}} Group */
 
 const SIZE = 10; // together higher than most screens
+const CALL = 4; // as high as so many messages: a call shows what it writes
 
 /**
  * Neighbouring messages together. A message stays in its group when others come before or after it, for it would be
@@ -19,7 +20,7 @@ export function grouped(items, known) {
   let group;
   for (const [at, item] of items.entries()) {
     const id = known.get(item.key);
-    const isFull = !group || (group.items.length >= SIZE && at > (ends.get(group.id) ?? -1));
+    const isFull = !group || (sizeOf(group.items) >= SIZE && at > (ends.get(group.id) ?? -1));
     if (id !== undefined && !groups.has(id)) group = {id, items: []};
     else if (!group || (id !== group.id && isFull)) group = {id: next++, items: []};
     group.items.push(item);
@@ -28,4 +29,9 @@ export function grouped(items, known) {
   known.clear();
   for (const {id, items: own} of groups.values()) for (const {key} of own) known.set(key, id);
   return [...groups.values()];
+}
+
+/** @param {ChatItem[]} items */
+function sizeOf(items) {
+  return items.reduce((sum, {calls}) => sum + 1 + CALL * calls.length, 0);
 }

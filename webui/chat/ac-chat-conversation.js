@@ -1,0 +1,116 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {repeat} from 'lit/directives/repeat.js';
+import {Conversation} from './conversation/conversation.js';
+import {Localized, t} from '../base/i18n.js';
+import {base, buttons} from '../ui/styles.js';
+import {toastError} from '../ui/toasts.js';
+import './messages/ac-chat-messages.js';
+import '../ui/ac-empty.js';
+import '../ui/ac-error-card.js';
+import './ac-chat-question.js';
+import './ac-chat-welcome.js';
+
+const GONE_AT_ONCE = 100; // messages that are taken out of the document without holding anything up
+
+/**
+ * What stands in a chat: its messages; before there are any, how to begin; or why they cannot be shown.
+ * The messages of a chat that is left are hidden at once, and taken out of the document while nothing else is to be done.
+ */
+export class AcChatConversation extends Localized(LitElement) {
+  static properties = {chat: {attribute: false}, model: {}};
+
+  static styles = [base, buttons, css`
+    :host { position: relative; flex: 1; display: flex; flex-direction: column; min-height: 0; }
+    .middle, ac-chat-messages { flex: 1; }
+    /* display: none would take down the layout of all messages at once */
+    ac-chat-messages.left { position: absolute; inset: 0; content-visibility: hidden; pointer-events: none; }
+    .middle { position: relative; min-height: 0; overflow: auto; }
+    .failed { max-width: 50rem; margin: var(--ac-space-6) auto; padding-inline: var(--ac-space-5); }
+  `];
+
+  constructor() {
+    super();
+    this.chat = new Conversation('');
+    /** The model that would be asked; empty: none can be had. */
+    this.model = '';
+    /** Chats whose messages are being taken out. @type {Conversation[]} */
+    this._left = [];
+    this._endChat = () => {};
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    if (this.hasUpdated) this._follow();
+  }
+
+  disconnectedCallback() {
+    this._endChat();
+    super.disconnectedCallback();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (!changed.has('chat')) return;
+    const before = /** @type {Conversation | undefined} */ (changed.get('chat'));
+    if (before && showsMessages(before) && before.items.length > GONE_AT_ONCE) this._left = [...this._left, before];
+    this._follow();
+  }
+
+  _follow() {
+    this._endChat();
+    this._endChat = this.chat.subscribe(() => this.requestUpdate());
+  }
+
+  /** Go to the newest message, and follow it from now on. */
+  toNewest() {
+    /** @type {import('./messages/ac-chat-messages.js').AcChatMessages | null} */ (this.renderRoot.querySelector('ac-chat-messages:not(.left)'))?.toNewest();
+  }
+
+  render() {
+    const {chat} = this;
+    return html`
+      ${showsMessages(chat) ? nothing : html`<div class="middle" aria-busy=${chat.isLoaded || chat.error ? nothing : 'true'}>${this._renderInstead(chat)}</div>`}
+      ${repeat(showsMessages(chat) ? [...this._left, chat] : this._left, (one) => one, (one) => this._renderMessages(one, one !== chat))}`;
+  }
+
+  /** @param {Conversation} chat @param {boolean} isLeft */
+  _renderMessages(chat, isLeft) {
+    const isThere = this.chat.isLoaded || this.chat.error !== null; // what is shown instead comes first
+    return html`
+      <ac-chat-messages class=${isLeft ? 'left' : ''} ?emptying=${isLeft && isThere} .items=${chat.items} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier}
+        @ac-earlier=${() => this._loadEarlier(chat)} @ac-emptied=${() => this._remove(chat)}>
+        ${chat.question ? html`<ac-chat-question .question=${chat.question}></ac-chat-question>` : nothing}
+      </ac-chat-messages>`;
+  }
+
+  /** @param {Conversation} chat */
+  _renderInstead({error, isLoaded}) {
+    if (isLoaded) return html`<ac-chat-welcome .model=${this.model}></ac-chat-welcome>`;
+    if (!error) return nothing;
+    if (error.type === 'session_not_found') {
+      return html`<ac-empty icon="message-square" heading=${t('chat.gone')}>${t('chat.goneText')}<a slot="actions" class="button primary" href="#/chats">${t('chat.new')}</a></ac-empty>`;
+    }
+    return html`<ac-error-card class="failed" heading=${t('chat.loadFailed')} .error=${error}><button slot="actions" @click=${() => this.chat.load()}>${t('ui.again')}</button></ac-error-card>`;
+  }
+
+  /** @param {Conversation} chat */
+  async _loadEarlier(chat) {
+    try {
+      await chat.loadEarlier();
+    } catch (error) {
+      toastError(t('chat.loadFailed'), error);
+    }
+  }
+
+  /** @param {Conversation} chat */
+  _remove(chat) {
+    this._left = this._left.filter((one) => one !== chat);
+    this.requestUpdate();
+  }
+}
+customElements.define('ac-chat-conversation', AcChatConversation);
+
+/** @param {Conversation} chat */
+function showsMessages({isLoaded, items, isRunning}) {
+  return isLoaded && (items.length > 0 || isRunning);
+}
