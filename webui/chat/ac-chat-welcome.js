@@ -69,7 +69,7 @@ export class AcChatWelcome extends Localized(LitElement) {
     const shown = advice();
     if (!shown.length) return nothing;
     return html`<ul class="advice" aria-label=${t('chat.advice')}>${shown.map((each) => {
-      const names = {module: each.module.title, subject: each.subject};
+      const names = {module: toolList.saidOf(each.module).title, subject: each.subject};
       return html`
         <li>
           <ac-icon name="settings"></ac-icon>

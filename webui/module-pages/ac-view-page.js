@@ -8,6 +8,7 @@ import {href} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-empty.js';
 import './ac-module-frame.js';
+import {toolList} from '../client/tool-list.js';
 
 /** The page that a module brings (`#/pages/NAME`), or its view of one resource (`#/pages/NAME/RESOURCE`). */
 export class AcViewPage extends Localized(LitElement) {
@@ -25,19 +26,19 @@ export class AcViewPage extends Localized(LitElement) {
     this.path = [];
     this.query = new URLSearchParams();
     this._shown = '';
-    new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate()), resourceTabs.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate()), resourceTabs.subscribe(() => this.requestUpdate())]);
   }
 
   render() {
     const [name = '', resourceId = ''] = this.path;
     const module = moduleList.find(name);
     if (!module) return moduleList.isLoaded ? this._away(name, t('modules.unknown', {name})) : nothing;
-    if (module.state !== 'ready') return this._away(name, t('modules.pageAway', {name: module.title}));
+    if (module.state !== 'ready') return this._away(name, t('modules.pageAway', {name: toolList.saidOf(module).title}));
     const tag = resourceId ? resourceTabs.tagOf(resourceId) : module.component?.tag;
     const closed = resourceId && !tag ? resourceTabs.closed(resourceId) : undefined;
     if (closed) return this._closed(closed);
     if (!tag && resourceId) return this._ended(module);
-    if (!tag) return this._away(name, t('modules.noPage', {name: module.title}));
+    if (!tag) return this._away(name, t('modules.noPage', {name: toolList.saidOf(module).title}));
     return html`<ac-module-frame .module=${module} .tag=${tag} .resourceId=${resourceId} aria-label=${componentTitle(module)}></ac-module-frame>`;
   }
 

@@ -5,6 +5,7 @@ import {href} from '../base/router.js';
 import {base, buttons} from '../ui/styles.js';
 import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
+import {toolList} from '../client/tool-list.js';
 
 /** @typedef {'enable' | 'disable' | 'reload'} Action */
 
@@ -44,14 +45,15 @@ export class AcModuleActions extends Localized(LitElement) {
     const look = action === 'enable' && !this.isCompact ? 'primary' : '';
     return html`
       <button class="${this.isCompact ? 'small quiet' : ''} ${look}" ?disabled=${isBusy} aria-busy=${isRunning}
-        aria-label=${t(`modules.${action}Named`, {name: module.title})} @click=${() => this._run(action)}>
+        aria-label=${t(`modules.${action}Named`, {name: toolList.saidOf(module).title})} @click=${() => this._run(action)}>
         <ac-icon name=${isRunning ? 'loader-circle' : ICONS[action]}></ac-icon>${t(`modules.${action}`)}
       </button>`;
   }
 
   /** @param {Action} action */
   async _run(action) {
-    const {name, title} = /** @type {import('../client/module-list.js').Module} */ (this.module);
+    const module = /** @type {import('../client/module-list.js').Module} */ (this.module);
+    const {name} = module;
     this._running = action;
     try {
       const ended = action === 'enable' ? 0 : await this._callsIn(name);
@@ -60,7 +62,7 @@ export class AcModuleActions extends Localized(LitElement) {
     } catch (error) {
       const waits = /** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required';
       if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
-      else toastError(t(`modules.${action}Failed`, {name: title}), error);
+      else toastError(t(`modules.${action}Failed`, {name: toolList.saidOf(module).title}), error);
     } finally {
       this._running = '';
     }

@@ -4,6 +4,7 @@ import {Localized, t} from '../base/i18n.js';
 import {badges, base, buttons, cards} from '../ui/styles.js';
 import {toast, toastError} from '../ui/toasts.js';
 import '../ui/ac-icon.js';
+import {toolList} from '../client/tool-list.js';
 
 /** @typedef {import('../client/module-list.js').Source} Source */
 
@@ -35,7 +36,7 @@ export class AcModuleSources extends Localized(LitElement) {
     const isRunning = module.state === 'ready';
     return html`
       <div class="card">
-        <div class="notice"><ac-icon name="shield-alert"></ac-icon><span>${t(isRunning ? 'modules.othersBeside' : 'modules.othersWait', {name: module.title})}</span></div>
+        <div class="notice"><ac-icon name="shield-alert"></ac-icon><span>${t(isRunning ? 'modules.othersBeside' : 'modules.othersWait', {name: toolList.saidOf(module).title})}</span></div>
         <ul>${module.others.map((source) => this._source(source))}</ul>
       </div>`;
   }
@@ -54,14 +55,14 @@ export class AcModuleSources extends Localized(LitElement) {
 
   /** @param {string} source */
   async _choose(source) {
-    const {name, title} = /** @type {import('../client/module-list.js').Module} */ (this.module);
+    const module = /** @type {import('../client/module-list.js').Module} */ (this.module);
     this._requested = source;
     try {
-      await client.post(`/api/modules/${encodeURIComponent(name)}/choose`, {source});
+      await client.post(`/api/modules/${encodeURIComponent(module.name)}/choose`, {source});
     } catch (error) {
       const waits = /** @type {import('../client/client.js').ApiError} */ (error).type === 'confirmation_required';
       if (waits) toast(t('approval.waits'), {detail: t('approval.waitsText')});
-      else toastError(t('modules.chooseFailed', {name: title}), error);
+      else toastError(t('modules.chooseFailed', {name: toolList.saidOf(module).title}), error);
     } finally {
       this._requested = '';
     }

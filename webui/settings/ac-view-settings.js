@@ -8,6 +8,7 @@ import {base, buttons, views} from '../ui/styles.js';
 import '../ui/ac-empty.js';
 import '../ui/ac-icon.js';
 import './ac-settings-form.js';
+import {toolList} from '../client/tool-list.js';
 
 /** What app.json says, of the server and of each module that it lists. */
 export class AcViewSettings extends Localized(LitElement) {
@@ -42,7 +43,7 @@ export class AcViewSettings extends Localized(LitElement) {
     this.query = new URLSearchParams();
     /** @type {Element | null | undefined} the link of what is shown */
     this._current = null;
-    new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate())]);
   }
 
   connectedCallback() {
@@ -62,7 +63,7 @@ export class AcViewSettings extends Localized(LitElement) {
         <nav aria-label=${t('settings.sections')}>
           ${this._link([], t('settings.server'), name === '')}
           <h2>${t('settings.modules')}</h2>
-          ${repeat(modules, (module) => module.name, (module) => this._link([module.name], module.title, module.name === name, module.state === 'failed'))}
+          ${repeat(modules, (module) => module.name, (module) => this._link([module.name], toolList.saidOf(module).title, module.name === name, module.state === 'failed'))}
         </nav>
         <div>${isKnown ? this._form(name, modules) : moduleList.isLoaded ? this._unknown(name) : nothing}</div>
       </div>`;
@@ -90,7 +91,7 @@ export class AcViewSettings extends Localized(LitElement) {
     const module = modules.find((one) => one.name === name);
     return html`
       <div class="heading">
-        <h2>${module ? module.title : t('settings.server')}</h2>
+        <h2>${module ? toolList.saidOf(module).title : t('settings.server')}</h2>
         ${module ? html`<a class="button small" href=${href(['modules', name])}>${t('settings.aboutModule')}<ac-icon name="arrow-right"></ac-icon></a>` : nothing}
       </div>
       <ac-settings-form module=${name}></ac-settings-form>`;

@@ -1,10 +1,12 @@
 """The list of tools in the console: found, walked through by keyboard, kept up to date."""
 
 import re
+from typing import ClassVar
 
 import pytest
 from playwright.async_api import expect
 
+from agentcore.api import tool
 from tests.server.approving import Notes
 from tests.webui.conftest import PHONE
 
@@ -142,3 +144,28 @@ async def test_newcomer_is_offered_calls_in_plain_words_that_are_filled_in(start
     await page.goto(f"{ui.address}/#/modules")
     await expect(page.get_by_role("link", name="便条")).to_be_visible()
     await expect(page.get_by_text("记下要记的事。")).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile("停用.*便条"))).to_be_visible()
+    await page.goto(f"{ui.address}/#/settings")
+    await expect(page.locator("ac-view-settings").get_by_role("link", name="便条")).to_be_visible()
+
+
+class Typed(Notes):
+    """Notes with a tool whose description names its arguments."""
+
+    examples: ClassVar = ({"tool": "note_type", "title": {"en": "Type a note"}, "arguments": {"text": "Hi"}},)
+    translations: ClassVar = {"zh": {"note_type": "按 `text` 写便条。之后不再更改。"}}
+
+    @tool()
+    async def note_type(self, text: str) -> str:
+        """Type `text` as a note. It stays."""
+        return text
+
+
+async def test_first_sentence_stands_as_plain_text_in_lists(start_webui):
+    ui = await start_webui([Typed()])
+    page = await ui.page()
+    await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text(
+        "Type text as a note."
+    )
+    page = await ui.page(locale="zh-CN")
+    await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text("按 text 写便条。")
