@@ -11,6 +11,7 @@ from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES
 from agentcore.chat.session.queue import queue_view, tell_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import QueueView
+from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_answers import is_expired
 from agentcore.chat.turn.turns import Turns, Work
 from agentcore.errors import ToolError
@@ -148,7 +149,7 @@ class MessageQueue:
             live.may_be_steered = True
             for call_id in list(live.inner.values()):  # what waits inside of a call would hold the turn
                 if (pending := self._host.approvals.find(call_id)) is not None:
-                    await pending.withdraw()
+                    await pending.withdraw(result_text("superseded"))
         await self._advance(session_id)
 
     async def _let_go_on(self, session_id: str) -> None:

@@ -325,6 +325,53 @@ async def test_sub_agent_ends_when_the_turn_is_stopped(open_talk, provider):
         assert talk.host.calls.in_flight == {}
 
 
+async def test_what_a_sub_agent_had_said_and_done_is_kept_when_the_turn_is_stopped(open_talk, provider):
+    """In the middle of an answer, and in the middle of a call."""
+    provider.say("", ("a", "helper_delegate", '{"prompt": "Tell."}'))
+    provider.say("One two three four.", gate=asyncio.Event())
+    provider.say("", ("b", "helper_delegate", '{"prompt": "Wait."}'))
+    provider.say("I wait.", ("c", "helper_wait", "{}"), ("d", "helper_wait", "{}"))
+    async with open_talk(Helper(), **ALLOW) as talk:
+        session_id = await talk.begin()
+        for is_there in (
+            lambda event: event["type"] == "session.content" and event.get("thread"),
+            lambda event: event.get("thread") and event.get("state") == "running",
+        ):
+            async with talk.events(session_id) as events:
+                await talk.ask("POST", f"/api/sessions/{session_id}/messages", {"text": "go"}, status=202)
+                while not is_there(await events.next()):
+                    pass
+                await talk.ask("POST", f"/api/sessions/{session_id}/stop")
+                await events.until("session.finished")
+        kept = [item for item in await talk.items(session_id) if "thread" in item]
+    assert [item["stopped"] for item in kept] == [True, True]
+    assert kept[0]["text"]
+    assert "One two three four.".startswith(kept[0]["text"])
+    assert kept[1]["text"] == "I wait."
+    assert [call["state"] for call in kept[1]["calls"]] == ["cancelled", "cancelled"]
+
+
+async def test_call_of_a_sub_agent_that_waits_gives_way_to_what_the_person_says_and_is_told_so(open_talk, provider):
+    provider.say("", ("a", "helper_delegate", '{"prompt": "Note milk."}'))
+    provider.say("", ("b", "helper_note", '{"text": "milk"}'))
+    provider.say("I stop here.")
+    provider.say("No milk, then.")
+    async with open_talk(Helper()) as talk:
+        session_id = await talk.begin()
+        await talk.say(session_id, "delegate")
+        async with talk.events(session_id) as events:
+            (outer,) = talk.host.approvals.waiting
+            await talk.host.approvals.decide(outer.call_id, Verdict(approved=True, by="test"))
+            while (await events.next()).get("state") != "waiting":
+                pass
+            body = {"text": "no milk", "when": "steer"}
+            await talk.ask("POST", f"/api/sessions/{session_id}/messages", body, status=202)
+            await events.until("session.finished")
+    told = str(provider.requests[2]["messages"])
+    assert "The person sent a new message instead of an answer" in told
+    assert "nobody answered in time" not in told
+
+
 async def test_budget_of_a_sub_agent_ends_it(open_talk, provider):
     provider.say("", ("a", "helper_delegate", '{"prompt": "Look.", "steps": 1}'))
     provider.say("", ("b", "helper_look_back", "{}"))

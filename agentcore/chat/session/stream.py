@@ -23,6 +23,7 @@ class Stream:
 
     Attributes:
         session_id: The session.
+        said: The text of a sub-agent's answer as it comes; whoever keeps the answer clears it.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Stream:
         self._events, self.session_id, self._thread = events, session_id, thread
         self.locale, self.live, self.sink = locale, live, sink
         self.usage = UsedTokens()
+        self.said: list[str] = []
 
     @property
     def thread(self) -> Mapping[str, Any] | None:
@@ -49,6 +51,8 @@ class Stream:
         if piece:
             if self._thread is None:
                 self.live.add_text(piece)
+            else:
+                self.said.append(piece)
             self._tell("session.content", {"content": piece})
 
     def thinking(self, piece: str) -> None:

@@ -1,5 +1,6 @@
 """An agent that works for a call: a conversation of its own, tools through the same gate, a report at the end."""
 
+import asyncio
 import json
 import secrets
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
 from agentcore.api import Principal
 from agentcore.chat.bounds import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
-from agentcore.chat.model.engine import Engine
+from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
 from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
 from agentcore.chat.session import transcript
@@ -19,12 +20,12 @@ from agentcore.chat.session.kept_result import KeptResults
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan
-from agentcore.chat.texts import text
+from agentcore.chat.texts import result_text, text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.budget import Budget
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.compaction import Compactor, SubAgentKeeper, ToldHistory
-from agentcore.chat.turn.model_reply import Prompt, used_tokens
+from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.errors import ToolError
@@ -110,7 +111,7 @@ class SubAgent:
             self._offered = toolbox.offered()
             system = task.system.parts(task.agent, [self._host.registry.records[name] for name in toolbox.modules])
             prompt = Prompt(task.choice, system, list(self._offered.values()))
-            answer = await compactor.ask(prompt, self._history, can_repair=not has_repaired)
+            answer = await self._ask(compactor, prompt, can_repair=not has_repaired)
             await self._count(answer.response)
             if answer.fault is not None and not has_repaired:
                 has_repaired = True
@@ -126,6 +127,22 @@ class SubAgent:
             f"the sub-agent has used its {task.budget.steps} steps or {task.budget.tokens:,} tokens without an end",
             **task.budget._asdict(),
         )
+
+    async def _ask(self, compactor: Compactor, prompt: Prompt, *, can_repair: bool) -> ModelReply:
+        """Have the model answer; what came of an answer that does not end is kept for the person."""
+        self._stream.said.clear()
+        try:
+            return await compactor.ask(prompt, self._history, can_repair=can_repair)
+        except asyncio.CancelledError:
+            await self._keep_begun(is_stopped=True)
+            raise
+        except BrokenAnswerError:
+            await self._keep_begun(is_stopped=False)
+            raise
+
+    async def _keep_begun(self, *, is_stopped: bool) -> None:
+        if said := "".join(self._stream.said):
+            await self._keep(said, [], is_stopped=is_stopped)
 
     def _toolbox(self, task: SubAgentTask) -> Toolbox:
         tools = [tool for tool in offer(self._host.registry, (), task.agent) if task.offers(tool.name)]
@@ -144,10 +161,18 @@ class SubAgent:
                 parts.append(part)
         results: list[tuple[str, str, ToolOutput]] = []
         done: list[dict[str, Any]] = []
-        for row, error in rows:
-            told, envelope = await self._make(row, error, toolbox)
-            results.append((row.tool_name, row.tool_id, told))
-            done.append(self._shown(row, envelope))
+        try:
+            for row, error in rows:
+                told, envelope = await self._make(row, error, toolbox)
+                results.append((row.tool_name, row.tool_id, told))
+                done.append(self._shown(row, envelope))
+        except asyncio.CancelledError:
+            ended = json.dumps({"ok": False, "error": ToolError("cancelled", result_text("stopped_running")).to_json()})
+            done += [self._shown(row, ended) for row, _ in rows[len(done) : len(done) + 1]]
+            unbegun = json.dumps({"ok": False, "error": ToolError("cancelled", result_text("stopped")).to_json()})
+            done += [self._shown(row, unbegun) for row, _ in rows[len(done) :]]
+            await self._keep(response.text or "", done, is_stopped=True)
+            raise
         await self._keep(response.text or "", done)
         self._history.add([replace(response, parts=parts)])
         if results:
@@ -213,10 +238,11 @@ class SubAgent:
         view = transcript.call_view(row._replace(state="done", envelope=envelope))
         return view.to_json() | {"parentToolId": self._parent_tool_id}
 
-    async def _keep(self, said: str, calls: list[dict[str, Any]]) -> None:
+    async def _keep(self, said: str, calls: list[dict[str, Any]], *, is_stopped: bool = False) -> None:
         """Keep a step for the person; the session's own model is told only the report."""
         thread = {"parentToolId": self._parent_tool_id, "depth": self._depth}
-        kept = transcript.notice(said, role="assistant", thread=thread, **({"calls": calls} if calls else {}))
+        more = ({"calls": calls} if calls else {}) | ({"stopped": True} if is_stopped else {})
+        kept = transcript.notice(said, role="assistant", thread=thread, **more)
         await self._host.store.chats.append(self._call.session_id, [kept])
 
     async def _count(self, response: ModelResponse) -> None:

@@ -40,6 +40,7 @@ class PendingApproval:
         self.request, self.asked_digest, self.is_kept = request, asked_digest, is_kept
         self.verdict: Verdict | None = None
         self.is_being_decided = False
+        self.withdrawn_because = ""
         self._queue, self._store, self._events = queue, store, events
         self._edits: dict[str, ApprovalRequest] = {}
         self._answered = asyncio.Event()
@@ -126,9 +127,14 @@ class PendingApproval:
         if self.is_kept:
             await self._store.remove(self.request.call_id)
 
-    async def withdraw(self) -> None:
-        """Leave the queue and the disk, because whoever wanted the call has gone; may be called at any time."""
+    async def withdraw(self, reason: str = "") -> None:
+        """Leave the queue and the disk; may be called at any time.
+
+        Args:
+            reason: What whoever waits for a word is told of it; empty: they have gone.
+        """
         if self._queue.get(self.request.call_id) is self:
+            self.withdrawn_because = reason
             del self._queue[self.request.call_id]
             self.release()
             # whoever shows it takes it away: no decision comes, and of a call that never began no end

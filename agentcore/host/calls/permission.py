@@ -177,6 +177,8 @@ class Permission:
 
 
 def _unanswered(pending: PendingApproval) -> ToolError:
+    if pending.withdrawn_because:
+        return ToolError("approval_denied", pending.withdrawn_because)
     if not pending.is_waiting:
         return ToolError("approval_denied", "nobody answered in time; send the call again without call_id")
     request = pending.request

@@ -219,7 +219,7 @@ class Compactor:
 
         Else each further request of the session would be refused as this one.
         """
-        said = str(refusal.context.get("said") or refusal.message)[:_REFUSAL_CHARS]
+        said = str(refusal.context.get("said") or refusal.message)[:_REFUSAL_CHARS].rstrip(".")
         await self._keeper.tell(text(self._stream.locale, "pictures_refused", said=said))
         blind = _without_pictures(prompt)
         messages = await ready_to_send(history.messages, self._keeper.load, images=False)
