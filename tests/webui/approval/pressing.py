@@ -18,4 +18,6 @@ async def press(button: Locator) -> None:
     """Press a button of the approval view once it counts; in a frame, one that is pressed from nowhere does not."""
     await expect(button).to_have_attribute("aria-disabled", "false")
     await button.hover(position={"x": 2, "y": 4})
+    # one under which something slid begins anew as the pointer moves
+    await expect(button).to_have_attribute("aria-disabled", "false")
     await button.click()
