@@ -149,3 +149,18 @@ async def test_stop_ends_an_agent_s_call_that_waits_in_its_card_too(open_chat):
     await chat.page.get_by_text("Its agent: 1 call").click()
     await expect(inner.get_by_role("button", name="pantry_add")).to_contain_text("cancelled")
     assert (chat.ui.host.approvals.waiting, chat.pantry.added) == ([], [])
+
+
+async def test_what_an_agent_had_said_when_it_was_stopped_stands_in_its_call_after_a_reload(open_chat):
+    chat = await open_chat(Helper(), config=ALLOW)
+    chat.provider.say("", ("a", "helper_delegate", '{"prompt": "Tell."}'))
+    chat.provider.say("I look through the pantry now, shelf by shelf.", gate=asyncio.Event())
+    await chat.say("delegate")
+    await expect(chat.shown.get_by_text("I look")).to_be_visible()
+    await chat.page.get_by_role("button", name="Stop answering").click()
+    await expect(chat.shown.get_by_role("heading", name="You stopped the answer")).to_be_visible()
+    await chat.page.reload()
+    thread = chat.card.locator("ac-call-thread")
+    await thread.locator("summary").first.click()
+    await expect(thread.get_by_text("I look")).to_be_visible()
+    await expect(thread.get_by_text("You stopped the answer")).to_be_visible()

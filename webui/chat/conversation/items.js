@@ -26,6 +26,8 @@
  * @property {import('../../client/upload.js').Uploaded[]} [attachments]
  * @property {import('../../client/client.js').ErrorObject | null} [error]
  * @property {Compaction} [compaction]  what the model has been told in a shorter form since
+ * @property {boolean} [stopped]  the person stopped it before its end
+ * @property {object} [thread]  where it belongs, if it is a sub-agent's and stored
  * @property {boolean} [isLive]  it is being written
  * @property {boolean} [isSending]
  */

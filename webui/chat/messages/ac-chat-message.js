@@ -46,6 +46,7 @@ export class AcChatMessage extends Localized(LitElement) {
       ${this.item.text && this.item.role !== 'notice' ? html`<ac-chat-text .text=${this.item.text} ?live=${this.item.isLive}></ac-chat-text>` : nothing}
       ${this._renderCalls(this.item.calls)}
       ${this.item.error ? this._renderError(this.item.error) : nothing}
+      ${this.item.stopped && this.item.thread ? html`<p class="own"><ac-icon name="circle-stop"></ac-icon>${t('chat.error.cancelled')}</p>` : nothing}
       ${isEmptyAnswer(this.item) ? this._renderEmpty() : nothing}
       ${this._renderFoot(this.item)}`;
   }
