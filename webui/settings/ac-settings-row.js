@@ -37,6 +37,7 @@ export class AcSettingsRow extends Localized(LitElement) {
     h4 { font-weight: var(--ac-weight-medium); overflow-wrap: anywhere; }
     .hint { color: var(--ac-text-muted); font-size: var(--ac-text-s); text-wrap: pretty; max-width: 36rem; }
     .hint code { padding: 0 0.2em; border-radius: var(--ac-radius-s); background: var(--ac-surface-sunken); }
+    .worded { --ac-form-label-font: var(--ac-font-sans); }
     .key { color: var(--ac-text-muted); font-size: var(--ac-text-xs); overflow-wrap: anywhere; }
     .field { display: grid; gap: var(--ac-space-2); min-width: 0; }
     .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--ac-space-3); min-height: 1.25rem; }
@@ -124,7 +125,7 @@ export class AcSettingsRow extends Localized(LitElement) {
   /** @param {Row} row @param {SettingsDocument} document @param {string} label */
   _field(row, document, label) {
     const list = () => isChatEntries(document, row) && void listModels().then(() => this.requestUpdate());
-    return html`<div @ac-field-change=${this._onChange} @focusin=${list}>${fieldTemplate(this._fieldOf(row, label), shownValue(document, row, this.changes), this._form(document))}</div>`;
+    return html`<div class=${isChatEntries(document, row) ? 'worded' : ''} @ac-field-change=${this._onChange} @focusin=${list}>${fieldTemplate(this._fieldOf(row, label), shownValue(document, row, this.changes), this._form(document))}</div>`;
   }
 
   /** @param {Row} row @param {SettingsDocument} document */

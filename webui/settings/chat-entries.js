@@ -46,7 +46,7 @@ export function entriesPart(document, {part, pointer}) {
   if (before?.of === of) return before.part;
   const {schema} = shapeOf(part, root);
   const entry = resolve(valuesSchema(schema) ?? {}, root);
-  const properties = Object.fromEntries(Object.entries(entry.properties ?? {}).map(([name, each]) => [name, described(each, `settings.${kind}.${name}`, picks[name] ?? [])]));
+  const properties = Object.fromEntries(Object.entries(entry.properties ?? {}).map(([name, each]) => [name, described(each, kind, name, picks[name] ?? [])]));
   const after = {...schema, additionalProperties: {...entry, properties}};
   made.set(part, {of, part: after});
   return after;
@@ -60,10 +60,11 @@ function picksOf(kind) {
   return {model: [...chatSetup.models.map(({name}) => name), ...named], tools: ['*', ...toolList.tools.map(({name}) => name)], system_parts: PARTS};
 }
 
-/** @param {Schema} part @param {string} key @param {string[]} picks @returns {Schema} */
-function described(part, key, picks) {
-  const description = hasText(key) ? t(key) : part.description;
-  if (!picks.length) return {...part, description};
-  if (part.items) return {...part, description, items: {...part.items, examples: picks}};
-  return {...part, description, examples: picks};
+/** A setting with its name in words; its key in app.json stands behind what it is. @param {Schema} part @param {string} kind @param {string} name @param {string[]} picks @returns {Schema} */
+function described(part, kind, name, picks) {
+  const [label, text] = [`settings.name.${kind}.${name}`, `settings.${kind}.${name}`];
+  const description = `${hasText(text) ? t(text) : part.description ?? ''} \`${name}\``;
+  const told = {...part, description, ...(hasText(label) && {'x-label': t(label)})};
+  if (!picks.length) return told;
+  return part.items ? {...told, items: {...part.items, examples: picks}} : {...told, examples: picks};
 }

@@ -89,7 +89,8 @@ export class AcFieldObject extends FieldElement {
 
   /** @param {string} name @param {import('../../schema/shape.js').Schema} part @param {boolean} isRequired */
   _renderProperty(name, part, isRequired) {
-    const field = {part, path: [...this.field.path, name], label: name, isRequired, isBare: false};
+    // settings have a name in a person's words; what a tool takes is called by its own name
+    const field = {part, path: [...this.field.path, name], label: part['x-label'] ?? name, isRequired, isBare: false};
     const value = this.value?.[name];
     return html`<div class=${isWide(field, value, this.form) ? 'wide' : ''}>${fieldTemplate(field, value, this.form)}</div>`;
   }

@@ -46,7 +46,7 @@ export class FieldElement extends Localized(LitElement) {
     :host { min-width: 0; }
     .frame { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-1); justify-items: stretch; }
     .head { display: flex; align-items: baseline; flex-wrap: wrap; gap: 0 var(--ac-space-2); }
-    .head label, .head .label { font-family: var(--ac-font-mono); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    .head label, .head .label { font-family: var(--ac-form-label-font, var(--ac-font-mono)); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     .head .kind { color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .head .must { color: var(--ac-accent); font-size: var(--ac-text-xs); font-weight: var(--ac-weight-medium); }
     .hint { max-width: 65ch; overflow-wrap: anywhere; }
