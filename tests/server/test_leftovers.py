@@ -62,6 +62,35 @@ WORDS = (
 )
 
 
+KEEPING = textwrap.dedent('''
+    import logging, sys
+    from pathlib import Path
+    from agentcore.api import Module, tool
+
+    class {name}(Module):
+        """Keeps files open, and a log, until it is stopped; or leaves one."""
+
+        requires = {requires}
+
+        async def init(self, runtime):
+            if {keeps}:
+                folders = (runtime.data_dir, Path(__file__).parents[1])
+                self.files = [open(folder / "kept.txt", "w") for folder in folders]
+                self.log = logging.StreamHandler(self.files[0])
+                logging.getLogger().addHandler(self.log)
+                sys.path.append("/kept/folder")
+            if {leaves}:
+                self.left = open(runtime.data_dir / "left.txt", "w")
+
+        async def shutdown(self):
+            if {keeps}:
+                logging.getLogger().removeHandler(self.log)
+                sys.path.remove("/kept/folder")
+                for file in self.files:
+                    file.close()
+''')
+
+
 @pytest.fixture
 def leaving(start_server):
     """A server with that module."""
@@ -80,6 +109,23 @@ def test_what_a_module_leaves_is_named_in_the_log_and_where_it_is_shown(leaving)
     assert not is_alive(child)
     info = leaving.command("modules", "info", "leaving").stdout
     assert "when it was stopped it left the thread 'left-thread'" in info
+
+
+@pytest.mark.spec("S4")
+def test_what_a_module_keeps_open_is_not_laid_at_the_door_of_those_that_stop_before_it(start_server):
+    """Modules start together, so none finds what another one opens; they stop one after the other."""
+    server = start_server(
+        {
+            "keeper": KEEPING.format(name="Keeper", requires=(), keeps=True, leaves=False),
+            "bystander": KEEPING.format(name="Bystander", requires=("keeper",), keeps=False, leaves=False),
+            "leaver": KEEPING.format(name="Leaver", requires=("keeper",), keeps=False, leaves=True),
+        }
+    )
+    server.process.terminate()
+    lines = [line for line in server.rest() if line["event"] == "module_left"]
+    assert [line["module"] for line in lines] == ["leaver"]
+    (left,) = lines[0]["left"]
+    assert left.endswith("leaver/left.txt, open since it was started")
 
 
 @pytest.mark.spec("S7")

@@ -8,8 +8,10 @@ import socket
 import stat
 import sys
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +45,29 @@ class Surroundings:
         self.path = list(sys.path)
 
 
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """The time in which a module ran.
+
+    Args:
+        before: What it found.
+        after: What was there when it had ended; None: it runs.
+    """
+
+    before: Surroundings
+    after: Surroundings | None
+
+    def may_have_left(self, is_there: Callable[[Surroundings], bool]) -> bool:
+        """Whether something came while it ran, and did not go before it ended."""
+        return not is_there(self.before) and (self.after is None or is_there(self.after))
+
+
 async def clear_up(
-    owners: Collection[str], source_dirs: tuple[str, ...], before: Surroundings | None, state: StateDir
+    owners: Collection[str],
+    source_dirs: tuple[str, ...],
+    before: Surroundings | None,
+    others: Sequence[Stay],
+    state: StateDir,
 ) -> list[str]:
     """Find what a module that was released has left, end its tasks and processes, and give back signals.
 
@@ -52,6 +75,7 @@ async def clear_up(
         owners: Its name, and those of modules that share its code and run no more: what one began may serve another.
         source_dirs: The folders of its code.
         before: What it found when it started; None: it never did.
+        others: When modules ran that are not among the owners: what may be theirs is not laid at its door.
         state: The state folder, in which the host opens files of its own.
     Returns:
         What was found, each in a few words. What cannot be ended from outside, such as a thread, goes on.
@@ -61,7 +85,8 @@ async def clear_up(
         *_threads(owners, source_dirs),
         *await _end_children(owners),
         *_watched(owners),
-        *([] if before is None else _changed(source_dirs, before, state)),
+        *([] if before is None else _opened(owners, before, others, state)),
+        *([] if before is None else _changed(source_dirs, before, others)),
     ]
 
 
@@ -135,11 +160,17 @@ def _watched(owners: Collection[str]) -> Iterator[str]:
             yield f"a handler of {signal.Signals(number).name} in the event loop"
 
 
-def _changed(source_dirs: tuple[str, ...], before: Surroundings, state: StateDir) -> Iterator[str]:
+def _opened(owners: Collection[str], before: Surroundings, others: Sequence[Stay], state: StateDir) -> Iterator[str]:
     watched = {key.fd for key in asyncio.get_running_loop()._selector.get_map().values()}  # type: ignore[attr-defined]  # noqa: SLF001
     for fd, what in _descriptors().items():
-        if before.descriptors.get(fd) != what and fd not in watched and (opened := _lasting(fd, state.path)):
+        if before.descriptors.get(fd) == what or fd in watched or not (opened := _lasting(fd, state.path)):
+            continue
+        keeper = _keeper(fd, state.path)
+        if keeper in owners or (not keeper and not _may_be_theirs(others, partial(_has_descriptor, fd, what))):
             yield f"{opened}, open since it was started"
+
+
+def _changed(source_dirs: tuple[str, ...], before: Surroundings, others: Sequence[Stay]) -> Iterator[str]:
     for number, former in before.signals.items():
         handler = signal.getsignal(number)
         code = getattr(handler, "__code__", None)
@@ -147,11 +178,41 @@ def _changed(source_dirs: tuple[str, ...], before: Surroundings, state: StateDir
             signal.signal(number, former)
             yield f"a handler of {signal.Signals(number).name}, now taken back"
     for writer in logging.getLogger().handlers:
-        if writer not in before.log_handlers and not type(writer).__module__.startswith("agentcore."):
+        is_hosts = type(writer).__module__.startswith("agentcore.")
+        if (
+            writer not in before.log_handlers
+            and not is_hosts
+            and not _may_be_theirs(others, partial(_has_handler, writer))
+        ):
             yield f"a {type(writer).__name__} at the root logger, added since it was started"
     for folder in sys.path:
-        if folder not in before.path:
+        if folder not in before.path and not _may_be_theirs(others, partial(_has_folder, folder)):
             yield f"{folder} in sys.path, added since it was started"
+
+
+def _may_be_theirs(others: Sequence[Stay], is_there: Callable[[Surroundings], bool]) -> bool:
+    return any(other.may_have_left(is_there) for other in others)
+
+
+def _has_descriptor(fd: int, what: str, surroundings: Surroundings) -> bool:
+    return surroundings.descriptors.get(fd) == what
+
+
+def _has_handler(writer: logging.Handler, surroundings: Surroundings) -> bool:
+    return writer in surroundings.log_handlers
+
+
+def _has_folder(folder: str, surroundings: Surroundings) -> bool:
+    return folder in surroundings.path
+
+
+def _keeper(fd: int, state: Path) -> str:
+    """The module in whose data folder a file lies; empty: it lies elsewhere, or is none."""
+    with suppress(OSError):
+        path = Path(f"{_DESCRIPTORS}/{fd}").readlink()
+        if path.is_relative_to(state / "data"):
+            return path.relative_to(state / "data").parts[0]
+    return ""
 
 
 def _descriptors() -> dict[int, str]:

@@ -20,7 +20,7 @@ from agentcore.host.discovery.finding import ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule
 from agentcore.host.discovery.requirements import check_requirements
 from agentcore.host.modules import loader
-from agentcore.host.modules.leftovers import Surroundings, clear_up
+from agentcore.host.modules.leftovers import Stay, Surroundings, clear_up
 from agentcore.host.modules.module_record import ModuleRecord, ModuleState
 from agentcore.host.modules.runtime import HostServices, ModuleRuntime
 from agentcore.host.modules.source_choice import SourceChoice
@@ -28,6 +28,8 @@ from agentcore.host.modules.tool_registry import ToolRegistry
 from agentcore.host.modules.traceback import end_of_traceback, failure_text
 
 log = structlog.get_logger(__name__)
+
+_RUNNING = frozenset(("ready", "loading", "stopping"))
 
 EndCalls = Callable[[Collection[str], ToolError, float], Awaitable[None]]
 """Ends calls, by their ids: within a grace in seconds by themselves, else with the error."""
@@ -127,7 +129,7 @@ class Lifecycle:
         Raises:
             BaseException: Whatever keeps it from being started.
         """
-        record.before = Surroundings()
+        record.before, record.after = Surroundings(), None
         if record.name in self.given:
             await loader.adopt(record, self.given[record.name], self._config.locale)
         else:
@@ -227,11 +229,18 @@ class Lifecycle:
             if other.name != record.name
             and (other.source_dirs == record.source_dirs != () or other.distribution == record.distribution != "")
         ]
-        if any(other.state in ("ready", "loading", "stopping") for other in kin):
+        if any(other.state in _RUNNING for other in kin):
+            record.after = Surroundings()
             return
+        owners = {record.name, *(other.name for other in kin)}
+        others = [
+            Stay(other.before, other.after)
+            for other in self.records.values()
+            if other.name not in owners and other.before is not None and (other.after or other.state in _RUNNING)
+        ]
         try:
-            owners = {record.name, *(other.name for other in kin)}
-            left = await clear_up(owners, record.source_dirs, record.before, self._services.state)
+            left = await clear_up(owners, record.source_dirs, record.before, others, self._services.state)
+            record.after = Surroundings()
         except Exception as exc:  # noqa: BLE001 - what is looked at is somebody else's, and may object
             log_failure(log, "module_leftovers_unknown", exc, module=record.name)
             return

@@ -115,6 +115,7 @@ class ModuleRecord:
         started_ms: How long its start took.
         ready_at_ms: When it got ready, in milliseconds since 1970.
         before: What it found when it started.
+        after: What was there when it had ended; None: it has not.
         left_behind: What it had not given back when it was last stopped, each in a few words.
         loop_holds: When its code has held the event loop.
         calls: The ids of its calls that run.
@@ -149,6 +150,7 @@ class ModuleRecord:
     started_ms: float = 0.0
     ready_at_ms: int = 0
     before: "Surroundings | None" = None
+    after: "Surroundings | None" = None
     left_behind: list[str] = field(default_factory=list)
     loop_holds: LoopHolds = field(default_factory=LoopHolds)
     calls: set[str] = field(default_factory=set)
