@@ -46,8 +46,9 @@ class Module(Generic[S]):
         instructions: When to use which of its tools, for the models that have them: a short text (1,000 characters at
             most), or a mapping from language (`en`, `zh`) to that.
         translations: What people read of it in other languages than English, by language (`zh`), then by what it is of:
-            `read_file`: what a tool does; `read_file.path`: one of its arguments; `*.path`: that argument of all tools;
-            `module` and `module.title`: the module's description and title. Models go on reading the docstrings.
+            `read_file`: what a tool does; `read_file.path`: one of its arguments; `edit.edits.old`: what is within one,
+            or within each of its entries; `*.path`: that argument of all tools;
+            `module` and `module.title`: its description and title. Models go on reading the docstrings.
         examples: What somebody may try first, without harm: the tool, a title (or a mapping from language to that), and
             arguments that work in any workspace.
         runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.

@@ -10,6 +10,27 @@ REPOSITORY = Path(__file__).parents[3]
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
+def arguments_of(schema, root=None, path="", seen=()):
+    """Arguments by name, and by path whatever is said of what is within them (`edits.old`)."""
+    root = schema if root is None else root
+    found = set()
+    if (reference := schema.get("$ref")) is not None and reference not in seen:
+        target = root
+        for name in reference.removeprefix("#/").split("/"):
+            target = target[name]
+        found |= arguments_of(target, root, path, (*seen, reference))
+    for name, part in schema.get("properties", {}).items():
+        at = f"{path}.{name}" if path else name
+        if not path or "description" in part:
+            found.add(at)
+        found |= arguments_of(part, root, at, seen)
+    inner = [schema.get("items"), schema.get("additionalProperties")]
+    inner += [part for key in ("anyOf", "oneOf", "allOf", "prefixItems") for part in schema.get(key, ())]
+    for part in inner:
+        found |= arguments_of(part, root, path, seen) if isinstance(part, dict) else set()
+    return found
+
+
 @pytest.mark.processes
 @pytest.mark.spec("M7")
 @pytest.mark.source_tree
@@ -22,14 +43,14 @@ async def test_each_bundled_tool_and_argument_is_said_in_chinese_and_nothing_els
     for tool in tools:
         said = texts["tools"].get(tool["name"], {}).get("zh", {"description": "", "arguments": {}})
         missing += [] if CHINESE.search(said["description"] or "") else [tool["name"]]
-        arguments = tool["input_schema"].get("properties", {})
+        arguments = arguments_of(tool["input_schema"])
         missing += [
             f"{tool['name']}.{name}" for name in arguments if not CHINESE.search(said["arguments"].get(name, ""))
         ]
     assert len(tools) > 60
     assert missing == []
     known = {"module", "module.title", *(tool["name"] for tool in tools)}
-    known |= {f"{tool['name']}.{name}" for tool in tools for name in tool["input_schema"].get("properties", {})}
+    known |= {f"{tool['name']}.{name}" for tool in tools for name in arguments_of(tool["input_schema"])}
     known |= {f"*.{key.partition('.')[2]}" for key in known}
     written = {
         key for record in server.host.modules.records.values() for key in record.manifest.translations.get("zh", {})

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 from playwright.async_api import expect
 
-from agentcore.api import tool
+from agentcore.api import BaseModel, Field, Module, tool
 from tests.server.approving import Notes
 from tests.webui.conftest import PHONE
 
@@ -24,6 +24,26 @@ class Vault(Module):
         """Open the vault."""
         return f"{user}: {len(key.get_secret_value())}"
 '''
+
+
+class Errand(BaseModel):
+    """One of them."""
+
+    what: str = Field(description="What is to be done.")
+    after: list["Errand"] = Field(default=[])
+
+
+class Errands(Module):
+    """Plans errands."""
+
+    translations: ClassVar = {
+        "zh": {"errands_plan.errands.what": "要办的事。", "errands_plan.errands.after.what": "接着要办的事。"}
+    }
+
+    @tool(read_only=True)
+    async def errands_plan(self, errands: list[Errand]) -> int:
+        """Plan errands."""
+        return len(errands)
 
 
 async def test_tool_is_found_by_a_few_letters_and_run_by_keyboard_alone(open_tool):
@@ -169,3 +189,14 @@ async def test_first_sentence_stands_as_plain_text_in_lists(start_webui):
     )
     page = await ui.page(locale="zh-CN")
     await expect(page.get_by_role("link", name="Type a note").get_by_role("paragraph")).to_have_text("按 text 写便条。")
+
+
+async def test_what_is_within_an_argument_is_said_in_the_language_of_the_page_too(start_webui):
+    """In entries of lists, and in entries of lists within these, of a type that holds itself."""
+    ui = await start_webui([Errands()])
+    page = await ui.page("#/tools/errands_plan", locale="zh-CN")
+    await page.get_by_role("button", name="添加到 errands").click()
+    await expect(page.get_by_text("要办的事。", exact=True)).to_be_visible()
+    await page.get_by_role("button", name="添加到 after").click()
+    await expect(page.get_by_text("接着要办的事。", exact=True)).to_be_visible()
+    await expect(page.get_by_text("What is to be done.")).to_have_count(0)

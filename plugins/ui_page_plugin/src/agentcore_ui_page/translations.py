@@ -13,4 +13,12 @@ ZH = {
     "ui_page_get_content.maxChars": "在多少字符处截断。",
     "ui_page_dom_patch": "修改 agentcore 自身的页面，直到重新加载：文字、属性、样式类、HTML、样式表。",
     "ui_page_dom_patch.operations": "要修改什么。",
+    "ui_page_dom_patch.operations.selector": "CSS 选择器；也能找到组件内部的元素。",
+    "ui_page_dom_patch.operations.text": "纯文本。",
+    "ui_page_dom_patch.operations.html": "HTML；其中的脚本不会运行。",
+    "ui_page_dom_patch.operations.name": "属性的名称。",
+    "ui_page_dom_patch.operations.value": "纯文本。",
+    "ui_page_dom_patch.operations.position": "插入位置，与 DOM 中的含义相同。",
+    "ui_page_dom_patch.operations.className": "一个类名。",
+    "ui_page_dom_patch.operations.css": "CSS；页面的颜色是自定义属性。",
 }
