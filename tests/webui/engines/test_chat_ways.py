@@ -1,23 +1,16 @@
 """A chat in each engine: it streams, is stopped, tried again, gone back in, and its calls wait for a person."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from agentcore.host.approvals.queue import Verdict
-from tests.webui.chat.conftest import Pantry, provider
-from tests.webui.engines.conftest import Visit
-from tests.webui.engines.page import Found, Page
+from tests.webui.engines.chatting import ADD, PHONE, open_chat, provider
 
-__all__ = ["provider"]
+__all__ = ["open_chat", "provider"]
 
 pytestmark = pytest.mark.spec("W1")
 
-ADD = ("call-1", "pantry_add", '{"food": "rice", "count": 2}')
-PHONE = (390, 844)
 _DEEPEST = "const deepest = (one) => (one.shadowRoot?.activeElement ? deepest(one.shadowRoot.activeElement) : one);"
 TAKEN_ENTER = f"""() => {{
   {_DEEPEST}
@@ -37,60 +30,6 @@ DROP = f"""([name, type, data]) => {{
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 """A PNG of one pixel."""
 SECRET = "sk-only-for-the-server"
-
-
-@dataclass
-class Chat:
-    """A page at the chats, and what is behind it."""
-
-    ui: Any
-    page: Page
-    provider: Any
-    pantry: Pantry
-
-    @property
-    def box(self) -> Found:
-        """Where a person writes."""
-        return self.page.role("textbox", "Message", exact=True)
-
-    @property
-    def messages(self) -> Found:
-        """The messages, oldest first."""
-        return self.page.css("ac-chat-message")
-
-    @property
-    def card(self) -> Found:
-        """The newest card of a call."""
-        return self.page.css("ac-call-card").last
-
-    async def say(self, text: str) -> None:
-        """Write something, and send it."""
-        await self.box.fill(text)
-        await self.page.press("Enter")
-
-    async def until_idle(self) -> None:
-        """Wait until nothing is being answered."""
-        await self.page.role("button", "Stop answering").gone()
-
-
-OpenChat = Callable[..., Awaitable[Chat]]
-
-
-@pytest.fixture
-def open_chat(visit: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) -> OpenChat:
-    """Open the chats, with a model that plays what the provider says."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-    async def make(has_model: bool = True, **options: Any) -> Chat:
-        pantry = Pantry()
-        model = {"provider": "openai", "base_url": f"{provider.url}/v1", "max_retries": 0}
-        config = {"models": {"test-model": model}} if has_model else {}
-        shown: Visit = await visit("#/chats", modules=[pantry], config=config, **options)
-        await shown.page.css("ac-chat-composer").seen()
-        return Chat(shown.ui, shown.page, provider, pantry)
-
-    return make
 
 
 async def test_answer_streams_is_answered_again_and_edited(open_chat):
