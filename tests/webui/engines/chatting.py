@@ -36,6 +36,11 @@ class Chat:
         return self.page.css("ac-chat-message")
 
     @property
+    def queue(self) -> Found:
+        """What waits for its turn."""
+        return self.page.role("region", "Waiting to be sent")
+
+    @property
     def card(self) -> Found:
         """The newest card of a call."""
         return self.page.css("ac-call-card").last
@@ -59,11 +64,12 @@ def open_chat(visit: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) -> Ope
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 
-    async def make(has_model: bool = True, **options: Any) -> Chat:
+    async def make(*modules: Any, has_model: bool = True, config: Any = None, **options: Any) -> Chat:
         pantry = Pantry()
         model = {"provider": "openai", "base_url": f"{provider.url}/v1", "max_retries": 0}
-        config = {"models": {"test-model": model}} if has_model else {}
-        shown: Visit = await visit("#/chats", modules=[pantry], config=config, **options)
+        models = {"models": {"test-model": model}} if has_model else {}
+        plan = {"modules": [pantry, *modules], "config": {**models, **(config or {})}}
+        shown: Visit = await visit("#/chats", **plan, **options)
         await shown.page.css("ac-chat-composer").seen()
         return Chat(shown.ui, shown.page, provider, pantry)
 

@@ -68,7 +68,7 @@
   const find = (from, step) => {
     const found = [];
     const visit = (node) => {
-      if (node.nodeType !== Node.ELEMENT_NODE || SILENT.has(node.tagName) || !isShown(node)) return;
+      if (node.nodeType !== Node.ELEMENT_NODE || SILENT.has(node.tagName) || !(step.isHidden || isShown(node))) return;
       if (isMatch(node, step)) found.push(node);
       for (const child of children(node)) visit(child);
     };
@@ -83,6 +83,7 @@
   if (!element) return null;
 
   const {wants, value} = query;
+  if (wants === 'element') return element;
   if (wants === 'attribute') return {value: element.getAttribute(value)};
   if (wants === 'property') return {value: element[value] ?? null};
   if (wants === 'style') return {value: getComputedStyle(element)[value]};

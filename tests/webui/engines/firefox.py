@@ -23,7 +23,9 @@ PREFERENCES = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "toolkit.telemetry.reportingpolicy.firstRun": False,
+    "ui.allPointerCapabilities": 6,  # a mouse, which a screen that nobody sees has not
     "ui.prefersReducedMotion": 1,
+    "ui.primaryPointerCapabilities": 6,
 }
 _START_S, _ANSWER_S = 120, 120
 _NOT_NOW = {"no such frame", "no such node", "no such element", "no such window"}
@@ -80,16 +82,27 @@ class FirefoxDriver:
         await self.connection.ask("browsingContext.reload", context=self.context, wait="complete")
 
     async def run(self, function: str, argument: Any) -> Any:
+        said = await self._call(
+            f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)) ?? null)", argument
+        )
+        return json.loads(said["value"])
+
+    async def pick(self, function: str, argument: Any, files: Sequence[Path]) -> None:
+        said = await self._call(f"(text) => ({function})(JSON.parse(text))", argument)
+        field, paths = {"sharedId": said["sharedId"]}, [str(file) for file in files]
+        await self.connection.ask("input.setFiles", context=self.context, element=field, files=paths)
+
+    async def _call(self, declaration: str, argument: Any) -> dict[str, Any]:
         said = await self.connection.ask(
             "script.callFunction",
-            functionDeclaration=f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)) ?? null)",
+            functionDeclaration=declaration,
             arguments=[{"type": "string", "value": json.dumps(argument)}],
             target={"context": self.context},
             awaitPromise=True,
         )
         if said["type"] == "exception":
             raise RuntimeError(said["exceptionDetails"]["text"])
-        return json.loads(said["result"]["value"])
+        return dict(said["result"])
 
     async def act(self, sources: Sequence[Action]) -> None:
         await self.connection.ask("input.performActions", context=self.context, actions=list(sources))

@@ -65,6 +65,9 @@ class Driver(Protocol):
     async def picture(self) -> bytes:
         """What is drawn, as PNG."""
 
+    async def pick(self, function: str, argument: Any, files: Sequence[Path]) -> None:
+        """Choose files, as in the system's dialog, for the field that a function gives for a JSON value."""
+
     async def frame(self, address: str) -> "Driver | None":
         """The frame, at any depth, whose address begins like this."""
 
@@ -92,37 +95,39 @@ class Found:
         """Inside of it: a field by a part of its label."""
         return replace(self, steps=(*self.steps, {"label": label}))
 
-    def css(self, selector: str) -> "Found":
-        """Inside of it: an element that a selector names; a part of a shadow root, too."""
-        return replace(self, steps=(*self.steps, {"css": selector}))
+    def css(self, selector: str, *, is_hidden: bool = False) -> "Found":
+        """Inside of it: an element that a selector names; a part of a shadow root, too; `is_hidden`: or one unseen."""
+        return replace(self, steps=(*self.steps, {"css": selector, "isHidden": is_hidden}))
 
     @property
     def last(self) -> "Found":
         """The last of them; else it is the first."""
         return replace(self, is_last=True)
 
-    async def click(self, button: int = 0) -> None:
+    async def click(self, button: int = 0, kind: str = "mouse") -> None:
         """Press it, where it is not off and nothing lies over it."""
-
-        async def place() -> tuple[int, int] | None:
-            at = await self._ask("place")
-            if at is None or at["isOff"] or at["covered"]:
-                return None
-            # twice at the same place: it does not move
-            return (at["x"], at["y"]) if at == await self._ask("place") else None
-
-        x, y = await self._wait(place, "to be pressed", lambda: self._ask("place"))
-        await self.page.press_at(x, y, button)
+        x, y = await self._wait(self._place, "to be pressed", lambda: self._ask("place"))
+        await self.page.press_at(x, y, button, kind)
 
     async def fill(self, text: str) -> None:
         """Write something in place of what stands in the field."""
-        await self.click()
+
+        async def focused() -> bool | None:
+            await self.click()  # again, where the field moved away under the press
+            return await self._ask("isFocused") or None
+
+        await until(focused)
         await self.page.press("Control+a")
         await self.page.type(text) if text else await self.page.press("Backspace")
 
     async def choose(self, value: str) -> None:
         """Choose an option: what opens is drawn by the system, and is not of the page."""
         await self._until("choose", bool, "to be chosen from", value)
+
+    async def pick(self, *files: Path) -> None:
+        """Choose files for a field that takes some: what opens is drawn by the system, and is not of the page."""
+        query = {"steps": self.steps, "last": self.is_last, "wants": "element"}
+        await self.page.driver.pick(_FIND, query, files)
 
     async def focus(self) -> None:
         """Give it the focus."""
@@ -174,6 +179,21 @@ class Found:
         """Click it as a script does, which the page can tell from a person."""
         await self._until("click", bool, "to be there")
 
+    async def evaluate(self, function: str) -> Any:
+        """What a function of JavaScript gives for the element."""
+        query = {"steps": self.steps, "last": self.is_last, "wants": "element"}
+        return await self.page.driver.run(f"(query) => ({function})(({_FIND})(query))", query)
+
+    async def tap(self) -> None:
+        """Touch it with a finger."""
+        await self.click(kind="touch")
+
+    async def wheel(self, pixels: int) -> None:
+        """Turn the wheel of the mouse over it."""
+        x, y = await self._wait(self._place, "to be under the pointer", lambda: self._ask("place"))
+        turn = {"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": pixels, "duration": 0, "origin": "viewport"}
+        await self.page.driver.act([{"type": "wheel", "id": "wheel", "actions": [turn]}])
+
     async def read(self) -> str:
         """Its text, as it stands now; empty: it is not there."""
         texts = await self._ask("texts")
@@ -184,6 +204,14 @@ class Found:
 
     def _is_said(self, texts: Sequence[str]) -> Callable[[list[str]], bool]:
         return lambda shown: bool(shown) and all(text in self._one(shown) for text in texts)
+
+    async def _place(self) -> tuple[int, int] | None:
+        """Where it is pressed; None: not now."""
+        at = await self._ask("place")
+        if at is None or at["isOff"] or at["covered"]:
+            return None
+        # twice at the same place: it does not move
+        return (at["x"], at["y"]) if at == await self._ask("place") else None
 
     async def _ask(self, wants: str, value: Any = None) -> Any:
         query = {"steps": self.steps, "last": self.is_last, "wants": wants, "value": value}

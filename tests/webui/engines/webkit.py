@@ -98,6 +98,11 @@ class WebKitDriver:
         wrapped = f"async (value) => JSON.stringify(await ({function})(value) ?? null)"
         return json.loads(await self._ask("POST", "/execute/sync", **_script(wrapped, argument)))
 
+    async def pick(self, function: str, argument: Any, files: Sequence[Path]) -> None:
+        field = await self._ask("POST", "/execute/sync", **_script(function, argument))
+        paths = "\n".join(str(file) for file in files)
+        await self.session.ask("POST", f"/element/{field[_ELEMENT]}/value", text=paths)
+
     async def act(self, sources: Sequence[Action]) -> None:
         # pointers go by the view of the window, also where commands go to a frame
         left, top = await self._switch()

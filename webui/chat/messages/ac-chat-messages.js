@@ -12,6 +12,10 @@ const NEAR_PX = 48;     // so near to the end a reader follows it
 const ANNOUNCED_CHARS = 2000;
 const EARLIER_PX = 1200; // so far before the beginning earlier messages are wanted
 const PIECE = 150; // messages that are taken out in one go; each time costs the browser a look at all that are left
+/** Whether the browser keeps what is read in its place while something above it grows; Safari does not. */
+const holdsPlace = CSS.supports('overflow-anchor', 'auto');
+
+/** @typedef {{element: Element, at: number}} Anchor  a message, and where it begins in the window */
 
 /**
  * The messages of a chat in a frame that scrolls: it follows the newest one until the reader scrolls away.
@@ -59,6 +63,8 @@ export class AcChatMessages extends Localized(LitElement) {
     this._isAway = false;
     this._follows = true;
     this._lastTop = 0;
+    /** What stays in its place where the browser does not see to it. @type {Anchor | null} */
+    this._anchor = null;
     this._announcement = '';
     /** The group of each message. @type {Map<string, number>} */
     this._groups = new Map();
@@ -83,6 +89,7 @@ export class AcChatMessages extends Localized(LitElement) {
   toNewest() {
     this._follows = true;
     this._isAway = false;
+    this._anchor = null;
     this._keepUp();
   }
 
@@ -115,7 +122,7 @@ export class AcChatMessages extends Localized(LitElement) {
     else if (!changed.has('isEmptying')) this._shown = this._shown.slice(0, -PIECE);
     if (changed.has('isBusy')) this._announce(changed.get('isBusy') === true);
     // the first message stays where it is when others come before it; not every browser sees to that itself
-    const anchor = this.hasUpdated ? this._topmost() : null;
+    const anchor = this.hasUpdated && !this._anchor ? this._topmost() : null;
     if (anchor) void this.updateComplete.then(() => this._hold(anchor));
   }
 
@@ -138,7 +145,7 @@ export class AcChatMessages extends Localized(LitElement) {
     else this._announcement = hasEnded && last?.role === 'assistant' ? last.text.slice(0, ANNOUNCED_CHARS) : '';
   }
 
-  /** The first message in sight, and where it is. */
+  /** The first message in sight. @returns {Anchor | null} */
   _topmost() {
     if (this._follows || this.isEmptying) return null;
     const top = this._frame.getBoundingClientRect().top;
@@ -149,10 +156,22 @@ export class AcChatMessages extends Localized(LitElement) {
     return element ? {element, at: element.getBoundingClientRect().top} : null;
   }
 
-  /** @param {{element: Element, at: number}} anchor */
+  /** @param {Anchor} anchor */
   _hold({element, at}) {
+    if (!element.isConnected) return;
     const moved = element.getBoundingClientRect().top - at;
-    if (Math.abs(moved) > 1) this._frame.scrollTop += moved;
+    if (Math.abs(moved) <= 1) return;
+    this._frame.scrollTop += moved;
+    this._lastTop = this._frame.scrollTop;
+  }
+
+  /** Undo what has grown above what is read, as told apart from how far the reader came. */
+  _stay() {
+    if (!this._anchor) return;
+    const {scrollTop} = this._frame;
+    this._anchor.at -= scrollTop - this._lastTop;
+    this._lastTop = scrollTop;
+    this._hold(this._anchor);
   }
 
   /** A question that is longer than the view is read from its beginning. @param {Event} event */
@@ -166,11 +185,13 @@ export class AcChatMessages extends Localized(LitElement) {
   _keepUp() {
     const frame = this._frame;
     if (this._follows) frame.scrollTop = frame.scrollHeight;
+    else this._stay();
     this._lastTop = frame.scrollTop;
     this._wantEarlier();
   }
 
   _onScroll() {
+    this._stay();
     const {scrollTop, scrollHeight, clientHeight} = this._frame;
     const isNear = scrollHeight - scrollTop - clientHeight < NEAR_PX;
     // only the reader scrolls back: what grows below leaves the place as it is
@@ -178,6 +199,7 @@ export class AcChatMessages extends Localized(LitElement) {
     else if (scrollTop < this._lastTop) this._follows = false;
     this._lastTop = scrollTop;
     this._isAway = !this._follows && !isNear;
+    this._anchor = holdsPlace ? null : this._topmost();
     this._wantEarlier();
   }
 

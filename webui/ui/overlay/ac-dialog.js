@@ -39,6 +39,17 @@ export class AcDialog extends Localized(LitElement) {
     super();
     this.open = false;
     this.heading = '';
+    /** What had the focus before. @type {HTMLElement | null} */
+    this._before = null;
+  }
+
+  /** Who takes it away while it is open has not closed it, and the browser gives the focus back only then. */
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    const dialog = this.renderRoot?.querySelector('dialog');
+    if (!dialog?.open) return;
+    dialog.close();
+    if (document.activeElement === document.body) this._before?.focus();
   }
 
   render() {
@@ -55,8 +66,14 @@ export class AcDialog extends Localized(LitElement) {
 
   updated() {
     const dialog = /** @type {HTMLDialogElement} */ (this.renderRoot.querySelector('dialog'));
-    if (this.open && !dialog.open) dialog.showModal();
+    if (this.open && !dialog.open) this._show(dialog);
     else if (!this.open && dialog.open) dialog.close();
+  }
+
+  /** @param {HTMLDialogElement} dialog */
+  _show(dialog) {
+    this._before = focused();
+    dialog.showModal();
   }
 
   /** @param {Event} event */
@@ -73,6 +90,13 @@ export class AcDialog extends Localized(LitElement) {
   _close() {
     this.dispatchEvent(new CustomEvent('ac-close'));
   }
+}
+
+/** What has the focus, in whatever shadow root. */
+function focused() {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return /** @type {HTMLElement | null} */ (element);
 }
 
 customElements.define('ac-dialog', AcDialog);
