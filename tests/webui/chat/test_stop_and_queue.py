@@ -6,6 +6,7 @@ import re
 from playwright.async_api import expect
 
 from agentcore.api import Module, ToolContext, tool
+from agentcore.host.approvals.queue import Verdict
 
 ADD = ("a", "pantry_add", '{"food": "rice"}')
 COOK = ("c", "kitchen_cook", "{}")
@@ -59,6 +60,28 @@ async def test_call_that_was_approved_is_stopped_in_another_window_and_settles_i
     await chat.page.reload()
     await expect(chat.card.get_by_role("button", name="kitchen_cook")).to_contain_text("cancelled")
     assert chat.ui.host.calls.in_flight == {}
+
+
+async def test_several_calls_that_wait_leave_stop_in_every_window_and_it_settles_them_all(open_chat):
+    chat = await open_chat()
+    chat.provider.say("", ADD, ("b", "pantry_add", '{"food": "salt"}'))
+    await chat.say("add both")
+    await expect(chat.page.locator("ac-call-card").filter(has_text="waits for you")).to_have_count(2)
+    other = await chat.ui.page(chat.page.url[chat.page.url.index("#") :])
+    for page in (chat.page, other):
+        await expect(stop_button(page)).to_be_visible()
+    await chat.page.reload()
+    await expect(stop_button(chat.page)).to_be_visible()
+    one, _ = chat.ui.host.approvals.waiting
+    await chat.ui.host.approvals.decide(one.call_id, Verdict(approved=False, by="test"))
+    for page in (chat.page, other):
+        await expect(page.locator("ac-call-card").filter(has_text="waits for you")).to_have_count(1)
+        await expect(stop_button(page)).to_be_visible()
+    await stop_button(chat.page).click()
+    for page in (chat.page, other):
+        await expect(page.locator("ac-call-card").filter(has_text="waits for you")).to_have_count(0)
+        await expect(stop_button(page)).to_have_count(0)
+    assert chat.ui.host.approvals.waiting == []
 
 
 async def test_escape_stops_keeps_what_came_and_a_menu_takes_it_first(open_chat):
