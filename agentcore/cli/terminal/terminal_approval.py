@@ -26,12 +26,12 @@ class TerminalApprover:
         self.around: Callable[[ApprovalRequest], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
 
     async def __call__(self, request: ApprovalRequest) -> Verdict:
-        """Ask about one call; an empty line, and no answer before it expires, is a no."""
+        """Ask about one call; no answer before it expires is a no, and an empty line decides nothing."""
         async with self._turn, self.around(request):
             dialogue = await CallDialogue.open(self._host, request)
             dialogue.show()
-            while line := await self._line(dialogue):
-                verdict = await dialogue.verdict(line)
+            while (line := await self._line(dialogue)) is not None:
+                verdict = await dialogue.verdict(line) if line else None
                 if verdict is not None:
                     return verdict
         return Verdict(False, TERMINAL)
@@ -39,5 +39,5 @@ class TerminalApprover:
     async def _line(self, dialogue: CallDialogue) -> str | None:
         dialogue.proof.renew()
         left_s = max(dialogue.asked.expires_at_ms / 1000 - time.time(), 0)
-        line = await ask_line(f"Run it? [{dialogue.proof.typed('y')}/N/?]", left_s)
+        line = await ask_line(f"Run it? [{dialogue.proof.typed('y')}/n/?]", left_s)
         return None if line is None else line.strip()

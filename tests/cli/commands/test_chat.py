@@ -136,6 +136,21 @@ def test_call_is_approved_in_the_terminal_of_its_own_host(place, model, on_termi
 
 
 @pytest.mark.spec("S2")
+def test_enter_of_somebody_who_types_ahead_rejects_nothing(place, model, on_terminal):
+    model.say("", SET)
+    model.say("It is set.")
+    terminal = on_terminal("chat", "set it")
+    for _ in range(2):
+        terminal.expect_question()
+        terminal.type("\n")
+    terminal.expect_question()
+    terminal.decide("y")
+    code, shown = terminal.end()
+    assert code == 0
+    assert "set to Rome" in shown
+
+
+@pytest.mark.spec("S2")
 def test_rejected_call_does_not_run_and_the_model_is_told(place, model, on_terminal):
     model.say("", NOW)
     model.say("a pity")
