@@ -150,7 +150,7 @@ def test_what_is_no_object_is_said(editor, asked, notes, script, said):
     asked.decide("e")
     asked.expect(said)
     asked.expect_question()
-    asked.type("\n")
+    asked.decide("n")
     asked.end()
     assert notes() == ""
 
