@@ -19,12 +19,7 @@ def may_refuse_pictures(exc: BrokenAnswerError) -> bool:
         return True
     # servers answer with 500, and routers with 404, where no model of theirs sees
     is_possible = exc.type in {"provider_failed", "model_not_found"}
-    return is_possible and names_pictures(exc)
-
-
-def names_pictures(exc: BrokenAnswerError) -> bool:
-    """Whether a refusal has a word about pictures in it."""
-    return _OF_PICTURES.search(str(exc.context.get("said", ""))) is not None
+    return is_possible and _OF_PICTURES.search(str(exc.context.get("said", ""))) is not None
 
 
 def has_pictures(messages: Sequence[ModelMessage]) -> bool:

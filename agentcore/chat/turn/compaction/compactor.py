@@ -16,7 +16,7 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.texts import text
-from agentcore.chat.turn.attachments import has_pictures, may_refuse_pictures, names_pictures, ready_to_send
+from agentcore.chat.turn.attachments import has_pictures, may_refuse_pictures, ready_to_send
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener
 from agentcore.chat.turn.compaction.summary import cut_to_tokens, write_summary
@@ -220,10 +220,7 @@ class Compactor:
         Else each further request of the session would be refused as this one.
         """
         said = str(refusal.context.get("said") or refusal.message)[:_REFUSAL_CHARS].rstrip(".")
-        notice = text(self._stream.locale, "pictures_refused", said=said)
-        # what may have another reason is said once it is known
-        if is_certain := names_pictures(refusal):
-            await self._keeper.tell(notice)
+        await self._keeper.tell(text(self._stream.locale, "pictures_refused", said=said))
         blind = _without_pictures(prompt)
         messages = await ready_to_send(history.messages, self._keeper.load, images=False)
         try:
@@ -232,8 +229,6 @@ class Compactor:
             if may_refuse_pictures(exc):
                 raise refusal from exc  # the pictures were not it
             raise
-        if not is_certain:
-            await self._keeper.tell(notice)
         self._scales.note_no_pictures(_name(prompt.choice))
         log.info("pictures_refused", model=prompt.choice.model)
         return reply
