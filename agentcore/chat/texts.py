@@ -9,7 +9,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "finished": ("Conversation complete", "对话完成"),
     "cancelled": ("The tool call was cancelled by the user.", "用户取消了工具执行"),
     "pictures_refused": (
-        "The provider refused the request with this chat's pictures ({said}). It is asked again with their names alone.",
+        "The provider refused the request with this chat's pictures ({said}). It is asked again with names alone.",
         "提供商拒绝了带有此对话图片的请求（{said}）。现仅以图片的名称再次请求。",
     ),
     "page_source": ("the page", "当前网页"),
