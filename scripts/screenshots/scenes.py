@@ -99,7 +99,7 @@ async def _chat(page: Page) -> None:
     await page.locator("ac-chat-composer textarea").fill("Collect what is to do here, and add it to TODO.md")
     await page.locator("ac-chat-composer textarea").press("Enter")
     frame = page.frame_locator("ac-call-ask iframe")
-    await frame.locator("ac-approval-call").first.wait_for()
+    await frame.locator('button.yes[aria-disabled="false"]').first.wait_for()
 
 
 async def _queue(page: Page) -> None:
@@ -111,8 +111,15 @@ async def _queue(page: Page) -> None:
     await page.locator("ac-chat-queue li").nth(1).wait_for()
 
 
+async def _type(page: Page, text: str) -> None:
+    """Key by key, in place of the draft that the scene before has left."""
+    box = page.locator("ac-chat-composer textarea")
+    await box.fill("")
+    await box.press_sequentially(text)
+
+
 async def _mention(page: Page) -> None:
-    await page.locator("ac-chat-composer textarea").press_sequentially("Add a docstring to @he")
+    await _type(page, "Add a docstring to @he")
     await page.get_by_role("listbox").wait_for()
 
 
@@ -132,12 +139,12 @@ async def _attach(page: Page) -> None:
     ]
     await page.locator("ac-chat-composer input[type=file]").set_input_files(files)
     await page.locator("ac-attachments progress").first.wait_for(state="detached")
-    await page.locator("ac-chat-composer textarea").press_sequentially("Hold these against @no")
+    await _type(page, "Hold these against @no")
     await page.get_by_role("listbox").wait_for()
 
 
 async def _complete_a_call(page: Page) -> None:
-    await page.locator("ac-chat-composer textarea").press_sequentially("/weather_now ")
+    await _type(page, "/weather_now ")
     await page.get_by_role("listbox").wait_for()
 
 
