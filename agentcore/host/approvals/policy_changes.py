@@ -38,6 +38,13 @@ class Proposal:
     diff: tuple[tuple[str, str], ...] = ()
     lasts: bool = False
 
+    def covers(self, earlier: "Proposal") -> bool:
+        """Whether nothing is left of an earlier proposal once this one is applied: it says all the same parts anew."""
+        is_same_thing = (self.kind, self.subject) == (earlier.kind, earlier.subject)
+        return is_same_thing and all(
+            any(path == own or path.startswith(f"{own}/") for own in self.paths) for path in earlier.paths
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyChange:
@@ -90,11 +97,9 @@ class PolicyChanges:
             ToolError: `too_many_waiting`.
         """
         self._drop_expired()
-        same = (principal.kind, principal.id, proposal.kind, proposal.subject, proposal.paths)
-        for change in [entry.change for entry in self._waiting.values() if entry.refuse is None]:
-            by, of = change.principal, change.proposal
-            if (by.kind, by.id, of.kind, of.subject, of.paths) == same:
-                self.withdraw(change.change_id)
+        for earlier in [entry.change for entry in self._waiting.values() if entry.refuse is None]:
+            if earlier.principal == principal and proposal.covers(earlier.proposal):
+                self.withdraw(earlier.change_id)
         # by kind of who asks: a program that asks without end leaves room for the page, and for the server itself
         asked = [entry.change.principal.kind for entry in self._waiting.values()]
         if asked.count(principal.kind) >= POLICY_CHANGES_WAITING:

@@ -91,20 +91,24 @@ async def keep_provider(exchange: Exchange) -> Answer:
     """Keep a key or an address; a person confirms it."""
     body: ProviderBody = exchange.body
     provider = _provider(exchange)
-    return await _keep(exchange, provider, _setup(exchange).keys.with_entered(provider, body.key, body.base_url))
+    given = {"key": body.key, "baseUrl": body.base_url}
+    paths = tuple(f"/providers/{provider}/{name}" for name, value in given.items() if value is not None)
+    after = _setup(exchange).keys.with_entered(provider, body.key, body.base_url)
+    return await _keep(exchange, provider, after, paths)
 
 
 async def forget_provider(exchange: Exchange) -> Answer:
     """Forget a key and an address; a person confirms it."""
-    return await _keep(exchange, _provider(exchange), StoredProvider())
+    provider = _provider(exchange)
+    return await _keep(exchange, provider, StoredProvider(), (f"/providers/{provider}",))
 
 
-async def _keep(exchange: Exchange, provider: ProviderName, after: StoredProvider) -> Answer:
+async def _keep(exchange: Exchange, provider: ProviderName, after: StoredProvider, paths: tuple[str, ...]) -> Answer:
     setup = _setup(exchange)
     before = setup.keys.stored(provider)
     if before == after == StoredProvider():
         return Answer(to_json({"ok": True}))
-    proposal = Proposal("secret", provider, (f"/providers/{provider}",), ((provider, _provider_diff(before, after)),))
+    proposal = Proposal("secret", provider, paths, ((provider, _provider_diff(before, after)),))
     await change_policy(exchange.host, exchange.principal, proposal, lambda: setup.keep(provider, before, after))
     return Answer(to_json({"ok": True}))
 

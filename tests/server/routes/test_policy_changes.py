@@ -273,6 +273,20 @@ async def test_change_takes_the_place_of_what_the_same_one_asked_before(server, 
     assert app_json(server)["approvals"]["mode"] == "deny"
 
 
+async def test_change_that_leaves_a_part_of_an_earlier_one_unsaid_waits_beside_it(server):
+    changes = server.running.host.policy_changes
+    by = Principal("page", "page_1")
+
+    async def apply() -> None:
+        raise AssertionError("nobody confirmed it")
+
+    for paths in (("/a/key", "/a/url"), ("/a/url",), ("/ab",), ("/a/url", "/b"), ("/a",)):
+        changes.propose(Proposal("secret", "a", paths), by, apply)
+        if paths == ("/a/url", "/b"):
+            assert [change.proposal.paths for change in changes.waiting] == [("/a/key", "/a/url"), ("/ab",), paths]
+    assert [change.proposal.paths for change in changes.waiting] == [("/ab",), ("/a/url", "/b"), ("/a",)]
+
+
 async def test_page_that_asks_without_end_leaves_room_for_others(server):
     of_page = await page(server)
     number = 0

@@ -145,7 +145,7 @@ async def test_stop_ends_an_agent_s_call_that_waits_in_its_card_too(open_chat):
     inner = chat.page.locator("ac-call-thread ac-call-card").first
     await expect(inner).to_contain_text("waits for you")
     await chat.page.get_by_role("button", name="Stop answering").click()
-    await expect(chat.page.get_by_text("You stopped the answer")).to_be_visible()
+    await expect(chat.page.get_by_role("heading", name="You stopped the answer")).to_be_visible()
     await chat.page.get_by_text("Its agent: 1 call").click()
     await expect(inner.get_by_role("button", name="pantry_add")).to_contain_text("cancelled")
     assert (chat.ui.host.approvals.waiting, chat.pantry.added) == ([], [])

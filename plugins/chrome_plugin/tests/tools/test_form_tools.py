@@ -90,7 +90,7 @@ async def test_what_cannot_be_changed_says_why(act, fails, site):
     assert "[disabled]" in (await act("browser_snapshot", find="options")).blocks()[0].text
     error = await fails("browser_fill_form", fields=[{"selector": "select", "value": "Large"}])
     assert (error.type, "is disabled" in str(error)) == ("value_rejected", True)
-    error = await fails("browser_type", selector="input", text="y", timeoutMs=1000)
+    error = await fails("browser_type", selector="input", text="y", timeoutMs=4000)
     assert (error.type, "read-only" in str(error)) == ("element_not_actionable", True)
-    error = await fails("browser_click", selector="button", timeoutMs=1000)
+    error = await fails("browser_click", selector="button", timeoutMs=4000)
     assert (error.type, "inert" in str(error)) == ("element_not_actionable", True)
