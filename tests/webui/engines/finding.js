@@ -89,7 +89,8 @@
   if (wants === 'style') return {value: getComputedStyle(element)[value]};
   if (wants === 'box') return element.getBoundingClientRect().toJSON();
   if (wants === 'focus') return element.focus() ?? true;
-  if (wants === 'isFocused') return element.matches(':focus');
+  // :focus would need a window that has the focus, too, which one that was resized may have lost
+  if (wants === 'isFocused') return element.getRootNode().activeElement === element;
   if (wants === 'click') return element.click() ?? true;
   if (wants === 'choose') {
     element.value = value;
