@@ -229,6 +229,7 @@ PAGES = {
         <svg width=100 height=100 role=img aria-label=Map><path d="M0 0h50v50H0z" id=town aria-label=Bonn /></svg>
         <script>for (const one of [node, town]) one.addEventListener('click', () => { document.title = one.id; });
         </script>""",
+    "/strict": """<meta http-equiv=Content-Security-Policy content="script-src 'self'"><title>Strict</title>Strict""",
     "/refusing": """<title>Refusing</title><input aria-label=Shown readonly value=x>
         <select aria-label=Size><option>Small<option disabled>Large</select>
         <main><button aria-label=Behind inert>Behind</button></main>""",

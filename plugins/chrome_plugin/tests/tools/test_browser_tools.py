@@ -113,6 +113,17 @@ async def test_waiting_needs_something_to_wait_for(act, fails, site):
     await act("browser_wait_for", condition="true")
 
 
+async def test_condition_is_waited_for_where_the_page_allows_no_evaluation(act, fails, site):
+    await act("browser_navigate", url=site.url("/strict"))
+    for name, form in (("a", "{}"), ("b", "{};"), ("c", "() => {}"), ("d", "new Promise(done => done({}))")):
+        # not so at the first looks
+        await act("browser_wait_for", condition=form.format(f"(window.{name} = (window.{name} || 0) + 1) > 3"))
+    assert (await fails("browser_wait_for", condition="1 +")).type == "evaluation_error"
+    assert (await fails("browser_wait_for", condition="nothing.is")).type == "evaluation_error"
+    await act("browser_navigate", url=site.url("/"))
+    await act("browser_wait_for", condition="const ready = document.readyState; ready === 'complete'")
+
+
 async def test_screenshot_is_an_artifact_a_file_or_the_picture_itself(act, site, host):
     await act("browser_navigate", url=site.url("/"))
     assert (await act("browser_screenshot")).data["artifactId"]

@@ -35,10 +35,22 @@ async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:
     """
 
     async def wait() -> None:
-        handle = await tab.page.wait_for_function(condition, timeout=timeout_ms)
+        try:
+            handle = await tab.page.wait_for_function(_as_function(condition), timeout=timeout_ms)
+        except Exception as exc:
+            if not is_driver_error(exc) or "SyntaxError" not in str(exc):
+                raise
+            # statements, not an expression: as they are, where the page allows that
+            handle = await tab.page.wait_for_function(condition, timeout=timeout_ms)
         await handle.dispose()
 
     await _wait(tab, wait, f"{condition!r} to be true", timeout_ms, condition=condition)
+
+
+def _as_function(condition: str) -> str:
+    """An expression as a function: text the driver has the page evaluate, which many sites' policies forbid."""
+    expression = condition.strip().rstrip(";")
+    return f"() => {{ const value = ({expression}\n); return typeof value === 'function' ? value() : value; }}"
 
 
 async def for_url(tab: Tab, url: str, timeout_ms: int) -> None:
