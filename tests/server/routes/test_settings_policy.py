@@ -150,12 +150,12 @@ async def test_setting_is_harmless_only_where_it_is_for_each_module_that_reads_i
 
 
 async def test_second_of_two_changes_that_wait_is_not_applied_over_the_first(server, of_page, person):
-    first = (await put(of_page, COLOUR))[1]
-    second = (await put(of_page, {"path": "/colour", "value": "blue"}, {"path": "/run_args", "value": True}))[1]
+    first = (await put(of_page, COLOUR, {"path": "/run_args", "value": True}))[1]
+    second = (await put(of_page, {"path": "/colour", "value": "blue"}))[1]
     assert await confirm(person, first) == (200, {"ok": True})
     status, answer = await confirm(person, second)
     assert (status, answer["error"]["type"]) == (409, "config_changed")
-    assert own(server) == {"colour": "red"}
+    assert own(server) == {"colour": "red", "run_args": True}
 
 
 async def test_change_is_not_written_when_its_file_changed_while_it_waited(server, of_page, person):
