@@ -9,7 +9,7 @@ from playwright.async_api import expect
 from agentcore.host.approvals.queue import Verdict
 from tests.server.approving import Notes
 from tests.webui.approval.pressing import press
-from tests.webui.approval.test_approval_view import misplaced
+from tests.webui.approval.viewing import misplaced
 from tests.webui.conftest import PHONE
 
 pytestmark = pytest.mark.spec("C1", "S2")
