@@ -60,9 +60,17 @@ class ClientFactory(Protocol):
 
 
 @asynccontextmanager
-async def running_server(plan: HostPlan, folder: Path) -> AsyncIterator[ServerClient]:
-    """Serve a host whose app.json and state lie in a folder."""
-    with socket.create_server((LOOPBACK, 0)) as listener, socket.create_server((LOOPBACK, 0)) as second:
+async def running_server(
+    plan: HostPlan, folder: Path, *, ports: tuple[int, int] = (0, 0)
+) -> AsyncIterator[ServerClient]:
+    """Serve a host whose app.json and state lie in a folder.
+
+    Args:
+        plan: What the host is made of.
+        folder: Where it lives; served again, it is the same host after a restart.
+        ports: Of the page and of the approval view; 0: any that is free.
+    """
+    with socket.create_server((LOOPBACK, ports[0])) as listener, socket.create_server((LOOPBACK, ports[1])) as second:
         async with running_host(plan, folder) as host:
             names = host.host.config.server
             page, approval = _addresses(listener, names.hosts), _addresses(second, names.approval_hosts)
