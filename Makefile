@@ -4,6 +4,7 @@
 # make test-fast   the tests that start no browser and no other process: under a minute, while you write
 # make check  lint, types, import contract, wheels, and the tests of surfaces against the installed wheels
 # make bench  measure
+# make extension   the browser extension, in build/extension; ARGS=--zip writes the file for stores too
 # make screenshots   take the pictures of docs/images; needs Chromium
 #
 # Needs python3 (3.11 or later) with venv, and make; everything else is installed into .venv. Nothing is installed
@@ -37,7 +38,7 @@ SURFACES := $(addprefix tests/,test_contracts.py test_documents.py testing cli \
 	$(foreach name,shell/test_app test_first_load module_pages/test_module_pages test_documented_page,webui/$(name).py)) $(PLUGINS)
 INSTALLED_WHEELS := $(WHEEL_VENV)/.installed
 
-.PHONY: screenshots run test test-more test-fast check lint types page-types imports wheels test-wheels bench constraints clean
+.PHONY: screenshots extension run test test-more test-fast check lint types page-types imports wheels test-wheels bench constraints clean
 .DELETE_ON_ERROR:
 
 run: $(INSTALLED)
@@ -82,6 +83,10 @@ imports: $(INSTALLED_DEV)
 
 bench: $(INSTALLED_DEV)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# needs nothing but Python
+extension:
+	$(PYTHON) -m scripts.extension $(ARGS)
 
 screenshots: $(INSTALLED_DEV)
 	$(BIN)/python scripts/screenshots $(ARGS)

@@ -1,0 +1,133 @@
+"""The extension as `scripts/extension.py` makes it, in real Chromium, with real servers."""
+
+import asyncio
+import importlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from playwright.async_api import Browser
+
+from agentcore.testing.hosting import HostPlan, ModuleLike
+from scripts import extension as building
+from tests import programs
+from tests.chat.conftest import Provider
+from tests.extension.driving import Extension
+from tests.extension.serving import Server
+from tests.extension.site import Site
+
+ALLOWED = ["http://*.localhost/*"]
+"""Sites that the person has allowed: no test can click the browser's own question. `localhost` and all names below it
+lead to this machine; 127.0.0.1, where servers are, is a site that was not allowed."""
+FLAGS = ["--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+WAIT_MS = 60_000
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of a run share one event loop, in which their browsers live; all but the smoke test are heavy."""
+    folder = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(folder) and isinstance(item, pytest.Function):
+            if iscoroutinefunction(item.obj):
+                item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+            if "start_extension" in item.fixturenames and item.path.name != "test_smoke.py":
+                item.add_marker("more")
+
+
+@pytest.fixture(scope="session")
+def built_extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension, built once in each process of a run, for which some sites are already allowed."""
+    folder = tmp_path_factory.mktemp("extension")
+    building.build(folder)
+    manifest = folder / "manifest.json"
+    document = json.loads(manifest.read_text("utf-8"))
+    manifest.write_text(json.dumps({**document, "host_permissions": ALLOWED}), "utf-8")
+    return folder
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_extension(
+    browser: Browser, built_extension: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Callable[..., Awaitable[Extension]]]:
+    """Start browsers with the extension: `await start_extension(locale="zh-CN")`; options are Playwright's."""
+    async with AsyncExitStack() as stack:
+
+        async def start(**options: Any) -> Extension:
+            context = await browser.browser_type.launch_persistent_context(
+                tmp_path_factory.mktemp("profile"),
+                executable_path=programs.find("chromium"),
+                args=[*FLAGS, f"--disable-extensions-except={built_extension}", f"--load-extension={built_extension}"],
+                ignore_default_args=["--disable-extensions"],
+                **{"locale": "en-US", "reduced_motion": "reduce", **options},
+            )
+            stack.push_async_callback(context.close)
+            context.set_default_timeout(WAIT_MS)
+            extension = Extension(context, built_extension)
+            await extension.worker()
+            return extension
+
+        yield start
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def extension(start_extension: Callable[..., Awaitable[Extension]]) -> Extension:
+    """A browser of its own with the extension, paired with no server."""
+    return await start_extension()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def provider() -> AsyncIterator[Provider]:
+    """A provider of models that has no reply yet: `provider.say("text", ("id", "tool", "{}"))`."""
+    # seconds on a busy machine, which are not the answer's
+    for name in ("agentcore.chat.turn.turn", "agentcore.chat.model.openai_model"):
+        await asyncio.to_thread(importlib.import_module, name)
+    played = Provider()
+    app = web.Application(client_max_size=32 * 1024 * 1024)
+    app.router.add_post("/v1/chat/completions", played.openai)
+    app.router.add_get("/v1/models", played.models)
+    async with TestServer(app) as server:
+        played.url = f"http://127.0.0.1:{server.port}"
+        yield played
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_server(
+    provider: Provider, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Callable[..., Awaitable[Server]]]:
+    """Start servers: `await start_server(["user_tabs"], approvals={"mode": "allow"})`, with the model of `provider`.
+
+    `model` has more about that model, such as `{"tool_calls": "prompted"}`; the rest is of app.json.
+    """
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    async with AsyncExitStack() as stack:
+
+        async def start(
+            modules: Sequence[ModuleLike] = (), *, model: dict[str, Any] | None = None, **config: Any
+        ) -> Server:
+            named = {"provider": "openai", "base_url": f"{provider.url}/v1", "max_retries": 0, **(model or {})}
+            plan = HostPlan(modules, {"models": {"test-model": named}, **config})
+            server = Server(plan, tmp_path_factory.mktemp("agentcore"), provider)
+            await server.start()
+            stack.push_async_callback(server.stop)
+            return server
+
+        yield start
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def site() -> AsyncIterator[Site]:
+    """Pages on loopback: `site.show("/shop", "<h1>Shop</h1>")`, then `site.url("/shop")`."""
+    pages = Site()
+    app = web.Application()
+    app.router.add_get("/{path:.*}", pages.answer)
+    async with TestServer(app, host="127.0.0.1") as server:
+        pages.port = server.port or 0
+        yield pages
