@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from agentcore.api.context import KeyScope
 from agentcore.api.resource import Resources
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
@@ -60,6 +61,7 @@ class Runtime(Protocol):
         query: type[BaseModel] | None = None,
         kind: RouteKind = "json",
         watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
     ) -> Route:
         """Serve a path under `/api/modules/NAME/`, or one that the module declares in `claims`.
 
@@ -75,6 +77,9 @@ class Runtime(Protocol):
                 such as a viewer's flow control. Opening it asks nobody then; any other message of a page that has yet
                 to be confirmed to act is held back, and answered with `{"type": "error", "error": {…}}`. Without it,
                 such a page cannot open the socket.
+            scope: The scope with which the key of a paired client opens the route too, a browser extension's among
+                them: `request.principal` is then of kind `client`, with its name as id and its scopes. Its connections
+                end when the key is revoked. None: the route is for no paired client.
         Raises:
             ValueError: The path is not the module's to serve, or is served already.
         """

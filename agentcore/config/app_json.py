@@ -28,14 +28,19 @@ A module marks settings of its own in the same way; what the mark counts on says
 SERVER_PORT = 8765
 """The page's port unless app.json says otherwise."""
 
+OWN_EXTENSION = "nknedgckhghbjmpccimgigjfcgccdocj"
+"""The id of agentcore's browser extension, which follows from the public key in its manifest."""
+
 
 ModuleName = Annotated[str, StringConstraints(pattern=MODULE_NAME, max_length=64)]
 HostName = Annotated[str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
+ExtensionId = Annotated[str, StringConstraints(pattern=r"^[a-p]{32}$")]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 # a list in JSON, a tuple here; only the container is converted, what it holds is still taken strictly
 ModuleNames = Annotated[tuple[ModuleName, ...], Strict(False)]
 HostNames = Annotated[tuple[HostName, ...], Strict(False)]
+ExtensionIds = Annotated[tuple[ExtensionId, ...], Strict(False)]
 PathTexts = Annotated[tuple[PathText, ...], Strict(False)]
 Texts = Annotated[tuple[str, ...], Strict(False)]
 
@@ -101,6 +106,13 @@ class ServerConfig(ConfigModel):
             description="The same for the approval view, in the order of `hosts`: what a proxy calls its origin.",
         ),
     ] = ()
+    extensions: Annotated[
+        ExtensionIds,
+        Field(
+            description="Ids of browser extensions that may ask, each with the key that a person paired it with, on "
+            "the routes of chats and approvals. The default is agentcore's own; `[]`: none.",
+        ),
+    ] = (OWN_EXTENSION,)
 
 
 def _with_criteria(model: type[ConfigModel]) -> type[ConfigModel]:

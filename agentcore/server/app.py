@@ -11,17 +11,19 @@ from urllib.parse import unquote
 import structlog
 from aiohttp import hdrs, web
 
+from agentcore.api import Principal
 from agentcore.chat import Chat
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.modules import ModuleRoute, RouteTable
-from agentcore.host.policy import authorise, reach
+from agentcore.host.policy import authorise, authorise_route, reach
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
 from agentcore.server.gate import ANYBODY, Credentials, Gate
 from agentcore.server.http.application import ServerApplication
 from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.connection import ConnectionFactory
+from agentcore.server.http.cross_origin import preflight, readable
 from agentcore.server.http.descriptors import connection_limit
 from agentcore.server.http.event_streams import EventStreams
 from agentcore.server.http.live_connections import REVOCABLE, LiveConnections
@@ -67,17 +69,10 @@ class Dispatcher:
             if self.parts.addresses.port == 0:
                 self._learn_port(request)
             return await self._answer(request)
-        except Refusal as exc:
-            return exc.answer()
-        except ToolError as exc:
-            return answer_error(exc)
         except (asyncio.CancelledError, ConnectionError):
             raise
-        except web.HTTPException as exc:  # aiohttp's own: a malformed wish for a WebSocket
-            return Refusal(exc.status, "invalid_request", exc.reason, closes=True).answer()
-        except Exception:
-            log.exception("request_failed", method=request.method, path=request.path)
-            return answer_error(ToolError("internal_error", "the server failed; its log has the traceback"))
+        except Exception as exc:  # noqa: BLE001 - whatever it is becomes an answer
+            return readable(request, _error_answer(request, exc))
 
     def _learn_port(self, request: web.BaseRequest) -> None:
         """Somebody else has bound any free port: the first connection tells which one."""
@@ -94,10 +89,11 @@ class Dispatcher:
         if not path.startswith("/"):
             raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_request", "the target must be a path", closes=True)
         gate = self.parts.gate
-        gate.check_origin(request, is_api=not _is_document(path))
+        if gate.check_origin(request, is_api=not _is_document(path)):
+            return readable(request, await self._answer_extension(request, path, raw_query))
         found = self._routes.find(request.method, path)
         if found is None:
-            return await self._answer_other(request, path, raw_query)
+            return await self._answer_other(request, await gate.identify(request), path, raw_query)
         route, values = found
         if route.action is None:
             return await self._carry_out(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
@@ -106,7 +102,29 @@ class Dispatcher:
         exchange = Exchange(self.parts, request, principal, path, values, raw_query)
         if principal.kind not in REVOCABLE:
             return await self._carry_out(route, exchange)
-        with self.parts.live_connections.serving(principal, exchange.connection):
+        return await self._answer_revocable(route, exchange)
+
+    async def _answer_extension(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
+        """The answer to an extension: on the routes that are for them, and without a key where those are open."""
+        if request.method == hdrs.METH_OPTIONS:
+            return preflight(request)
+        gate = self.parts.gate
+        found = self._routes.find(request.method, path)
+        if found is None:
+            return await self._answer_other(request, await gate.identify_extension(request), path, raw_query)
+        route, values = found
+        gate.check_route(request, is_for_extensions=route.is_for_extensions)
+        if route.action is None:
+            return await self._carry_out(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
+        principal = await gate.identify_extension(request)
+        authorise(principal, route.action)
+        return await self._answer_revocable(route, Exchange(self.parts, request, principal, path, values, raw_query))
+
+    async def _answer_revocable(self, route: ServerRoute, exchange: Exchange) -> Reply:
+        """The answer to somebody whose credential can be taken back, which ends it."""
+        with self.parts.live_connections.serving(exchange.principal, exchange.connection):
+            if exchange.principal.kind == "client":
+                self.parts.gate.check_route(exchange.request, is_for_extensions=route.is_for_extensions)
             await self._check_reach(route, exchange)
             return await self._carry_out(route, exchange)
 
@@ -129,14 +147,14 @@ class Dispatcher:
             exchange.body = validate_body(route.body, document)
         return await route.handler(exchange)
 
-    async def _answer_other(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
+    async def _answer_other(self, request: web.BaseRequest, principal: Principal, path: str, raw_query: str) -> Reply:
         """What is no route of the server's own: a module's, or nothing. Nobody learns which without a credential."""
-        principal = await self.parts.gate.identify(request)
         table = self.parts.host.routes if self._serves_modules else _NO_ROUTES
         found = table.find(request.method, path)
         if found is not None:
             is_reading = request.method in ("GET", "HEAD") and found[0].kind != "websocket"
-            authorise(principal, "read" if is_reading else "call")
+            authorise_route(principal, "read" if is_reading else "call", found[0].scope)
+            self.parts.gate.check_route(request, is_for_extensions=found[0].scope is not None)
             exchange = Exchange(self.parts, request, principal, path, {}, raw_query)
             values = {name: unquote(value, errors="replace") for name, value in found[1].items()}
             if principal.kind not in REVOCABLE:
@@ -161,6 +179,18 @@ class Dispatcher:
 
 Application = ServerApplication[Dispatcher]
 """The application of one origin."""
+
+
+def _error_answer(request: web.BaseRequest, exc: Exception) -> Answer:
+    match exc:
+        case Refusal():
+            return exc.answer()
+        case ToolError():
+            return answer_error(exc)
+        case web.HTTPException():  # aiohttp's own: a malformed wish for a WebSocket
+            return Refusal(exc.status, "invalid_request", exc.reason, closes=True).answer()
+    log.error("request_failed", method=request.method, path=request.path, exc_info=exc)
+    return answer_error(ToolError("internal_error", "the server failed; its log has the traceback"))
 
 
 def _application(dispatcher: Dispatcher, max_connections: int) -> Application:
@@ -201,7 +231,9 @@ def create_app(
     """
     server, store, hits, bounds = host.config.server, host.store, Hits(), limits or TimeLimits()
     own = addresses or Addresses(server.port, server.hosts)
-    credentials = Credentials(store.page_sessions, "page", host.state.token, store.client_keys)
+    credentials = Credentials(
+        store.page_sessions, "page", host.state.token, store.client_keys, extensions=server.extensions
+    )
     parts = ServerParts(
         host=host,
         addresses=own,

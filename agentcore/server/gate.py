@@ -11,14 +11,18 @@ from pydantic import SecretStr
 from agentcore.api.context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
 from agentcore.server.http.bounds import Hits
+from agentcore.server.http.cross_origin import let_read
 from agentcore.server.http.refusal import Refusal
-from agentcore.store.credentials import KEY_PREFIX, ClientKeys, PageSessions
+from agentcore.store.credentials import KEY_PREFIX, ClientKeys, KnownClient, PageSessions
 
 SESSION_HEADER = istr("X-Agentcore-Session")
 """Carries the page's half of its session that is no cookie."""
 
 SESSION_PROTOCOL = "agentcore.session."
 """Begins the WebSocket subprotocol that carries the same."""
+
+KEY_PROTOCOL = "agentcore.key."
+"""Begins the one that carries the key of a paired client, which cannot send a header of its own there."""
 
 SOCKET_PROTOCOL = "agentcore"
 """The WebSocket subprotocol that the server picks."""
@@ -31,6 +35,10 @@ _SEC_FETCH_SITE = istr("Sec-Fetch-Site")
 _SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 _SITES_WRITING = frozenset((None, "same-origin"))
 _SITES_READING = frozenset((None, "same-origin", "none"))
+# `none`: of an extension that its person lets read pages of this host, as where a tab of it is shared
+_SITES_OF_EXTENSIONS = frozenset((None, "cross-site", "none"))
+_EXTENSION_SCHEME = "chrome-extension://"
+_OF_EXTENSION = web.RequestKey("of_extension", bool)
 _COOKIES_LOOKED_AT = 4
 
 
@@ -43,6 +51,7 @@ class Credentials:
         session_kind: What such a browser is.
         token: The API token; None: it opens nothing here.
         client_keys: Keys of paired clients; None: they open nothing here.
+        extensions: Ids of browser extensions that may ask here, each with a key that was paired from it.
         hint: What to show, for whoever shows nothing that counts.
     """
 
@@ -50,6 +59,7 @@ class Credentials:
     session_kind: PrincipalKind
     token: SecretStr | None = None
     client_keys: ClientKeys | None = None
+    extensions: tuple[str, ...] = ()
     hint: str = "show the API token as `Authorization: Bearer …`, or log in to the page with a one-time code"
 
 
@@ -67,13 +77,17 @@ class Gate:
         token = credentials.token
         self._bearer = None if token is None else f"Bearer {token.get_secret_value()}".encode()
         self._cookie = addresses.cookie_name
+        self._extensions = frozenset(_EXTENSION_SCHEME + extension for extension in credentials.extensions)
 
-    def check_origin(self, request: web.BaseRequest, *, is_api: bool) -> None:
+    def check_origin(self, request: web.BaseRequest, *, is_api: bool) -> bool:
         """Refuse what a page of another origin sends, or what is meant for another host.
 
         Args:
             request: The request.
             is_api: Whether the path is part of the API; documents and scripts may be asked for by any navigation.
+        Returns:
+            Whether an extension asks, by its origin. It may read the answer whatever that is; what it may do stands
+            with the route (`check_route`) and its key (`identify_extension`).
         Raises:
             Refusal: `misdirected_request`, `foreign_origin`.
         """
@@ -82,14 +96,36 @@ class Gate:
         if len(hosts) != 1 or hosts[0].lower() not in self._addresses.allowed:
             raise self._misdirected(hosts)
         origins = headers.getall(hdrs.ORIGIN, ())
-        if origins and (len(origins) != 1 or origins[0] not in self._addresses.origins):
-            raise self._foreign("Origin", origins[0])
         site = headers.get(_SEC_FETCH_SITE)
+        if origins and (len(origins) != 1 or origins[0] not in self._addresses.origins):
+            if len(origins) != 1 or origins[0] not in self._extensions or site not in _SITES_OF_EXTENSIONS:
+                raise self._foreign("Origin", origins[0])
+            request[_OF_EXTENSION] = True
+            let_read(request, origins[0])
+            return True
         if request.method not in _SAFE_METHODS:
             if site not in _SITES_WRITING:
                 raise self._foreign("Sec-Fetch-Site", site)
         elif is_api and site not in _SITES_READING:
             raise self._foreign("Sec-Fetch-Site", site)
+        return False
+
+    def check_route(self, request: web.BaseRequest, *, is_for_extensions: bool) -> None:
+        """Refuse a request of an extension, known by its origin or by its key, at a route that is for none.
+
+        Raises:
+            Refusal: `foreign_origin`.
+        """
+        if is_for_extensions or not request.get(_OF_EXTENSION, False):
+            return
+        self._hits.add("foreign_origin")
+        raise Refusal(
+            HTTPStatus.FORBIDDEN,
+            "foreign_origin",
+            "browser extensions may use the routes of chats and approvals, and those of modules that are for paired "
+            "clients; this is none of them",
+            header="Origin",
+        )
 
     async def identify(self, request: web.BaseRequest) -> Principal:
         """Who asks, by the credential that the request shows.
@@ -100,25 +136,57 @@ class Gate:
         headers = request.headers
         authorization = headers.get(hdrs.AUTHORIZATION)
         if authorization is not None:
-            return await self._bearer_of(authorization)
+            return await self._bearer_of(authorization, request)
         cookie = headers.get(hdrs.COOKIE)
         if cookie is not None and (value := session_value(headers)) is not None:
             for half in _cookies_named(self._cookie, cookie):
                 if (session := await self.credentials.sessions.check(half, value)) is not None:
                     return Principal(self.credentials.session_kind, session)
+        if (client := await self._client(_offered(headers, KEY_PROTOCOL), request)) is not None:
+            return client
         raise self._unauthorized(self.credentials.hint)
 
-    async def _bearer_of(self, authorization: str) -> Principal:
+    async def identify_extension(self, request: web.BaseRequest) -> Principal:
+        """Who asks, where that is an extension: the client that was paired from it, by its key and nothing else.
+
+        Raises:
+            Refusal: `unauthorized`.
+        """
+        authorization = request.headers.get(hdrs.AUTHORIZATION)
+        key = _offered(request.headers, KEY_PROTOCOL) if authorization is None else _key_in(authorization)
+        if (client := await self._client(key, request)) is not None:
+            return client
+        raise self._unauthorized("an extension shows the key that it was paired with, and no other credential")
+
+    async def _bearer_of(self, authorization: str, request: web.BaseRequest) -> Principal:
         shown = authorization.encode("utf-8", "surrogateescape")
         if self._bearer is not None and hmac.compare_digest(shown, self._bearer):
             return _TOKEN
-        scheme, _, key = authorization.partition(" ")
-        keys = self.credentials.client_keys
-        if keys is not None and scheme == "Bearer" and key.startswith(KEY_PREFIX):
-            client = await keys.find(key)
-            if client is not None:
-                return client
+        if (client := await self._client(_key_in(authorization), request)) is not None:
+            return client
         raise self._unauthorized("the Authorization header holds nothing that is valid here")
+
+    async def _client(self, key: str | None, request: web.BaseRequest) -> Principal | None:
+        """The client of a key, where that counts for a request."""
+        keys = self.credentials.client_keys
+        if keys is None or key is None or not key.startswith(KEY_PREFIX):
+            return None
+        known = await keys.find(key)
+        return known.principal if known is not None and self._counts(known, request) else None
+
+    def _counts(self, known: KnownClient, request: web.BaseRequest) -> bool:
+        """Whether a key comes from where it was paired: an extension's from that extension, a program's from none."""
+        if request.get(_OF_EXTENSION, False):
+            return known.origin == request.headers[hdrs.ORIGIN]
+        if not known.origin.startswith(_EXTENSION_SCHEME):
+            return True
+        # Chromium gives no Origin to what an extension reads of a host whose pages it may read, but says `none`, which
+        # no page can; what it writes has an Origin always
+        is_reading = request.method in _SAFE_METHODS and hdrs.ORIGIN not in request.headers
+        if not is_reading or request.headers.get(_SEC_FETCH_SITE) != "none" or known.origin not in self._extensions:
+            return False
+        request[_OF_EXTENSION] = True
+        return True
 
     def wants_redirect(self, request: web.BaseRequest) -> bool:
         """Whether a document is asked for at a second name of this machine, where a session would be another one."""
@@ -157,12 +225,20 @@ class Gate:
 def session_value(headers: CIMultiDictProxy[str]) -> str | None:
     """The page's half of its session: from the header, or from the subprotocols that a WebSocket offers."""
     value = headers.get(SESSION_HEADER)
-    if value is not None or hdrs.SEC_WEBSOCKET_PROTOCOL not in headers:
-        return value
-    for protocol in headers[hdrs.SEC_WEBSOCKET_PROTOCOL].split(","):
-        if (offered := protocol.strip()).startswith(SESSION_PROTOCOL):
-            return offered[len(SESSION_PROTOCOL) :]
+    return _offered(headers, SESSION_PROTOCOL) if value is None else value
+
+
+def _offered(headers: CIMultiDictProxy[str], prefix: str) -> str | None:
+    """What follows a prefix among the subprotocols that a WebSocket offers."""
+    for protocol in headers.get(hdrs.SEC_WEBSOCKET_PROTOCOL, "").split(","):
+        if (offered := protocol.strip()).startswith(prefix):
+            return offered[len(prefix) :]
     return None
+
+
+def _key_in(authorization: str) -> str | None:
+    scheme, _, key = authorization.partition(" ")
+    return key if scheme == "Bearer" else None
 
 
 def _cookies_named(name: str, header: str) -> list[str]:

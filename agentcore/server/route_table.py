@@ -28,6 +28,7 @@ class ServerRoute:
         action: The right that is needed; None: open to anybody who passes the checks of host and origin. Who has it in
             sessions of their own only is let in for the session that `{session_id}` in the path names, or, without it,
             where the handler keeps to them.
+        is_for_extensions: Whether a browser extension may ask, with the key that it was paired with.
         keeps_to_own: Whether the handler itself keeps to the sessions of whoever reaches no others.
         query: Model of the query; without one the query is ignored.
         body: Model of the JSON body; without one the body is not read.
@@ -42,6 +43,7 @@ class ServerRoute:
     handler: Handler
     summary: str
     action: Action | None = "read"
+    is_for_extensions: bool = False
     keeps_to_own: bool = False
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None

@@ -7,6 +7,7 @@ from typing import get_args
 
 from pydantic import BaseModel
 
+from agentcore.api.context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.host.containment.reading import WrongValueError, read_model, read_text
 
@@ -28,6 +29,7 @@ class ModuleRoute:
     query: type[BaseModel] | None
     kind: RouteKind
     watching: type[BaseModel] | None = None
+    scope: KeyScope | None = None
     enders: set[Callable[[], None]] = field(default_factory=set)
 
     @property
@@ -62,6 +64,7 @@ class RouteTable:
         query: type[BaseModel] | None = None,
         kind: RouteKind = "json",
         watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
     ) -> Route:
         """Serve a path.
 
@@ -84,6 +87,8 @@ class RouteTable:
         body, query = read_model(body, f"body {where}"), read_model(query, f"query {where}")
         if watching is not None and kind != "websocket":
             raise ValueError(f"route {method} {full} of kind {kind!r}: only a WebSocket is watched")
+        if scope is not None and read_text(scope, f"scope {where}") not in get_args(KeyScope):
+            raise ValueError(f"scope {where} must be one of {get_args(KeyScope)}, not {scope!r}")
         if not all(_SEGMENT.fullmatch(segment) for segment in segments):
             raise ValueError(f"route path {full!r} must be made of plain segments and {{placeholders}}")
         if not full.startswith(home) and not any(
@@ -93,7 +98,7 @@ class RouteTable:
         for other in self._routes:
             if other.method == method and _overlap(other.segments, segments):
                 raise ValueError(f"route {method} {full} is served by module {other.module!r} already")
-        route = ModuleRoute(module, method, segments, handler, body, query, kind, watching)
+        route = ModuleRoute(module, method, segments, handler, body, query, kind, watching, scope)
         self._routes.append(route)
         self.version += 1
         return Route(method, full, lambda: self._remove(route))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pydantic_core
 from pydantic import BaseModel
 
+from agentcore.api.context import KeyScope
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES
 from agentcore.config.loading import AppConfig
@@ -99,6 +100,7 @@ class ModuleRuntime:
         query: type[BaseModel] | None = None,
         kind: RouteKind = "json",
         watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
     ) -> Route:
         """See `agentcore.api.Runtime.add_route`."""
         route = self._services.routes.add(
@@ -111,6 +113,7 @@ class ModuleRuntime:
             query=query,
             kind=kind,
             watching=watching,
+            scope=scope,
         )
         self._record.undo.append(route.remove)
         return route

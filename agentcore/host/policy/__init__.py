@@ -1,4 +1,13 @@
 """What may run: authority of principals, rules, modes, grants and what they look at."""
 
-from agentcore.host.policy.authority import PERSONS, Action, authorise, check_mode_change, is_looser, owner_of, reach
+from agentcore.host.policy.authority import (
+    PERSONS,
+    Action,
+    authorise,
+    authorise_route,
+    check_mode_change,
+    is_looser,
+    owner_of,
+    reach,
+)
 from agentcore.host.policy.grants import GrantOffer

@@ -115,6 +115,22 @@ def authorise(principal: Principal, action: Action, session_owner: str | None = 
     )
 
 
+def authorise_route(principal: Principal, action: Action, scope: KeyScope | None) -> None:
+    """Let a principal use a module's route, or not.
+
+    Args:
+        action: The right that it takes: to read, or to call.
+        scope: With it the key of a paired client opens the route, too; None: none does.
+    Raises:
+        ToolError: `forbidden`.
+    """
+    if principal.kind != "client" or scope is None:
+        authorise(principal, action)
+    elif scope not in principal.scopes:
+        message = f"this client may not use this route: its key was not made with the scope {scope!r}"
+        raise ToolError("forbidden", message, principal=principal.kind, action=action, scopes=[scope])
+
+
 def owner_of(principal: Principal) -> str:
     """Whose a session is that a principal makes: the key's own for a paired client, else the credential kind's."""
     return principal.name if principal.kind == "client" else principal.kind

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES
+from agentcore.server.http.cross_origin import cross_origin_head
 from agentcore.server.http.response import Sent, head_bytes
 
 EVENT_STREAM = "text/event-stream"
@@ -48,7 +49,8 @@ class RawStream:
         if length is not None:
             framing = b"Content-Length: %d\r\n" % length
         closing = b"" if self._keep_alive else b"Connection: close\r\n"
-        transport.write(head_bytes(status, content_type, headers) + framing + closing + b"\r\n")
+        head = head_bytes(status, content_type, headers) + cross_origin_head(request)
+        transport.write(head + framing + closing + b"\r\n")
 
     @property
     def is_behind(self) -> bool:

@@ -117,6 +117,11 @@ class Answer:
     async def write_eof(self) -> None:
         """Nothing is left to send."""
 
+    def add_head(self, lines: bytes) -> None:
+        """Send these header lines as well, each with its line end."""
+        assert self._head is not None  # noqa: S101 - set by the constructor
+        self._head += lines
+
     def raw_head(self, *, is_http_1_0: bool = False) -> bytes:
         """Status line and all headers, for `keep_alive` as it stands."""
         assert self._head is not None  # noqa: S101 - set by the constructor

@@ -146,6 +146,7 @@ ROUTES = (
         action="see_waiting",
         keeps_to_own=True,
         answer=Waiting,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -158,6 +159,7 @@ ROUTES = (
         keeps_to_own=True,
         body=Decision,
         **_ANSWER,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -169,6 +171,7 @@ ROUTES = (
         keeps_to_own=True,
         body=Edit,
         answer=WaitingCall,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",

@@ -200,6 +200,7 @@ ROUTES = (
         body=PairBody,
         answer=Ticket,
         limit_bytes=LOGIN_BODY_BYTES,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -210,5 +211,6 @@ ROUTES = (
         body=TicketBody,
         answer=PairedKey,
         limit_bytes=LOGIN_BODY_BYTES,
+        is_for_extensions=True,
     ),
 )

@@ -150,6 +150,7 @@ ROUTES = (
         query=UploadQuery,
         answer=Uploaded,
         takes=OCTETS,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "GET",
@@ -159,6 +160,7 @@ ROUTES = (
         action="follow",
         keeps_to_own=True,
         content_type="*/*",
+        is_for_extensions=True,
     ),
     ServerRoute(
         "GET",
@@ -169,5 +171,6 @@ ROUTES = (
         keeps_to_own=True,
         query=SearchQuery,
         answer=Matches,
+        is_for_extensions=True,
     ),
 )

@@ -40,5 +40,6 @@ ROUTES = (
         keeps_to_own=True,
         body=ChatBody,
         content_type=EVENT_STREAM,
+        is_for_extensions=True,
     ),
 )

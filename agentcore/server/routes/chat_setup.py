@@ -187,7 +187,14 @@ def _setup(exchange: Exchange) -> ModelSetup:
 _PROVIDER = "/api/chat/providers/{provider}"
 
 ROUTES = (
-    ServerRoute("GET", "/api/chat", show_chat, "Providers, models, agents and modes of the chat.", answer=ChatView),
+    ServerRoute(
+        "GET",
+        "/api/chat",
+        show_chat,
+        "Providers, models, agents and modes of the chat.",
+        answer=ChatView,
+        is_for_extensions=True,
+    ),
     ServerRoute(
         "PUT",
         _PROVIDER,

@@ -81,5 +81,6 @@ ROUTES = (
         keeps_to_own=True,
         query=EventsQuery,
         content_type=EVENT_STREAM,
+        is_for_extensions=True,
     ),
 )

@@ -114,7 +114,9 @@ _LOG_IN = ServerRoute(
     answer=Login,
     limit_bytes=LOGIN_BODY_BYTES,
 )
-_WHO_IS = ServerRoute("GET", "/api/session", who_is, "Who asks.", action="identify", answer=WhoIs)
+_WHO_IS = ServerRoute(
+    "GET", "/api/session", who_is, "Who asks.", action="identify", answer=WhoIs, is_for_extensions=True
+)
 _LOG_OUT = ServerRoute(
     "DELETE", "/api/session", log_out, "End the session of the browser that asks.", action="identify"
 )

@@ -69,9 +69,16 @@ _HEALTH = ServerRoute(
     "Whether the server answers, and its modules have started.",
     action=None,
     answer=Health,
+    is_for_extensions=True,
 )
 _SHOW_STOP = ServerRoute(
-    "GET", "/api/stop", show_stop, "Whether everything was stopped.", action="identify", answer=StopState
+    "GET",
+    "/api/stop",
+    show_stop,
+    "Whether everything was stopped.",
+    action="identify",
+    answer=StopState,
+    is_for_extensions=True,
 )
 _RESUME = ServerRoute(
     "POST",
@@ -80,6 +87,7 @@ _RESUME = ServerRoute(
     "Take calls again after an emergency stop; for a person in the approval view, or a client that they paired for it.",
     action="resume",
     answer=StopState,
+    is_for_extensions=True,
 )
 
 APPROVAL_ROUTES = (_HEALTH, _SHOW_STOP, _RESUME)
@@ -96,5 +104,6 @@ ROUTES = (
         "Emergency stop: end all calls and resources, reject what waits, take no more calls.",
         action="stop",
         answer=Stopped,
+        is_for_extensions=True,
     ),
 )

@@ -1,5 +1,5 @@
 """Who may come in: page sessions, keys of clients, codes that count once."""
 
-from agentcore.store.credentials.client_keys import KEY_PREFIX, ClientKeys, ClientKind
+from agentcore.store.credentials.client_keys import KEY_PREFIX, ClientKeys, ClientKind, KnownClient
 from agentcore.store.credentials.one_time_codes import CODE_SECONDS
 from agentcore.store.credentials.page_sessions import IDLE_DAYS, PageSessions

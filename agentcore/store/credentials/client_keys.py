@@ -93,7 +93,7 @@ class ClientKeys:
             raise
         return key
 
-    async def find(self, key: str) -> Principal | None:
+    async def find(self, key: str) -> KnownClient | None:
         """The client that a key belongs to, or None."""
         known = self._known.get(_hashed(key))
         if known is None:
@@ -102,7 +102,7 @@ class ClientKeys:
         if now_ms - known.last_used_at_ms > _TOUCH_INTERVAL_MS:
             await self._touch(replace(known, last_used_at_ms=now_ms))
         # it may have been revoked while that was written
-        return known.principal if known.key_hash in self._known else None
+        return self._known.get(known.key_hash)
 
     async def revoke(self, name: str, end: Callable[[], None]) -> list[str]:
         """End what a client may do, at once and for good: its key, and what it allowed for later.

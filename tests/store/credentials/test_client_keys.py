@@ -29,8 +29,9 @@ async def test_key_of_before_scopes_approves_and_what_it_allowed_ends_with_it(da
     old.close()
     async with Database.open(database_path) as database:
         keys = await ClientKeys.open(database)
-        client = await keys.find(key)
-        assert client is not None
+        known = await keys.find(key)
+        assert known is not None
+        client = known.principal
         assert (client.kind, client.id, client.scopes) == ("client", "panel", {"approve"})
         await keys.revoke("panel", lambda: None)
         left = await database.read(lambda c: c.execute("SELECT granted_by FROM approval_grants").fetchall())

@@ -124,8 +124,17 @@ ROUTES = (
         action="converse",
         body=Said,
         answer=Sent,
+        is_for_extensions=True,
     ),
-    ServerRoute("GET", f"{_ONE}/queue", show_queue, "Messages that wait.", action="follow", answer=QueueView),
+    ServerRoute(
+        "GET",
+        f"{_ONE}/queue",
+        show_queue,
+        "Messages that wait.",
+        action="follow",
+        answer=QueueView,
+        is_for_extensions=True,
+    ),
     ServerRoute(
         "PATCH",
         f"{_ONE}/queue",
@@ -134,6 +143,7 @@ ROUTES = (
         action="converse",
         body=QueueChange,
         answer=QueueView,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "PATCH",
@@ -143,8 +153,15 @@ ROUTES = (
         action="converse",
         body=QueuedChange,
         answer=QueueView,
+        is_for_extensions=True,
     ),
     ServerRoute(
-        "DELETE", _MESSAGE, remove_message, "Take out a message that waits.", action="converse", answer=QueueView
+        "DELETE",
+        _MESSAGE,
+        remove_message,
+        "Take out a message that waits.",
+        action="converse",
+        answer=QueueView,
+        is_for_extensions=True,
     ),
 )

@@ -317,6 +317,7 @@ ROUTES = (
         keeps_to_own=True,
         query=SessionsQuery,
         answer=SessionsView,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -327,8 +328,11 @@ ROUTES = (
         keeps_to_own=True,
         body=NewSession,
         answer=SessionDetail,
+        is_for_extensions=True,
     ),
-    ServerRoute("GET", _ONE, show_session, "A chat session.", action="follow", answer=SessionDetail),
+    ServerRoute(
+        "GET", _ONE, show_session, "A chat session.", action="follow", answer=SessionDetail, is_for_extensions=True
+    ),
     ServerRoute(
         "PATCH",
         _ONE,
@@ -337,6 +341,7 @@ ROUTES = (
         action="call",
         body=SessionChange,
         answer=SessionDetail,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "GET",
@@ -345,6 +350,7 @@ ROUTES = (
         "What the model of a session is told before the conversation, part by part.",
         action="follow",
         answer=SystemView,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "PATCH",
@@ -355,7 +361,9 @@ ROUTES = (
         body=SystemChange,
         answer=SystemView,
     ),
-    ServerRoute("DELETE", _ONE, delete_session, "Forget a session.", action="call", answer=Done),
+    ServerRoute(
+        "DELETE", _ONE, delete_session, "Forget a session.", action="call", answer=Done, is_for_extensions=True
+    ),
     ServerRoute(
         "GET",
         f"{_ONE}/messages",
@@ -364,6 +372,7 @@ ROUTES = (
         action="follow",
         query=MessagesQuery,
         answer=MessagesView,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -373,9 +382,16 @@ ROUTES = (
         action="call",
         body=Edited,
         answer=Accepted,
+        is_for_extensions=True,
     ),
     ServerRoute(
-        "POST", f"{_ONE}/retry", retry_turn, "Have the last message answered again.", action="call", answer=Accepted
+        "POST",
+        f"{_ONE}/retry",
+        retry_turn,
+        "Have the last message answered again.",
+        action="call",
+        answer=Accepted,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -384,6 +400,7 @@ ROUTES = (
         "End the turn of a session now, with its calls; what had come is kept, and messages that wait are held.",
         action="converse",
         answer=StoppedTurns,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -393,6 +410,7 @@ ROUTES = (
         action="converse",
         body=CallName,
         answer=Accepted,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",
@@ -402,6 +420,7 @@ ROUTES = (
         action="converse",
         body=QuestionAnswer,
         answer=Accepted,
+        is_for_extensions=True,
     ),
     ServerRoute(
         "POST",

@@ -1,0 +1,57 @@
+"""What a browser has to read in an answer before it hands it to an extension (CORS).
+
+A request is marked once; whoever answers it, whole or as a stream, error or not, finds here what to send along.
+Source: https://fetch.spec.whatwg.org/#http-cors-protocol
+"""
+
+from http import HTTPStatus
+from typing import TypeVar
+
+from aiohttp import hdrs, web
+from multidict import istr
+
+from agentcore.server.http.response import Answer
+
+R = TypeVar("R")
+
+_HEAD = web.RequestKey("cross_origin_head", bytes)
+_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
+_HEADERS = "Authorization, Content-Type, Accept, Last-Event-ID, Range"
+_EXPOSED = "Allow, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After"
+_MAX_AGE_SECONDS = 7200  # the most that Chromium keeps
+_PRIVATE_NETWORK = istr("Access-Control-Request-Private-Network")
+
+
+def let_read(request: web.BaseRequest, origin: str) -> None:
+    """Let code of one origin read the answer to its request. No credentials of the browser's own: none counts."""
+    lines = {
+        hdrs.ACCESS_CONTROL_ALLOW_ORIGIN: origin,
+        hdrs.VARY: hdrs.ORIGIN,
+        hdrs.ACCESS_CONTROL_EXPOSE_HEADERS: _EXPOSED,
+    }
+    request[_HEAD] = "".join(f"{name}: {value}\r\n" for name, value in lines.items()).encode("ascii")
+
+
+def cross_origin_head(request: web.BaseRequest) -> bytes:
+    """Header lines that the answer to a request has besides its own."""
+    head: bytes = request.get(_HEAD, b"")
+    return head
+
+
+def readable(request: web.BaseRequest, reply: R) -> R:
+    """The answer with these lines; a stream has sent them already."""
+    if isinstance(reply, Answer):
+        reply.add_head(cross_origin_head(request))
+    return reply
+
+
+def preflight(request: web.BaseRequest) -> Answer:
+    """What a browser asks before it sends the request itself, which is judged on its own."""
+    headers: dict[str, str] = {
+        hdrs.ACCESS_CONTROL_ALLOW_METHODS: _METHODS,
+        hdrs.ACCESS_CONTROL_ALLOW_HEADERS: _HEADERS,
+        hdrs.ACCESS_CONTROL_MAX_AGE: str(_MAX_AGE_SECONDS),
+    }
+    if _PRIVATE_NETWORK in request.headers:  # https://wicg.github.io/private-network-access/
+        headers["Access-Control-Allow-Private-Network"] = "true"
+    return Answer(b"", HTTPStatus.NO_CONTENT, "", headers)
