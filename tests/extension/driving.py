@@ -102,11 +102,14 @@ class Extension:
 
     async def pair(self, server: Server, scopes: tuple[str, ...] = SCOPES) -> Any:
         """Pair the extension with a server, and use that one: a code, and the person's word at the approval view."""
-        code = await server.code()
-        async with asyncio.TaskGroup() as group:
-            pairing = group.create_task(self.run(_PAIR, [server.address, code]))
-            await server.decide_pairing(scopes=scopes)
-        return pairing.result()
+        pairing = asyncio.create_task(self.run(_PAIR, [server.address, await server.code()]))
+        asked = asyncio.create_task(server.asked_pairing())
+        await asyncio.wait((pairing, asked), return_when=asyncio.FIRST_COMPLETED)
+        if pairing.done():
+            asked.cancel()
+            raise AssertionError(f"not paired: {pairing.result()}")
+        await server.decide_pairing(scopes=scopes)
+        return await pairing
 
     async def _devtools(self) -> CDPSession:
         return await self.context.new_cdp_session(await self.own_page())
