@@ -1,6 +1,6 @@
 /** The page's one way to the server. */
 import {Events} from './events.js';
-import {keepSession, sessionHeaders, sessionProtocols} from './session.js';
+import {keepSession, serverAddress, sessionHeaders, sessionProtocols} from './session.js';
 import {readMessages} from './sse.js';
 
 /** @typedef {{type: string, message: string, context: Record<string, any>, retryable: boolean}} ErrorObject */
@@ -137,7 +137,7 @@ export class Client {
 
   /** A WebSocket with the session. @param {string} path @returns {WebSocket} */
   socket(path) {
-    const url = new URL(path, location.href);
+    const url = new URL(serverAddress(path), location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     return new WebSocket(url, sessionProtocols());
   }
@@ -152,7 +152,7 @@ export class Client {
     /** @type {Response} */
     let response;
     try {
-      response = await fetch(path, {...init, headers: {...sessionHeaders(), ...init.headers}});
+      response = await fetch(serverAddress(path), {...init, headers: {...sessionHeaders(), ...init.headers}});
     } catch (error) {
       if (init.signal?.aborted) throw error;
       throw unreachable(error);

@@ -3,14 +3,13 @@
  *
  * `events.reset` tells that something was missed: whoever shows data loads it again.
  */
-import {hasSession, sessionHeaders} from './session.js';
+import {LONGEST_WAIT_MS, hasSession, serverAddress, sessionHeaders} from './session.js';
 import {readMessages} from './sse.js';
 
 /** @typedef {'connecting' | 'open' | 'lost' | 'unauthorized'} Connection */
 /** @typedef {{id: string, type: string, time: number, sessionId?: string, [key: string]: any}} ServerEvent */
 
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 10_000;
 /** The server gives a sign of life every 15 s; after this long without one the connection is dead. */
 const SILENCE_MS = 40_000;
 /** A hidden page gets no frames, and must not keep what it is told until somebody looks. */
@@ -78,7 +77,7 @@ export class Events {
     try {
       const headers = {...sessionHeaders(), Accept: 'text/event-stream', ...(this._lastId ? {'Last-Event-ID': this._lastId} : {})};
       // no-store: Firefox lets a second window wait up to 20 s for the first one's answer, which it might take from its cache
-      const response = await fetch('/api/events', {headers, signal: ending.signal, cache: 'no-store'});
+      const response = await fetch(serverAddress('/api/events'), {headers, signal: ending.signal, cache: 'no-store'});
       if (response.status === 401) return this._set('unauthorized');
       if (!response.ok) throw new Error(`the event stream answered ${response.status}`);
       this._failures = 0;

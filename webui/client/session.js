@@ -1,7 +1,27 @@
-/** The page's half of its session; the other half is a cookie that scripts cannot read. */
+/**
+ * The page's server, and its half of its session; the other half is a cookie that scripts cannot read.
+ *
+ * A client elsewhere that is made of the same components, such as the browser extension, has a file of its own for this one.
+ */
 
 /** Where it is kept. */
 export const KEY = 'agentcore.session';
+
+/** The longest wait until a server that is away is tried again. */
+export const LONGEST_WAIT_MS = 10_000;
+
+/** Where the server answers. @param {string} path  such as `/api/events` */
+export function serverAddress(path) {
+  return path;
+}
+
+/** Where the page shows something. @param {string} fragment  such as `#/modules` */
+export function pageAddress(fragment) {
+  return fragment;
+}
+
+/** The `target` of links to there. */
+export const PAGE_TARGET = '_self';
 
 /** Headers that show the session. @returns {Record<string, string>} */
 export function sessionHeaders() {

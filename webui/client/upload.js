@@ -1,6 +1,6 @@
 /** Sends files to be kept as artifacts, and tells how far that is: `fetch` cannot say so of what it sends. */
 import {ApiError, client} from './client.js';
-import {sessionHeaders} from './session.js';
+import {serverAddress, sessionHeaders} from './session.js';
 
 /** @typedef {{artifactId: string, name: string, mime: string, bytes: number}} Uploaded */
 
@@ -20,7 +20,7 @@ export function upload(file, name, onProgress, signal) {
     request.upload.addEventListener('progress', ({loaded, total}) => onProgress(total ? loaded / total : 0));
     request.addEventListener('load', () => (request.status < 400 ? resolve(request.response) : fail()));
     for (const end of ['error', 'abort', 'timeout']) request.addEventListener(end, fail);
-    request.open('POST', `/api/artifacts?name=${encodeURIComponent(name)}`);
+    request.open('POST', serverAddress(`/api/artifacts?name=${encodeURIComponent(name)}`));
     request.responseType = 'json';
     for (const [header, value] of Object.entries(sessionHeaders())) request.setRequestHeader(header, value);
     request.setRequestHeader('Content-Type', 'application/octet-stream');

@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {PAGE_TARGET, pageAddress} from '../client/session.js';
 import {Localized, hasText, t} from '../base/i18n.js';
 import {href} from '../base/router.js';
 import {withCode} from '../form/fields/field-element.js';
@@ -60,7 +61,7 @@ export class AcResultError extends Localized(LitElement) {
     const own = `results.advice.${type}`;
     const text = hasText(own) ? t(own) : t(retryable ? 'results.adviceLater' : 'results.adviceChange');
     const module = typeof context.module === 'string' && type.startsWith('module_') ? context.module : '';
-    return module ? html`${text} <a href=${href(['modules', module])}>${t('results.toModule', {module})}</a>` : text;
+    return module ? html`${text} <a href=${pageAddress(href(['modules', module]))} target=${PAGE_TARGET}>${t('results.toModule', {module})}</a>` : text;
   }
 }
 customElements.define('ac-result-error', AcResultError);

@@ -6,6 +6,9 @@ import {base, buttons} from '../../ui/styles.js';
 import {toastError} from '../../ui/toasts.js';
 import '../../ui/ac-icon.js';
 
+/** Whether a call that waits is shown whole where it is asked about. */
+export const showsWhole = () => Boolean(approvalOrigin);
+
 /**
  * A call that waits, in its card: a frame of the approval view, where a person decides; or who else answers.
  * @fires ac-reject {toolId: string, failed: (error: unknown) => void}

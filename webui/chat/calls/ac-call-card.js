@@ -1,5 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
-import {approvalOrigin} from '../../approval/frame/pending.js';
+import {PAGE_TARGET, pageAddress} from '../../client/session.js';
 import {endSummary, holdsDiffOf, holdsPicture, reasonOf, summaryOf} from './call-labels.js';
 import {Localized, formatNumber, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
@@ -8,7 +8,7 @@ import {deciderText} from '../../tools/decider.js';
 import {badges, base, buttons} from '../../ui/styles.js';
 import {toolList} from '../../client/tool-list.js';
 import './ac-arguments.js';
-import './ac-call-ask.js';
+import {showsWhole} from './ac-call-ask.js';
 import './ac-call-thread.js';
 import './ac-live-output.js';
 import {headline, readDisplay} from '../../results/display.js';
@@ -85,9 +85,9 @@ export class AcCallCard extends Localized(LitElement) {
     new Listening(this, () => [toolList.subscribe(() => this.requestUpdate())]);
   }
 
-  /** Open on demand; what waits is open only where no approval view shows the whole of it. */
+  /** Open on demand; what waits is open only where nothing else in the card shows the whole of it. */
   get _shows() {
-    return this._isOpen ?? (this.call?.state === 'waiting' && !approvalOrigin);
+    return this._isOpen ?? (this.call?.state === 'waiting' && !showsWhole());
   }
 
   render() {
@@ -182,7 +182,7 @@ export class AcCallCard extends Localized(LitElement) {
     return html`
       <div class="facts">
         ${answeredBy ? html`<span>${t(by, {by: deciderText(answeredBy)})}</span>` : nothing}
-        ${callId && state !== 'waiting' ? html`<a href=${href(['activity', callId])}>${t('tools.toActivity')}</a>` : nothing}
+        ${callId && state !== 'waiting' ? html`<a href=${pageAddress(href(['activity', callId]))} target=${PAGE_TARGET}>${t('tools.toActivity')}</a>` : nothing}
       </div>`;
   }
 }

@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {abilities} from '../../client/abilities.js';
 import {chatSetup} from '../../models/setup.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
@@ -42,7 +43,7 @@ export class AcChatChoices extends Localized(LitElement) {
       <ac-choice-menu icon=${SHIELDS[mode] ?? 'shield'} label=${t('chat.mode')} ?warning=${mode === 'allow'}
         .choices=${modes.map((value) => ({value, label: t(`chat.mode.${value}`), text: t(`chat.modeText.${value}`)}))} .value=${mode}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({mode: event.detail.value})}></ac-choice-menu>
-      <button class="quiet small icon told" aria-label=${t('chat.told.title')} title=${t('chat.told.title')} aria-haspopup="dialog" @click=${() => this._fire('ac-open-system', {})}><ac-icon name="file-text"></ac-icon></button>`;
+      ${abilities.setup ? html`<button class="quiet small icon told" aria-label=${t('chat.told.title')} title=${t('chat.told.title')} aria-haspopup="dialog" @click=${() => this._fire('ac-open-system', {})}><ac-icon name="file-text"></ac-icon></button>` : nothing}`;
   }
 
   _renderModels() {
@@ -52,7 +53,7 @@ export class AcChatChoices extends Localized(LitElement) {
     return html`
       <ac-choice-menu icon="sparkles" label=${t('chat.model')} shown=${wanted ? '' : t('chat.noModel')} .choices=${models} .value=${wanted}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({model: event.detail.value})}>
-        <button class="quiet settings" role="menuitem" tabindex="-1" @click=${() => this._fire('ac-open-providers', {})}><ac-icon name="key"></ac-icon>${t('models.providers')}…</button>
+        ${abilities.setup ? html`<button class="quiet settings" role="menuitem" tabindex="-1" @click=${() => this._fire('ac-open-providers', {})}><ac-icon name="key"></ac-icon>${t('models.providers')}…</button>` : nothing}
       </ac-choice-menu>`;
   }
 

@@ -1,4 +1,5 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {abilities} from '../../client/abilities.js';
 import {completionsOf, isCommand, parseCommand} from './slash.js';
 import {mentionIn, mentionsOf} from './mentions.js';
 import {Localized, t} from '../../base/i18n.js';
@@ -90,6 +91,7 @@ export class AcChatComposer extends Localized(LitElement) {
 
   get _placeholder() {
     if (this.isAsked) return 'chat.yourAnswer';
+    if (!abilities.commands) return 'chat.write';
     return this.mayChat ? 'chat.placeholder' : 'chat.placeholderTools';
   }
 

@@ -1,4 +1,5 @@
 /** Files of the workspace that a message mentions: a few letters behind an `@`, and the path in their place. */
+import {abilities} from '../../client/abilities.js';
 import {client} from '../../client/client.js';
 import {isCommand} from './slash.js';
 
@@ -7,7 +8,7 @@ const MENTION = /(?:^|\s)@([^\s@]*)$/;
 
 /** The letters behind the `@` before the cursor; null: nothing is mentioned there. @param {string} before */
 export function mentionIn(before) {
-  return isCommand(before) ? null : MENTION.exec(before)?.[1] ?? null;
+  return isCommand(before) || !abilities.files ? null : MENTION.exec(before)?.[1] ?? null;
 }
 
 /**

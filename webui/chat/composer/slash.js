@@ -6,6 +6,7 @@
  * @typedef {{insert: string, from: number, label: string, detail: string, isRequired?: boolean}} Completion
  *   `insert` takes the place of the text from `from` to the cursor.
  */
+import {abilities} from '../../client/abilities.js';
 import {match, search} from '../../base/fuzzy.js';
 import {shapeOf} from '../../schema/shape.js';
 
@@ -14,7 +15,7 @@ const NAME = /^\/([\w-]*)$/;
 const PIECE = /([\w.-]+)=("(?:[^"\\]|\\.)*"|\S*)|"(?:[^"\\]|\\.)*"|\S+/gy;
 
 /** Whether a text is meant as a call. @param {string} text */
-export const isCommand = (text) => text.startsWith('/');
+export const isCommand = (text) => abilities.commands && text.startsWith('/');
 
 /**
  * Read a call.

@@ -1,4 +1,6 @@
 import {LitElement, css, html, nothing} from 'lit';
+import {abilities} from '../../client/abilities.js';
+import {PAGE_TARGET, pageAddress} from '../../client/session.js';
 import {Localized, hasText, t} from '../../base/i18n.js';
 import {base, buttons, code} from '../../ui/styles.js';
 import {detailsOf, reasonOf} from '../../models/provider-error.js';
@@ -56,7 +58,7 @@ export class AcChatError extends Localized(LitElement) {
         ${isCalm || reason ? nothing : html`<p class="message">${said ? t('models.said', {words: said}) : message}</p>`}
         ${typeof context?.sent === 'string' ? this._renderFolded(t('chat.error.sent'), context.sent) : nothing}
         ${isCalm ? nothing : this._renderFolded(t('ui.details'), detailsOf(this.error))}
-        ${isAboutModels(type) && this.mayChoose ? html`<ac-model-picker></ac-model-picker>` : nothing}
+        ${isAboutModels(type) && this.mayChoose && abilities.setup ? html`<ac-model-picker></ac-model-picker>` : nothing}
         ${this._renderActions(type)}
       </section>`;
   }
@@ -68,13 +70,18 @@ export class AcChatError extends Localized(LitElement) {
 
   /** @param {string} type */
   _renderActions(type) {
-    const needsSettings = type === 'invalid_settings' || (isAboutModels(type) && !this.mayChoose);
+    const needsSettings = type === 'invalid_settings' || (isAboutModels(type) && !(this.mayChoose && abilities.setup));
     if (!this.mayRetry && !needsSettings) return nothing;
     return html`
       <div class="actions">
-        ${needsSettings ? html`<button class="small" @click=${() => this._fire('ac-open-providers')}><ac-icon name="key"></ac-icon>${t('models.providers')}</button>` : nothing}
+        ${needsSettings ? this._renderSettings() : nothing}
         ${this.mayRetry ? html`<button class="small" @click=${() => this._fire('ac-retry')}><ac-icon name="rotate-ccw"></ac-icon>${t('chat.retry')}</button>` : nothing}
       </div>`;
+  }
+
+  _renderSettings() {
+    if (abilities.setup) return html`<button class="small" @click=${() => this._fire('ac-open-providers')}><ac-icon name="key"></ac-icon>${t('models.providers')}</button>`;
+    return html`<a class="button small" href=${pageAddress('#/chats')} target=${PAGE_TARGET}><ac-icon name="external-link"></ac-icon>${t('models.inPage')}</a>`;
   }
 
   /** @param {string} name */
