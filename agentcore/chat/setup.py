@@ -78,6 +78,12 @@ class ChatView(View):
     local_servers: list[LocalPlaceView]
     modes: list[ApprovalMode]
 
+    def without_addresses(self) -> "ChatView":
+        """The same for whoever only chats: an address of the person's own may name a private host, or hold a log-in."""
+        models = [model.model_copy(update={"base_url": None}) for model in self.models]
+        providers = [provider.model_copy(update={"base_url": None}) for provider in self.providers]
+        return self.model_copy(update={"models": models, "providers": providers})
+
 
 class ModelSetup:
     """Models and agents as they are now, and the ways to change them.

@@ -236,11 +236,16 @@ class Host:
             ToolError: `approver_not_found`.
         """
 
+        owner = Principal("client", name).name
+
         def end() -> None:
-            self.policy.drop_granted_by(Principal("client", name).name)
+            self.policy.drop_granted_by(owner)
+            self.policy_changes.withdraw_all_of(owner)
             disconnect()
 
-        return await self.store.client_keys.revoke(name, end)
+        sessions = await self.store.client_keys.revoke(name, end)
+        self.store.chats.owners.end(owner)
+        return sessions
 
     def apply_approvals(self, approvals: ApprovalsConfig) -> None:
         """Put saved settings of `approvals` in force now: what a person confirmed is not to wait for a restart."""

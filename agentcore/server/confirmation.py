@@ -7,7 +7,9 @@ from agentcore.host.approvals import Apply, Proposal
 from agentcore.host.policy import authorise
 
 
-async def change_policy(host: Host, by: Principal, proposal: Proposal, apply: Apply) -> None:
+async def change_policy(
+    host: Host, by: Principal, proposal: Proposal, apply: Apply, session_owner: str | None = None
+) -> None:
     """Apply a change, or have a person confirm it in the approval view, where it is applied.
 
     Args:
@@ -15,22 +17,23 @@ async def change_policy(host: Host, by: Principal, proposal: Proposal, apply: Ap
         by: Who asks.
         proposal: What the person is shown.
         apply: Carries it out.
+        session_owner: Who made the session that it is about; None: it is about none.
     Raises:
         ToolError: `forbidden`; `confirmation_required`, with the change's id, when a person is asked.
     """
-    if needs_confirmation(by):
+    if needs_confirmation(by, session_owner):
         raise propose(host, by, proposal, apply)
     await apply()
 
 
-def needs_confirmation(by: Principal) -> bool:
+def needs_confirmation(by: Principal, session_owner: str | None = None) -> bool:
     """Whether who asks may change the policy only by way of a person.
 
     Raises:
         ToolError: `forbidden`: not even so.
     """
     try:
-        authorise(by, "change_policy")
+        authorise(by, "change_policy", session_owner)
     except ToolError as exc:
         if exc.type != "confirmation_required":
             raise

@@ -8,8 +8,15 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from agentcore import __version__
 from agentcore.host.modules import ModuleRoute
+from agentcore.host.policy import scopes_for
 from agentcore.server.http.response import JSON
-from agentcore.server.modules.openapi import PLACEHOLDER, describe_modules, path_parameters, query_parameters
+from agentcore.server.modules.openapi import (
+    PLACEHOLDER,
+    client_key,
+    describe_modules,
+    path_parameters,
+    query_parameters,
+)
 from agentcore.server.route_table import ServerRoute
 
 _REF = "#/components/schemas/{model}"
@@ -32,6 +39,11 @@ _ERROR = {
 }
 _SECURITY_SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "The API token."},
+    "clientKey": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The key of a paired client, with one of the scopes that stand with it.",
+    },
     "pageCookie": {"type": "apiKey", "in": "cookie", "name": "agentcore_PORT"},
     "pageHeader": {"type": "apiKey", "in": "header", "name": "X-Agentcore-Session"},
 }
@@ -90,7 +102,7 @@ def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
         "tags": [route.group],
         "summary": route.summary.partition(". ")[0].rstrip("."),
         "description": route.summary,
-        "security": [] if route.action is None else _SIGNED_IN,
+        "security": [] if route.action is None else [*_SIGNED_IN, *map(client_key, scopes_for(route.action))],
         "responses": {
             "200": {"description": "Done.", "content": {route.content_type: {"schema": _answer(route, schemas)}}},
             "4XX": _REFUSED,

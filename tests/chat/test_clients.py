@@ -108,7 +108,10 @@ async def test_client_reaches_no_session_that_it_did_not_make(open_talk, provide
                 ("POST", f"/api/sessions/{session_id}/reject", {"toolId": call["toolId"]}),
                 ("POST", f"/api/sessions/{session_id}/answer", {"questionId": "x", "text": "y"}),
                 ("GET", f"/api/events?session_id={session_id}", None),
-                ("GET", "/api/events", None),
+                ("PATCH", f"/api/sessions/{session_id}", {"title": "mine"}),
+                ("POST", f"/api/sessions/{session_id}/edit", {"number": 1, "text": "x"}),
+                ("POST", f"/api/sessions/{session_id}/retry", None),
+                ("DELETE", f"/api/sessions/{session_id}", None),
                 ("POST", decision, {"approved": True, "digest": digest}),
                 ("POST", decision, {"approved": False}),
                 ("POST", f"/api/approvals/{waiting['callId']}/edit", {"arguments": {"text": "x"}}),
@@ -154,8 +157,10 @@ async def test_client_gets_no_looser_mode_and_changes_nothing_for_other_sessions
         kept = await client.ask("POST", f"/api/approvals/{call['callId']}/decision", word)
         assert len(talk.host.approvals.waiting) == 1
         assert list(talk.host.policy.grants) == []
-    refused = (loose, changed, command, kept)
-    assert {(status, answer["error"]["type"]) for status, answer in refused} == {(403, "forbidden")}
+        (session,) = (await client.ask("GET", "/api/sessions"))[1]["sessions"]
+    refused = [(status, answer["error"]["type"]) for status, answer in (loose, changed, command, kept)]
+    assert refused == [(403, "confirmation_required")] * 2 + [(403, "forbidden")] * 2
+    assert (session["sessionId"], session["mode"]) == (session_id, "ask")
 
 
 async def test_what_goes_on_for_a_client_ends_when_it_is_revoked(open_talk, provider):

@@ -188,6 +188,9 @@ async def test_extension_uses_the_routes_of_chats_and_approvals(server, person):
         "POST /api/approvers/key",
         "GET /api/session",
         "GET /api/chat",
+        "GET /api/tools",
+        "GET /api/tools/texts",
+        "GET /api/calls/{id}/output",
         "POST /api/v1/agent/chat",
         "GET /api/events",
         "GET /api/approvals",
@@ -239,6 +242,9 @@ async def test_module_route_is_for_clients_of_its_scope(server, person):
     of_chat = await Extension(server).pair(person, ["chat"], "other")
     assert refused(await of_chat.send("GET", "/api/shelf"), "forbidden") == 403
     assert (await server.get("/api/shelf")).status == 200
+    described = (await (await server.get("/api/openapi.json")).json())["paths"]
+    assert {"clientKey": ["tab"]} in described["/api/shelf"]["get"]["security"]
+    assert {"clientKey": ["tab"]} not in described["/api/shelf/closed"]["post"]["security"]
 
 
 async def test_socket_takes_the_key_as_a_subprotocol_until_it_is_revoked(server, person):

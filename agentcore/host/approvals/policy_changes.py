@@ -149,6 +149,16 @@ class PolicyChanges:
         if entry is not None:
             self._publish_end(entry.change, "withdrawn", "")
 
+    def withdraw_all_of(self, name: str) -> None:
+        """Take back what somebody asked for who may ask no more.
+
+        Args:
+            name: The principal's.
+        """
+        for change in self.waiting:
+            if change.principal.name == name:
+                self.withdraw(change.change_id)
+
     def refuse_all(self, by: str) -> int:
         """Refuse whatever waits; gives how many."""
         entries, self._waiting = list(self._waiting.values()), {}

@@ -9,5 +9,6 @@ from agentcore.host.policy.authority import (
     is_looser,
     owner_of,
     reach,
+    scopes_for,
 )
 from agentcore.host.policy.grants import GrantOffer

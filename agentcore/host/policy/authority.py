@@ -15,6 +15,8 @@ Action = Literal[
     "follow",
     "call",
     "converse",
+    "share",
+    "propose",
     "approve",
     "resume",
     "pair",
@@ -27,9 +29,10 @@ Action = Literal[
 """What somebody can want.
 
 `identify`: be told who they are. `see_waiting`: what waits for a person; `watch`: its events. `follow`: chat sessions
-and all their events, without changing them; `converse`: make sessions, and talk in them. `approve`: decide calls that
-wait. `pair`: give a client a key, with its scopes; `revoke`: take keys and grants away. `stop`, `resume`: the emergency
-stop. `read` is all else that is no secret.
+and all their events, without changing them; `converse`: make sessions, talk in them, change and forget them. `share`:
+be told which sessions there are, by their titles, to share something with one. `propose`: ask for a change of the
+policy, which a person then confirms. `approve`: decide calls that wait. `pair`: give a client a key, with its scopes;
+`revoke`: take keys and grants away. `stop`, `resume`: the emergency stop. `read` is all else that is no secret.
 """
 
 Reach = Literal["all", "own"]
@@ -37,13 +40,13 @@ Reach = Literal["all", "own"]
 
 _LOOKS: frozenset[Action] = frozenset(("identify", "read", "see_waiting", "watch", "follow"))
 _ASKS: frozenset[Action] = frozenset(
-    (*_LOOKS, "call", "converse", "manage_modules", "change_settings", "revoke", "stop")
+    (*_LOOKS, "call", "converse", "share", "manage_modules", "change_settings", "revoke", "stop")
 )
 _DECIDES: frozenset[Action] = frozenset(("approve", "resume", "pair", "change_policy"))
 
 _MAY: dict[str, frozenset[Action]] = {
-    "page": _ASKS,
-    "token": _ASKS,
+    "page": _ASKS | {"propose"},
+    "token": _ASKS | {"propose"},
     "cli": _ASKS | _DECIDES,
     "approver": _LOOKS | _DECIDES | {"revoke", "stop"},
     "chat": frozenset(("read", "call")),
@@ -56,13 +59,13 @@ _MAY: dict[str, frozenset[Action]] = {
 
 _SCOPES: dict[KeyScope, dict[Action, Reach]] = {
     "approve": dict.fromkeys(("identify", "see_waiting", "watch", "approve", "stop", "resume"), "all"),
-    "chat": {"identify": "all", **dict.fromkeys(("see_waiting", "watch", "follow", "converse", "approve"), "own")},
-    "tab": {"identify": "all"},
+    "chat": {
+        "identify": "all",
+        **dict.fromkeys(("see_waiting", "watch", "follow", "converse", "propose", "approve"), "own"),
+    },
+    "tab": dict.fromkeys(("identify", "share"), "all"),
 }
 """What the key of a paired client is good for. No scope pairs, revokes, or confirms a change of the policy."""
-
-_MAY_PROPOSE = frozenset(("page", "token"))
-"""Who may ask for a change of the policy, which an approver then confirms."""
 
 PERSONS = frozenset(("page", "token", "cli"))
 """Whose calls are a person's own."""
@@ -95,7 +98,8 @@ def authorise(principal: Principal, action: Action, session_owner: str | None = 
     if where == "own":
         message = f"this client may {what} only in sessions that it made, and this is none of them"
         raise ToolError("forbidden", message, principal=principal.kind, action=action)
-    if action == "change_policy" and principal.kind in _MAY_PROPOSE:
+    proposes = reach(principal, "propose") if action == "change_policy" else None
+    if proposes == "all" or (proposes == "own" and session_owner == owner_of(principal)):
         raise ToolError(
             "confirmation_required",
             "this changes what is allowed: a person confirms it in the approval view",
@@ -103,7 +107,7 @@ def authorise(principal: Principal, action: Action, session_owner: str | None = 
             action=action,
         )
     who = sorted(kind for kind, actions in _MAY.items() if action in actions)
-    scopes = sorted(scope for scope, actions in _SCOPES.items() if action in actions)
+    scopes = sorted(scopes_for(action))
     paired = f", and paired clients with the scope {' or '.join(scopes)}" if scopes else ""
     raise ToolError(
         "forbidden",
@@ -131,19 +135,26 @@ def authorise_route(principal: Principal, action: Action, scope: KeyScope | None
         raise ToolError("forbidden", message, principal=principal.kind, action=action, scopes=[scope])
 
 
+def scopes_for(action: Action) -> list[KeyScope]:
+    """The scopes with which a key has a right, everywhere or in sessions of its own."""
+    return [scope for scope, actions in _SCOPES.items() if action in actions]
+
+
 def owner_of(principal: Principal) -> str:
     """Whose a session is that a principal makes: the key's own for a paired client, else the credential kind's."""
     return principal.name if principal.kind == "client" else principal.kind
 
 
-def check_mode_change(principal: Principal, before: ApprovalMode, after: ApprovalMode) -> None:
+def check_mode_change(
+    principal: Principal, before: ApprovalMode, after: ApprovalMode, session_owner: str | None = None
+) -> None:
     """Let a principal put another mode in place of one: a stricter one freely, a looser one changes the policy.
 
     Raises:
         ToolError: `confirmation_required`, `forbidden`.
     """
     if is_looser(after, before):
-        authorise(principal, "change_policy")
+        authorise(principal, "change_policy", session_owner)
 
 
 def is_looser(mode: ApprovalMode, than: ApprovalMode) -> bool:

@@ -7,6 +7,7 @@ it goes on with what the event bus has kept, or is told by `events.reset` that s
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agentcore.host.events import Event, EventBus, matches
@@ -25,21 +26,24 @@ class EventFilter:
     Args:
         types: Patterns such as `call.*`; none: all.
         session_id: Only events of this session.
-        allowed: Patterns beyond which the reader gets nothing, whatever it wants; none: it may have all.
+        allowed: Patterns of what the reader may have; None: it may have all.
+        is_own: Says of a session's id whether the reader may have all of that session, too.
     """
 
     types: tuple[str, ...] = ()
     session_id: str | None = None
-    allowed: tuple[str, ...] = ()
+    allowed: tuple[str, ...] | None = None
+    is_own: Callable[[str], bool] | None = None
 
     def wants(self, event: Event) -> bool:
         """Whether an event passes."""
         if self.session_id is not None and event.session_id != self.session_id:
             return False
-        return all(
-            not patterns or any(matches(pattern, event.type) for pattern in patterns)
-            for patterns in (self.types, self.allowed)
-        )
+        if self.types and not any(matches(pattern, event.type) for pattern in self.types):
+            return False
+        if self.allowed is None or any(matches(pattern, event.type) for pattern in self.allowed):
+            return True
+        return self.is_own is not None and event.session_id is not None and self.is_own(event.session_id)
 
 
 @dataclass(eq=False, slots=True)

@@ -12,6 +12,7 @@ import structlog
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
+from agentcore.api.context import KeyScope
 from agentcore.bounds import HOOK_SECONDS
 from agentcore.host.containment import log_failure, plain, plain_text, reason_of, run_contained
 from agentcore.host.modules import ModuleRoute
@@ -90,7 +91,7 @@ class _Operations:
             "tags": [route.module],
             "summary": (about or f"{route.method} {route.path}").split("\n", 1)[0].rstrip("."),
             "description": about or f"Served by the module {route.module}.",
-            "security": self._security,
+            "security": [*self._security, *([] if route.scope is None else [client_key(route.scope)])],
             "responses": {**_answers(route), "4XX": self._refused},
         }
         query = {} if route.query is None else self._schema(route, route.query, "validation")
@@ -122,6 +123,11 @@ def _answers(route: ModuleRoute) -> dict[str, Any]:
             return {"200": {"description": "A stream.", "content": {"*/*": {"schema": {"type": "string"}}}}}
         case "json":
             return {"200": {"description": "Done.", "content": {JSON: {"schema": {}}}}}
+
+
+def client_key(scope: KeyScope) -> dict[str, list[str]]:
+    """What says of an operation that the key of a paired client with this scope opens it."""
+    return {"clientKey": [scope]}
 
 
 def path_parameters(path: str) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from agentcore.encoding import to_json
 from agentcore.host.calls import Call
+from agentcore.host.policy import owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
 from agentcore.server.http.response import Answer
@@ -113,6 +114,9 @@ def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
 async def get_output(exchange: Exchange) -> Answer:
     """Send the end of what a call has written; of one that has ended, nothing: its result says it."""
     call = exchange.host.calls.in_flight.get(exchange.path_values["id"])
+    if call is not None and reach(exchange.principal, "follow") == "own":
+        owned = await exchange.host.store.chats.owned(owner_of(exchange.principal), [call.session_id])
+        call = call if owned else None
     return Answer(to_json({"text": "", "end": 0} if call is None or call.output is None else call.output.to_json()))
 
 
@@ -140,7 +144,10 @@ ROUTES = (
         get_output,
         "The end of what a call has written that is on its way, of others nothing; the events `call.output` go on from "
         "there.",
+        action="follow",
+        keeps_to_own=True,
         answer=CallOutput,
+        is_for_extensions=True,
     ),
     ServerRoute("POST", "/api/calls/{id}/cancel", cancel_call, "End a call that is on its way.", action="call"),
 )

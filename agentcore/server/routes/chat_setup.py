@@ -11,6 +11,7 @@ from agentcore.config import ConfigError
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.host.approvals import Proposal
+from agentcore.host.policy import reach
 from agentcore.host.settings import pointer
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
@@ -83,8 +84,11 @@ class NewChatQuery(StrictWireModel):
 
 
 async def show_chat(exchange: Exchange) -> Answer:
-    """Send what the chat has to work with."""
-    return Answer(to_json(_setup(exchange).show().model_dump(by_alias=True, mode="json")))
+    """Send what the chat has to work with; to whoever only chats, without where the models are asked."""
+    view = _setup(exchange).show()
+    if reach(exchange.principal, "read") is None:
+        view = view.without_addresses()
+    return Answer(to_json(view.model_dump(by_alias=True, mode="json")))
 
 
 async def keep_provider(exchange: Exchange) -> Answer:
@@ -192,6 +196,8 @@ ROUTES = (
         "/api/chat",
         show_chat,
         "Providers, models, agents and modes of the chat.",
+        action="follow",
+        keeps_to_own=True,
         answer=ChatView,
         is_for_extensions=True,
     ),

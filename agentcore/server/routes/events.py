@@ -1,13 +1,13 @@
 """Events, as they happen."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from aiohttp import hdrs
 from multidict import istr
 from pydantic import Field
 
-from agentcore.errors import ToolError
-from agentcore.host.policy import owner_of, reach
+from agentcore.host.policy import authorise, owner_of, reach
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.event_streams import EventFilter
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
@@ -40,34 +40,32 @@ async def stream_events(exchange: Exchange) -> Answer | Sent:
     types = tuple(sorted(set(query.types.split(",")) - {""})) if query.types else ()
     if len(types) > _PATTERNS:
         raise Refusal(400, "invalid_query", f"types: at most {_PATTERNS} patterns", limit=_PATTERNS)
-    allowed = await _allowed(exchange, query.session_id)
+    wanted = await _permitted(exchange, EventFilter(types, query.session_id))
     if exchange.request.method == "HEAD":
         return Answer(b"", content_type=EVENT_STREAM)
     after = exchange.request.headers.get(_LAST_EVENT_ID) or query.after
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
-    wanted = EventFilter(types, query.session_id, allowed)
     await exchange.parts.events.serve(stream, exchange.connection, wanted, after)
     return stream.end()
 
 
-async def _allowed(exchange: Exchange, session_id: str | None) -> tuple[str, ...]:
-    """Which events may be had: all, those of one session of one's own, or those of what waits for a person.
+async def _permitted(exchange: Exchange, wanted: EventFilter) -> EventFilter:
+    """What of the wanted events may be had: all, those of sessions of one's own, those of what waits for a person.
 
     Raises:
-        ToolError: `forbidden`.
+        ToolError: `forbidden`: the one session that is wanted is somebody else's.
     """
-    principal = exchange.principal
-    where = reach(principal, "follow")
-    if where == "all":
-        return ()
-    if where == "own" and session_id is not None:
-        session = await exchange.host.store.chats.find(session_id)
-        if session is not None and session.owner == owner_of(principal):
-            return ()
-    if reach(principal, "watch") == "all":
-        return _OF_APPROVALS
-    message = "this client may follow sessions that it made: name one of them with `session_id`"
-    raise ToolError("forbidden", message, principal=principal.kind, action="follow")
+    principal, chats = exchange.principal, exchange.host.store.chats
+    if reach(principal, "follow") == "all":
+        return wanted
+    allowed = _OF_APPROVALS if reach(principal, "watch") == "all" else ()
+    if reach(principal, "follow") is None:
+        return replace(wanted, allowed=allowed)
+    owner = owner_of(principal)
+    if wanted.session_id is not None and not allowed:
+        session = await chats.find(wanted.session_id)
+        authorise(principal, "follow", "" if session is None else session.owner)
+    return replace(wanted, allowed=allowed, is_own=await chats.owners.watch(owner))
 
 
 ROUTES = (
@@ -75,7 +73,8 @@ ROUTES = (
         "GET",
         "/api/events",
         stream_events,
-        "Events as they happen: `{id, type, time, sessionId?, …}`. With `Last-Event-ID` or `after` the stream begins "
+        "Events as they happen: `{id, type, time, sessionId?, …}`; to a paired client those of its own sessions, of "
+        "what waits for approval, or both, as its scopes say. With `Last-Event-ID` or `after` the stream begins "
         "with those that were missed, or with `events.reset` when they cannot be given any more.",
         action="watch",
         keeps_to_own=True,

@@ -7,6 +7,7 @@ from functools import partial
 
 from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, keep_compaction
 from agentcore.store.chat.messages import insert_message, told_messages
+from agentcore.store.chat.owners import SessionOwners
 from agentcore.store.chat.queue import QueueStore, forget_queue, take_out
 from agentcore.store.chat.rows import (
     ChatCallRow,
@@ -34,11 +35,13 @@ class ChatStore:
 
     Attributes:
         queue: Messages that wait for their turn.
+        owners: Whose sessions are, in memory.
     """
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self._database, self._now = database, now
         self.queue = QueueStore(database)
+        self.owners = SessionOwners(database)
 
     # -- sessions ----------------------------------------------------------------------------------------------
 
@@ -55,7 +58,9 @@ class ChatStore:
         """The session of this id, made if there is none; whose it is stands in the row."""
         now_ms = self._now_ms()
         row = ChatSessionRow(session_id, owner, user_id, agent_id, model, "", None, None, 0, 0, 0, now_ms, now_ms, mode)
-        return await self._database.write(partial(_create, row), is_durable=True)
+        made = await self._database.write(partial(_create, row), is_durable=True)
+        self.owners.add(made.session_id, made.owner)
+        return made
 
     async def find(self, session_id: str) -> ChatSessionRow | None:
         """The session, if there is one."""

@@ -164,9 +164,17 @@ OPEN_TO = {
         ("GET", "/api/artifacts/{id}"),
         ("GET", "/api/artifacts/{id}/search"),
         ("GET", "/api/events"),
+        ("GET", "/api/chat"),
+        ("GET", "/api/tools"),
+        ("GET", "/api/tools/texts"),
+        ("GET", "/api/calls/{id}/output"),
         ("GET", "/api/sessions"),
         ("POST", "/api/sessions"),
         ("GET", "/api/sessions/{session_id}"),
+        ("PATCH", "/api/sessions/{session_id}"),
+        ("POST", "/api/sessions/{session_id}/edit"),
+        ("POST", "/api/sessions/{session_id}/retry"),
+        ("DELETE", "/api/sessions/{session_id}"),
         ("GET", "/api/sessions/{session_id}/messages"),
         ("GET", "/api/sessions/{session_id}/system"),
         ("POST", "/api/sessions/{session_id}/messages"),
@@ -178,7 +186,12 @@ OPEN_TO = {
         ("POST", "/api/sessions/{session_id}/reject"),
         ("POST", "/api/sessions/{session_id}/answer"),
     },
-    "tab": {("GET", "/api/session"), ("DELETE", "/api/session"), ("GET", "/api/stop")},
+    "tab": {
+        ("GET", "/api/session"),
+        ("DELETE", "/api/session"),
+        ("GET", "/api/stop"),
+        ("GET", "/api/sessions/names"),
+    },
 }
 """What each scope is good for; all else is refused, routes to come included."""
 
@@ -186,15 +199,15 @@ OPEN_TO = {
 @pytest.mark.parametrize("scope", OPEN_TO)
 async def test_key_opens_what_its_scope_is_for_and_nothing_else(server, person, client, scope):
     shown = await paired(client, person, "panel", [scope])
-    mine = {}
-    if scope == "chat":
-        mine["session_id"] = (await client.ask("POST", "/api/sessions", {}, headers=shown))[1]["sessionId"]
     for route in ROUTES:
         if route.action is None or (scope == "approve" and route.path == "/api/stop" and route.method == "POST"):
             continue
-        path = route.path.replace("{path...}", "x").replace("{session_id}", mine.get("session_id", "x"))
+        mine = "x"
+        if scope == "chat":
+            mine = (await client.ask("POST", "/api/sessions", {}, headers=shown))[1]["sessionId"]
+        path = route.path.replace("{path...}", "x").replace("{session_id}", mine)
         if route.path == "/api/events":
-            path += f"?session_id={mine.get('session_id', 'x')}"
+            path += f"?session_id={mine}"
         url = client.address + path.replace("{", "").replace("}", "")
         async with (
             aiohttp.ClientSession() as http,

@@ -163,7 +163,7 @@ async def make_session(exchange: Exchange) -> Answer:
 def _check_first_mode(exchange: Exchange, before: ApprovalMode, mode: ApprovalMode) -> None:
     """A session that is not there yet has nothing that could wait for a person: say how one comes to a looser mode."""
     try:
-        check_mode_change(exchange.principal, before, mode)
+        check_mode_change(exchange.principal, before, mode, owner_of(exchange.principal))
     except ToolError as exc:
         if exc.type != "confirmation_required":
             raise
@@ -201,7 +201,7 @@ async def change_session(exchange: Exchange) -> Answer:
 async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | None) -> SessionDetail:
     """Set the mode; one that asks less than the one that counts is for a person to confirm."""
     conversations = _conversations(exchange)
-
+    owner = owner_of(exchange.principal)  # who reaches their own only has been let in for one of these
     after = conversations.mode_with(mode, session.agent_id)
 
     async def apply_as_shown() -> None:
@@ -209,13 +209,13 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
         await conversations.change(session.session_id, {"mode": after})
 
     try:
-        check_mode_change(exchange.principal, session.mode, after)
+        check_mode_change(exchange.principal, session.mode, after, owner)
     except ToolError:
         diff = f"-mode: {session.mode}\n+mode: {after}\n"
         proposal = Proposal(
             "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
         )
-        await change_policy(exchange.host, exchange.principal, proposal, apply_as_shown)
+        await change_policy(exchange.host, exchange.principal, proposal, apply_as_shown, owner)
     else:
         await conversations.change(session.session_id, {"mode": mode})
     return await conversations.show(session.session_id)
@@ -338,7 +338,7 @@ ROUTES = (
         _ONE,
         change_session,
         "Change title, model, agent or approval mode of a session.",
-        action="call",
+        action="converse",
         body=SessionChange,
         answer=SessionDetail,
         is_for_extensions=True,
@@ -362,7 +362,7 @@ ROUTES = (
         answer=SystemView,
     ),
     ServerRoute(
-        "DELETE", _ONE, delete_session, "Forget a session.", action="call", answer=Done, is_for_extensions=True
+        "DELETE", _ONE, delete_session, "Forget a session.", action="converse", answer=Done, is_for_extensions=True
     ),
     ServerRoute(
         "GET",
@@ -379,7 +379,7 @@ ROUTES = (
         f"{_ONE}/edit",
         edit_message,
         "Say something else in place of an earlier message; what came after it ends, and is forgotten.",
-        action="call",
+        action="converse",
         body=Edited,
         answer=Accepted,
         is_for_extensions=True,
@@ -389,7 +389,7 @@ ROUTES = (
         f"{_ONE}/retry",
         retry_turn,
         "Have the last message answered again.",
-        action="call",
+        action="converse",
         answer=Accepted,
         is_for_extensions=True,
     ),
