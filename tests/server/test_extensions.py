@@ -9,10 +9,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agentcore.api import Module, Request, Response, Runtime
 from agentcore.config.app_json import OWN_EXTENSION
 from agentcore.server.routes import ROUTES
 from tests.server.approving import Notes, a_client, approver, new_code, page, paired
+from tests.server.shelf import Shelf
 
 pytestmark = pytest.mark.spec("S1", "K11")
 
@@ -20,27 +20,6 @@ LIMIT_S = 60
 ORIGIN = f"chrome-extension://{OWN_EXTENSION}"
 OTHER = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 FOREIGN = "chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba"
-
-
-class Shelf(Module):
-    """Serves clients that have the scope `tab`, and one route that is for none."""
-
-    name = "shelf"
-    claims = ("/api/shelf",)
-
-    def init(self, runtime: Runtime) -> None:
-        runtime.add_route("GET", "/api/shelf", self._list, scope="tab")
-        runtime.add_route("POST", "/api/shelf/closed", self._list)
-        runtime.add_route("GET", "/api/shelf/socket", self._talk, kind="websocket", scope="tab")
-
-    async def _list(self, request: Request) -> Response:
-        who = request.principal
-        return Response({"kind": who.kind, "id": who.id, "scopes": sorted(who.scopes)})
-
-    async def _talk(self, request: Request) -> None:
-        assert request.socket is not None
-        async for message in request.socket:
-            await request.socket.send(message)
 
 
 @pytest.fixture

@@ -1,0 +1,52 @@
+"""The extension where its person has allowed it pages of this machine: Chromium reads without an Origin then."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.server.shelf import Shelf
+
+pytestmark = pytest.mark.spec("S1", "K11")
+
+USE = """async ({origin, key}) => {
+    const headers = {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json'};
+    const ask = async (path, options) => {
+        const response = await fetch(origin + path, {headers, ...options});
+        if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+        return response;
+    };
+    const who = await (await ask('/api/session')).json();
+    const session = await (await ask('/api/sessions', {method: 'POST', body: '{}'})).json();
+    await ask(`/api/sessions/${session.sessionId}`, {method: 'DELETE'});
+    const events = (await ask('/api/events')).body.getReader();
+    const begun = new TextDecoder().decode((await events.read()).value);
+    await events.cancel();
+    const address = `${origin.replace('http', 'ws')}/api/shelf/socket`;
+    const socket = new WebSocket(address, ['agentcore', `agentcore.key.${key}`]);
+    const said = await new Promise((resolve, reject) => {
+        socket.onopen = () => socket.send('hello');
+        socket.onmessage = ({data}) => resolve(data);
+        socket.onerror = reject;
+    });
+    socket.close();
+    return {who: who.id, begun: begun.slice(0, 6), said};
+}"""
+
+
+@pytest.fixture(scope="session")
+def built_extension(built_extension, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("allowed") / "extension"
+    shutil.copytree(built_extension, folder)
+    manifest = folder / "manifest.json"
+    document = json.loads(manifest.read_text("utf-8"))
+    allowed = {"host_permissions": ["http://127.0.0.1/*"]}
+    manifest.write_text(json.dumps({**document, **allowed}), "utf-8")
+    return folder
+
+
+async def test_server_takes_the_key_where_the_browser_leaves_the_origin_out(extension, start_server):
+    server = await start_server([Shelf])
+    paired = await extension.pair(server)
+    used = await extension.run(USE, paired["server"])
+    assert used == {"who": "Test-browser", "begun": "retry:", "said": "hello"}
