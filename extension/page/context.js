@@ -1,0 +1,122 @@
+/** What the page is to a model: its address and title, elements, the selected text. */
+import {attribute, focused, its, rootOf, tidy} from './own.js';
+import {idOf} from './ids.js';
+import {isTextField, secretOf} from './kinds.js';
+import {placeholderOf} from './labels.js';
+import {isDisabled} from './layout.js';
+import {Survey, inRegion, ofType} from './survey.js';
+
+/**
+ * @typedef {import('./survey.js').Found} Found
+ * @typedef {object} Described
+ * @property {string} id
+ * @property {string} kind
+ * @property {string} label
+ * @property {string} placeholder
+ * @property {string[]} states  `checked`, `disabled`, `blocked`, `secret`
+ * @property {string} value  what is in a field, or is chosen; never of a secret one
+ * @property {number} use
+ */
+
+const LIMIT = 30;
+const SELECTION_CHARS = 20_000;
+const VALUE_CHARS = 60;
+
+/** Elements that a model knows of, so that more of them are others. @type {WeakSet<Element>} */
+let offered = new WeakSet();
+
+/** @param {boolean} isFrame @returns {Promise<{url: string, title: string, elements: Described[], selectedText: string}>} */
+export async function collect(isFrame) {
+  const survey = await new Survey().take();
+  const best = isFrame && !(await isFrameSeen()) ? [] : await survey.best(survey.found, LIMIT);
+  offered = new WeakSet(best.map(({element}) => element));
+  return {
+    url: location.href,
+    title: tidy(its(document).title, 300),
+    elements: best.map((each) => described(each, survey)),
+    selectedText: selectedText(),
+  };
+}
+
+/** @param {{region?: string, elementType?: string, keyword?: string}} wanted @returns {Promise<Described[]>} */
+export async function more({region, elementType, keyword}) {
+  const survey = await new Survey().take();
+  let found = ofType(inRegion(survey.found, region), elementType);
+  if (keyword) found = await survey.withKeyword(found, keyword);
+  if (!region && !keyword && (!elementType || elementType === 'all')) {
+    const others = found.filter(({element}) => !offered.has(element));
+    if (others.length) found = others;
+    else offered = new WeakSet();
+  }
+  const best = await survey.best(found, LIMIT);
+  for (const {element} of best) offered.add(element);
+  return best.map((each) => described(each, survey));
+}
+
+/** @param {Found} found @param {Survey} survey @returns {Described} */
+export function described(found, survey) {
+  const {element, kind, use, isBlocked} = found;
+  const label = survey.nameOf(found);
+  const secret = secretOf(element, label);
+  const states = [];
+  if (isChecked(element)) states.push('checked');
+  if (isDisabled(element)) states.push('disabled');
+  if (isBlocked) states.push('blocked');
+  if (secret) states.push('secret');
+  return {id: idOf(element), kind, label, placeholder: placeholderOf(element), states, value: secret ? '' : valueOf(element), use};
+}
+
+/** @param {Element} element */
+export function isChecked(element) {
+  if (element instanceof HTMLInputElement && ['checkbox', 'radio'].includes(element.type)) return element.checked;
+  return attribute(element, 'aria-checked') === 'true';
+}
+
+/** What is in a field that is not secret. @param {Element} element */
+function valueOf(element) {
+  if (element instanceof HTMLSelectElement) return tidy(element.selectedOptions[0]?.text, VALUE_CHARS);
+  return isTextField(element) ? tidy(element.value, VALUE_CHARS) : '';
+}
+
+/** What the person has selected in this frame. */
+export function selectedText() {
+  const field = focused();
+  if (field && 'selectionStart' in field && isTextField(field)) {
+    if (isSecret(field)) return '';
+    const {selectionStart, selectionEnd} = field;
+    if (selectionStart !== null && selectionEnd !== null && selectionEnd > selectionStart) {
+      return field.value.slice(selectionStart, selectionEnd).slice(0, SELECTION_CHARS);
+    }
+  }
+  const selection = selectionIn(field);
+  return selection ? selection.toString().slice(0, SELECTION_CHARS) : '';
+}
+
+/** @param {Element} field */
+function isSecret(field) {
+  const labels = 'labels' in field ? [.../** @type {HTMLInputElement} */ (field).labels ?? []] : [];
+  return secretOf(field, labels.map(({textContent}) => textContent).join(' ')) !== null;
+}
+
+/** The selection, also one inside of a shadow root. @param {Element | null} active @returns {Selection | null} */
+export function selectionIn(active) {
+  const root = active ? rootOf(active) : null;
+  const inner = root && 'getSelection' in root ? /** @type {any} */ (root).getSelection() : null;
+  const selection = inner?.rangeCount ? inner : its(document).getSelection();
+  return selection?.rangeCount && !selection.isCollapsed ? selection : null;
+}
+
+/** Whether a frame is in the window, which a frame of another origin is not told in another way. @returns {Promise<boolean>} */
+function isFrameSeen() {
+  if (innerWidth < 10 || innerHeight < 10) return Promise.resolve(false);
+  if (its(document).visibilityState === 'hidden') return Promise.resolve(true); // nothing is seen of a tab that is not in front
+  return new Promise((resolve) => {
+    const late = setTimeout(() => resolve(true), 300);
+    const observer = new IntersectionObserver(([entry]) => {
+      clearTimeout(late);
+      observer.disconnect();
+      resolve(entry.isIntersecting);
+    });
+    observer.observe(its(document).documentElement);
+  });
+}

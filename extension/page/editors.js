@@ -1,0 +1,90 @@
+/** Editors: elements whose text a script of the page keeps, and that change only by what a person could do to them. */
+import {focused, holds, its} from './own.js';
+import {turn, until} from './pace.js';
+import {Refusal, done} from './reply.js';
+
+const CODE_EDITOR = '.monaco-editor';
+/** How long an editor may take to show what it was given. */
+const SHOWN_MS = 1500;
+
+/** Whether an element is of an editor that draws its text by itself. @param {Element} element */
+export function isCodeEditor(element) {
+  return its(element).closest(CODE_EDITOR) !== null;
+}
+
+/**
+ * Put a text in the place of all that is in an editor.
+ * @param {Element} element @param {string} value @param {string} label @returns {Promise<import('./reply.js').Reply>}
+ */
+export async function edit(element, value, label) {
+  const code = its(element).closest(CODE_EDITOR);
+  if (code) return editCode(code, value, label);
+  const host = /** @type {HTMLElement} */ (element);
+  host.scrollIntoView({block: 'nearest', behavior: 'instant'});
+  for (const insert of value.includes('\n') ? [paste, insertLines] : [insertLines, paste]) {
+    await selectAll(host);
+    insert(host, value);
+    if (await until(() => plain(host.innerText) === plain(value), SHOWN_MS)) return done('filled', {label});
+  }
+  throw new Refusal('notTaken', {label});
+}
+
+/** Text as far as editors show it alike. @param {string} text */
+function plain(text) {
+  return text.replace(/[\u200b\ufeff]/g, '').replace(/\s+/g, ' ').trim();
+}
+
+/** @param {HTMLElement} host */
+async function selectAll(host) {
+  host.focus({preventScroll: true});
+  await turn();
+  const range = document.createRange();
+  range.selectNodeContents(host);
+  const selection = its(document).getSelection();
+  selection?.removeAllRanges();
+  selection?.addRange(range);
+  // editors hear of the selection later, and would put the text where it was before
+  await turn();
+  await turn();
+}
+
+/** As if it was typed. @param {HTMLElement} host @param {string} value */
+function insertLines(host, value) {
+  if (!value) {
+    its(document).execCommand('delete');
+    return;
+  }
+  value.split(/\r\n|\r|\n/).forEach((line, index) => {
+    if (index) its(document).execCommand('insertParagraph');
+    if (line) its(document).execCommand('insertText', false, line);
+  });
+}
+
+/** As if it was pasted. @param {Element} target @param {string} value */
+function paste(target, value) {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', value);
+  target.dispatchEvent(new ClipboardEvent('paste', {bubbles: true, cancelable: true, composed: true, clipboardData}));
+}
+
+/** @param {Element} editor @param {string} value @param {string} label */
+async function editCode(editor, value, label) {
+  const input = editor.querySelector('.native-edit-context, textarea.inputarea, textarea');
+  const lines = editor.querySelector('.view-lines');
+  if (!(input instanceof HTMLElement) || !(lines instanceof HTMLElement)) throw new Refusal('notTaken', {label});
+  input.focus({preventScroll: true});
+  if (!(await until(() => holds(editor, focused()), SHOWN_MS))) throw new Refusal('notTaken', {label});
+  const isApple = /mac/i.test(navigator.platform);
+  const all = {key: 'a', code: 'KeyA', keyCode: 65, ctrlKey: !isApple, metaKey: isApple, bubbles: true, cancelable: true, composed: true};
+  input.dispatchEvent(new KeyboardEvent('keydown', all));
+  await turn();
+  paste(input, value);
+  // long texts are drawn only as far as they are seen
+  const start = plain(value).slice(0, 200);
+  const isShown = () => {
+    const shown = plain(lines.innerText);
+    return start ? shown.startsWith(start.slice(0, Math.max(1, Math.min(start.length, shown.length)))) && shown !== '' : shown === '';
+  };
+  if (!(await until(isShown, SHOWN_MS))) throw new Refusal('notTaken', {label});
+  return done('filled', {label});
+}

@@ -1,0 +1,85 @@
+/** The element that an action means: by id, selector, or what it is called. */
+import {its} from './own.js';
+import {elementOf} from './ids.js';
+import {placeholderOf} from './labels.js';
+import {isInWindow, isShown} from './layout.js';
+import {Survey} from './survey.js';
+
+/**
+ * @typedef {{elementId?: string, selector?: string, description?: string}} Target
+ * @typedef {{element: Element | null, fit: number, invalid?: string}} Match  `fit` is comparable between frames; `invalid` is the selector
+ */
+
+/** @type {Match} */
+const NONE = {element: null, fit: 0};
+
+/**
+ * @param {Target} target  `description` without the word for the kind, which is `kind`
+ * @param {{kinds: string[], label: string}} words  of the description
+ * @returns {Promise<Match>}
+ */
+export async function find(target, words) {
+  const known = target.elementId ? elementOf(target.elementId) : null;
+  if (known) return {element: known, fit: 100};
+  if (target.selector) {
+    const found = bySelector(target.selector);
+    if (found.element || found.invalid) return found;
+  }
+  return words.label || words.kinds.length ? byWords(words) : NONE;
+}
+
+/** @param {string} selector @returns {Match} */
+function bySelector(selector) {
+  /** @type {Element[]} */
+  let found;
+  try {
+    found = [...its(document).querySelectorAll(selector)];
+  } catch {
+    return {...NONE, invalid: selector};
+  }
+  if (!found.length) found = inShadows(document, selector);
+  const shown = found.slice(0, 500).find((element) => isShown(element, element.getBoundingClientRect()));
+  const element = shown ?? found[0] ?? null;
+  return {element, fit: shown ? 90 : element ? 80 : 0};
+}
+
+/** @param {Document | ShadowRoot} root @param {string} selector @returns {Element[]} */
+function inShadows(root, selector) {
+  const found = [];
+  for (const {shadowRoot} of its(root).querySelectorAll('*')) {
+    if (shadowRoot) found.push(...shadowRoot.querySelectorAll(selector), ...inShadows(shadowRoot, selector));
+  }
+  return found;
+}
+
+/** @param {{kinds: string[], label: string}} words @returns {Promise<Match>} */
+async function byWords({kinds, label}) {
+  const survey = await new Survey().take();
+  const wanted = label.toLowerCase();
+  let best = NONE;
+  let most = 0;
+  for (const each of survey.found) {
+    const fit = fitOf(wanted, survey.nameOf(each).toLowerCase(), placeholderOf(each.element).toLowerCase());
+    const isKind = kinds.includes(each.kind);
+    if (wanted ? !fit : !isKind) continue;
+    const rank = fit * 10 + (isKind ? 8 : 0) + (isInWindow(each.box) ? 2 : 0) + each.use / 10_000;
+    if (rank > most) {
+      most = rank;
+      best = {element: each.element, fit: Math.min(70, 10 + fit * 5 + (isKind ? 4 : 0))};
+    }
+  }
+  return best;
+}
+
+/** How well a name is meant by a description. @param {string} wanted @param {string} name @param {string} placeholder */
+function fitOf(wanted, name, placeholder) {
+  if (!wanted) return 0;
+  if (name === wanted) return 10;
+  if (placeholder === wanted) return 9;
+  if (name.includes(wanted)) return 6;
+  if (placeholder.includes(wanted)) return 5;
+  if (name.length > 1 && wanted.includes(name)) return 4;
+  const parts = wanted.split(/[^\p{L}\p{N}]+/u).filter((part) => part.length > 1);
+  const met = parts.filter((part) => name.includes(part) || placeholder.includes(part)).length;
+  return parts.length && met / parts.length >= 0.6 ? 3 : 0;
+}

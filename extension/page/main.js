@@ -1,0 +1,108 @@
+/**
+ * What the extension asks of one frame. It asks by running a function in this script's own world: there is no listener
+ * that a page, or another extension, could talk to, and nothing that is to fall quiet when the extension is updated.
+ */
+import {check, choose} from './choose.js';
+import {click} from './click.js';
+import {collect, more, selectedText} from './context.js';
+import {fill} from './fill.js';
+import {find} from './find.js';
+import {elementOf, idOf} from './ids.js';
+import {clearMarks, markElement, markSelection, markText} from './marks.js';
+import {its} from './own.js';
+import {until} from './pace.js';
+import {cut, read} from './read.js';
+import {Refusal, done} from './reply.js';
+import {scroll} from './scroll.js';
+
+/**
+ * @typedef {import('./find.js').Target} Target
+ * @typedef {{kinds: string[], label: string}} Words
+ * @typedef {{action: string, params: {value?: string, color?: string, direction?: string}}} Act
+ */
+
+const KEY = Symbol.for('agentcore.page');
+/** How long a document may take to be read in. */
+const READY_MS = 5000;
+
+/** @type {Record<string, (request: any) => unknown>} */
+const ANSWERS = {
+  context: ({isFrame}) => collect(isFrame),
+  more: ({wanted}) => more(wanted),
+  selectedText: () => ({text: selectedText()}),
+  clearMarks: () => ({count: clearMarks()}),
+  origin: () => ({origin: location.origin}),
+  /** @param {{target: Target, words: Words}} request */
+  find: async ({target, words}) => {
+    const {element, fit, invalid} = await find(target, words);
+    return {fit, invalid, id: element && idOf(element)};
+  },
+  /** @param {{act: Act, id: string | null, allowed?: string, text?: string}} request */
+  act: ({act, id, allowed, text}) => answered(() => carryOut(act, id, allowed, text)),
+};
+
+/** @param {() => Promise<import('./reply.js').Reply> | import('./reply.js').Reply} work */
+async function answered(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return error.reply;
+    throw error;
+  }
+}
+
+/**
+ * Carry out an action on what was found before.
+ * @param {Act} act @param {string | null} id  null: the selection, or all of the page
+ * @param {string} [allowed]  the kind of secret that the person allows to fill
+ * @param {string} [text]  to mark, where it was no element that was found
+ */
+async function carryOut({action, params}, id, allowed, text) {
+  const element = id ? elementOf(id) : null;
+  if (id && !element) throw new Refusal('notFound');
+  const value = params.value ?? '';
+  if (action === 'highlight' || action === 'underline') return mark(action, element, params, text);
+  if (action === 'scroll') return scroll(element, params.direction);
+  if (action === 'read' && !element) return done('read', {text: cut(selectedText())});
+  if (!element) throw new Refusal('notFound');
+  switch (action) {
+    case 'fill': return fill(element, value, allowed);
+    case 'click': return click(element);
+    case 'select': return choose(element, value, allowed);
+    case 'check': return check(element, value);
+    default: return read(element);
+  }
+}
+
+/** @param {'highlight' | 'underline'} kind @param {Element | null} element @param {Act['params']} params @param {string} [text] */
+function mark(kind, element, {value, color}, text) {
+  const wanted = value || text;
+  const marked = wanted ? markText(kind, wanted, element, color) : null;
+  if (marked) return marked;
+  if (wanted && !element) throw new Refusal('noText', {text: wanted.slice(0, 60)});
+  if (value) throw new Refusal('noText', {text: value.slice(0, 60)});
+  const reply = element ? markElement(kind, element, color) : markSelection(kind, color);
+  if (!reply) throw new Refusal('noSelection');
+  return reply;
+}
+
+const world = /** @type {any} */ (globalThis);
+if (!world[KEY]?.isAlive()) {
+  // the script of before an update: its marks would stay for ever
+  world[KEY]?.end();
+  const {runtime} = chrome;
+  world[KEY] = {
+    isAlive: () => runtime?.id !== undefined,
+    end: clearMarks,
+    /** @param {{type: string}} request */
+    answer: async (request) => {
+      try {
+        await until(() => its(document).readyState !== 'loading', READY_MS);
+        return {value: await ANSWERS[request.type](request)};
+      } catch (error) {
+        // the browser passes no error on
+        return {error: String(error instanceof Error ? error.stack : error)};
+      }
+    },
+  };
+}

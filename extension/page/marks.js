@@ -1,0 +1,179 @@
+/**
+ * Highlights and underlines. Nothing is put into the page for them: an element is marked by an animation that stands
+ * still, a text by the browser's highlights. So the page is, with marks and without, byte for byte what it was, and what
+ * the page changes meanwhile stays.
+ */
+import {focused, its, rootOf, tidy} from './own.js';
+import {nameOf} from './click.js';
+import {selectionIn} from './context.js';
+import {Refusal, done} from './reply.js';
+
+const COLOURS = {highlight: '#ffeb3b', underline: '#e53935'};
+/** Text nodes that are searched for a text. */
+const NODES_SEARCHED = 100_000;
+const UNMARKED = new Set(['script', 'style', 'noscript', 'template', 'textarea', 'select']);
+
+/** @typedef {'highlight' | 'underline'} Kind */
+
+/** @type {Set<Animation>} */
+const animations = new Set();
+/** Names of highlights. @type {Set<string>} */
+const highlights = new Set();
+/** @type {Map<Document | ShadowRoot, CSSStyleSheet>} */
+const sheets = new Map();
+let marks = 0;
+
+/** @param {Kind} kind @param {Element} element @param {string | undefined} color @returns {import('./reply.js').Reply} */
+export function markElement(kind, element, color) {
+  const colour = validColour(kind, color);
+  element.scrollIntoView({block: 'nearest', behavior: 'instant'});
+  const style = kind === 'highlight'
+    ? {backgroundColor: colour, color: readableOn(colour), outline: `2px solid ${colour}`}
+    : {textDecorationLine: 'underline', textDecorationColor: colour, textDecorationThickness: '2px', boxShadow: `0 2px 0 0 ${colour}`};
+  const frames = Object.fromEntries(Object.entries(style).map(([name, value]) => [name, [value, value]]));
+  const animation = element.animate(frames, {duration: 1e9, fill: 'both'});
+  animation.pause();
+  animations.add(animation);
+  marks++;
+  return done(kind === 'highlight' ? 'highlighted' : 'underlined', {label: nameOf(element)});
+}
+
+/** Mark what the person has selected. @param {Kind} kind @param {string | undefined} color @returns {import('./reply.js').Reply | null}  null: nothing is selected here */
+export function markSelection(kind, color) {
+  const selection = selectionIn(focused());
+  if (!selection) return null;
+  const ranges = [];
+  for (let index = 0; index < selection.rangeCount; index++) ranges.push(selection.getRangeAt(index).cloneRange());
+  return markRanges(kind, ranges, color, selection.toString());
+}
+
+/**
+ * Mark a text wherever it begins and ends, the first time that it stands in a scope.
+ * @param {Kind} kind @param {string} text @param {Element | null} scope @param {string | undefined} color
+ * @returns {import('./reply.js').Reply | null}  null: the text is not there
+ */
+export function markText(kind, text, scope, color) {
+  const range = rangeOf(text, scope ?? its(document).body ?? its(document).documentElement);
+  if (!range) return null;
+  range.startContainer.parentElement?.scrollIntoView({block: 'nearest', behavior: 'instant'});
+  return markRanges(kind, [range], color, text);
+}
+
+/** Take all marks away. Returns how many there were. */
+export function clearMarks() {
+  const count = marks;
+  for (const animation of animations) animation.cancel();
+  for (const name of highlights) CSS.highlights.delete(name);
+  for (const [root, sheet] of sheets) root.adoptedStyleSheets = root.adoptedStyleSheets.filter((each) => each !== sheet);
+  animations.clear();
+  highlights.clear();
+  sheets.clear();
+  marks = 0;
+  return count;
+}
+
+/** @param {Kind} kind @param {Range[]} ranges @param {string | undefined} color @param {string} text */
+function markRanges(kind, ranges, color, text) {
+  const colour = validColour(kind, color);
+  const name = `h${crypto.randomUUID().slice(0, 8)}`;
+  const highlight = new Highlight(...ranges);
+  highlight.priority = ++marks;
+  CSS.highlights.set(name, highlight);
+  highlights.add(name);
+  for (const root of new Set(ranges.map((range) => rootOf(range.startContainer)))) if (root) addRule(root, name, kind, colour);
+  return done(kind === 'highlight' ? 'highlighted' : 'underlined', {label: tidy(text, 60)});
+}
+
+/** @param {Document | ShadowRoot} root @param {string} name @param {Kind} kind @param {string} colour */
+function addRule(root, name, kind, colour) {
+  let sheet = sheets.get(root);
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheets.set(root, sheet);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  }
+  const rule = /** @type {CSSStyleRule} */ (sheet.cssRules[sheet.insertRule(`::highlight(${name}) {}`)]);
+  if (kind === 'highlight') {
+    rule.style.setProperty('background-color', colour);
+    rule.style.setProperty('color', readableOn(colour));
+  } else {
+    rule.style.setProperty('text-decoration', `underline 2px ${colour}`);
+  }
+}
+
+/** @param {Kind} kind @param {string | undefined} color */
+function validColour(kind, color) {
+  if (!color) return COLOURS[kind];
+  if (!CSS.supports('color', color) || color.length > 64) throw new Refusal('noColour', {value: tidy(color, 40)});
+  return color;
+}
+
+/** Black or white, whichever is read better on a colour. @param {string} colour */
+function readableOn(colour) {
+  const context = new OffscreenCanvas(1, 1).getContext('2d');
+  if (!context) return '#000';
+  context.fillStyle = '#fff'; // what is seen below a colour that is not opaque
+  context.fillRect(0, 0, 1, 1);
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#000' : '#fff';
+}
+
+/** Where a text stands; blanks and capital letters do not count. @param {string} wanted @param {Element} scope @returns {Range | null} */
+function rangeOf(wanted, scope) {
+  const text = fold(wanted.trim());
+  if (!text) return null;
+  for (const root of rootsIn(scope)) {
+    const range = rangeIn(text, root);
+    if (range) return range;
+  }
+  return null;
+}
+
+/** @param {Element | ShadowRoot} scope @returns {(Element | ShadowRoot)[]} */
+function rootsIn(scope) {
+  const inner = [scope, ...its(scope).querySelectorAll('*')].flatMap((each) => (each instanceof Element && each.shadowRoot ? rootsIn(each.shadowRoot) : []));
+  return [scope, ...inner];
+}
+
+/** @param {string} text */
+function fold(text) {
+  // letter by letter: some become two when they are made small, and places would no longer fit
+  return [...text.replace(/\s+/g, ' ')].map((letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter)).join('');
+}
+
+/** @param {string} text @param {Element | ShadowRoot} root */
+function rangeIn(text, root) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  /** Each letter's place. @type {[Text, number][]} */
+  const places = [];
+  let all = '';
+  for (let node = walker.nextNode(), nodes = 0; node && nodes < NODES_SEARCHED; node = walker.nextNode(), nodes++) {
+    const inner = /** @type {Text} */ (node);
+    if (!isSeen(inner)) continue;
+    for (let index = 0; index < inner.data.length; index++) {
+      const letter = /\s/.test(inner.data[index]) ? ' ' : inner.data[index];
+      if (letter === ' ' && all.endsWith(' ')) continue;
+      const small = letter.toLowerCase();
+      all += small.length === 1 ? small : letter;
+      places.push([inner, index]);
+    }
+    const start = all.indexOf(text);
+    if (start >= 0) return rangeAt(places[start], places[start + text.length - 1]);
+  }
+  return null;
+}
+
+/** @param {[Text, number]} first @param {[Text, number]} last */
+function rangeAt(first, last) {
+  const range = document.createRange();
+  range.setStart(...first);
+  range.setEnd(last[0], last[1] + 1);
+  return range;
+}
+
+/** @param {Text} node */
+function isSeen({parentElement}) {
+  return parentElement !== null && !UNMARKED.has(parentElement.localName) && its(parentElement).checkVisibility({checkVisibilityCSS: true});
+}

@@ -1,0 +1,188 @@
+/** Which elements there are to act on: the page is walked in small pieces, reads of the same kind together, without a write. */
+import {attribute, focused, its, nearest} from './own.js';
+import {CANDIDATES, kindOf, secretOf} from './kinds.js';
+import {Labels, labelOf, placeholderOf} from './labels.js';
+import {coverAt, centreOf, isDisabled, isInert, isInWindow, isShown, modalDialog} from './layout.js';
+import {Pace} from './pace.js';
+
+/**
+ * @typedef {import('./kinds.js').Kind} Kind
+ * @typedef {import('./layout.js').Box} Box
+ * @typedef {object} Found
+ * @property {Element} element
+ * @property {Kind} kind
+ * @property {Box} box  in the window
+ * @property {boolean} isBlocked  a modal dialog is over it, or it is inert
+ * @property {number} use  how likely it is wanted; more is likelier
+ * @property {number} order  in the document
+ */
+
+/** For all pieces together. */
+const LIMIT_MS = 4000;
+/** Elements of one page that are looked at. */
+const ELEMENTS = 200_000;
+/** Elements whose style is asked for a pointing hand. */
+const STYLES = 6000;
+const POINTED = new Set(['div', 'span', 'li', 'td', 'tr', 'img', 'svg', 'i', 'p', 'section', 'article']);
+
+/** @type {Partial<Record<Kind, number>>} */
+const USES = {
+  input: 60, password: 55, editor: 55, combobox: 58, select: 52, button: 50, checkbox: 42, radio: 40, switch: 42, date: 52,
+  file: 35, slider: 35, color: 30, tab: 34, menuitem: 32, option: 30, link: 25, clickable: 20,
+};
+
+/** All that may be acted on, shown to a person now or after scrolling. */
+export class Survey {
+  constructor() {
+    this.labels = new Labels();
+    /** @type {Found[]} */
+    this.found = [];
+    this._pace = new Pace(LIMIT_MS);
+    /** @type {Map<Element, string>} */
+    this._names = new Map();
+    this._styles = 0;
+  }
+
+  /** Look at the page as it is. */
+  async take() {
+    /** @type {[Element, Kind][]} */
+    const candidates = [];
+    await this._walk(document, candidates);
+    const modal = modalDialog();
+    const active = focused();
+    let order = 0;
+    await this._pace.each(candidates, ([element, kind]) => {
+      if (!element.isConnected) return;
+      const box = element.getBoundingClientRect();
+      if (!isShown(element, box)) return;
+      const isBlocked = isInert(element, modal);
+      const use = usefulness(element, kind, box) + (element === active ? 25 : 0) - (isBlocked ? 2000 : 0);
+      this.found.push({element, kind, box, isBlocked, use, order: order++});
+    });
+    return this;
+  }
+
+  /** @param {Found} found */
+  nameOf({element}) {
+    let name = this._names.get(element);
+    if (name === undefined) {
+      name = labelOf(element, this.labels);
+      this._names.set(element, name);
+    }
+    return name;
+  }
+
+  /**
+   * The most useful ones, in the order of the document.
+   * @param {Found[]} found @param {number} limit
+   */
+  async best(found, limit) {
+    const likely = [...found].sort((a, b) => b.use - a.use || a.order - b.order).slice(0, 4 * limit);
+    /** @type {Set<string>} */
+    const seen = new Set();
+    await this._pace.each(likely, (each) => {
+      const name = this.nameOf(each);
+      const key = `${each.kind} ${name} ${each.kind === 'link' ? attribute(each.element, 'href') : ''}`;
+      if (!name) each.use -= 40;
+      else if (seen.has(key)) each.use -= 30;
+      seen.add(key);
+      const point = isInWindow(each.box) ? centreOf(each.element) : null;
+      if (point && coverAt(each.element, point)) each.use -= 300;
+    });
+    return likely.sort((a, b) => b.use - a.use || a.order - b.order).slice(0, limit).sort((a, b) => a.order - b.order);
+  }
+
+  /** Keep those whose name, placeholder or text has a word. @param {Found[]} found @param {string} keyword */
+  async withKeyword(found, keyword) {
+    const wanted = keyword.trim().toLowerCase();
+    /** @type {Found[]} */
+    const kept = [];
+    await this._pace.each(found, (each) => {
+      const words = `${this.nameOf(each)} ${placeholderOf(each.element)}`.toLowerCase();
+      if (words.includes(wanted)) kept.push(each);
+    });
+    return kept;
+  }
+
+  /** @param {Document | ShadowRoot} first @param {[Element, Kind][]} candidates */
+  async _walk(first, candidates) {
+    /** @type {(Document | ShadowRoot)[]} */
+    const roots = [first];
+    for (let root = roots.pop(), left = ELEMENTS; root && left > 0; root = roots.pop()) {
+      // a list that stays as it is, whatever the page does between the pieces
+      const all = its(root).querySelectorAll('*');
+      let index = 0;
+      const rest = () => ({next: () => index < all.length && left-- > 0 ? {value: all[index++], done: false} : {value: undefined, done: true}});
+      await this._pace.each(/** @type {Iterable<Element>} */ ({[Symbol.iterator]: rest}), (element) => {
+        if (element.shadowRoot) roots.push(element.shadowRoot);
+        if (element.localName === 'label') this.labels.add(element);
+        const kind = this._kindOf(element);
+        if (kind) candidates.push([element, kind]);
+        if (kind === 'password') secretOf(element);
+      });
+    }
+  }
+
+  /** @param {Element} element @returns {Kind | null} */
+  _kindOf(element) {
+    if (its(element).matches(CANDIDATES)) {
+      const kind = kindOf(element);
+      if (kind) return kind;
+    }
+    if (!POINTED.has(element.localName) || this._styles >= STYLES) return null;
+    this._styles++;
+    return isPointedAt(element) && !nearest(element, 'a[href], button, label, [role=button], [role=link], summary, select') ? 'clickable' : null;
+  }
+}
+
+/** Whether the pointer becomes a hand over an element, and not over all around it. @param {Element} element */
+function isPointedAt(element) {
+  if (getComputedStyle(element).cursor !== 'pointer') return false;
+  const parent = its(element).parentElement;
+  return !parent || getComputedStyle(parent).cursor !== 'pointer';
+}
+
+/** @param {Element} element @param {Kind} kind @param {Box} box */
+function usefulness(element, kind, box) {
+  let use = USES[kind] ?? 10;
+  if (isInWindow(box)) use += 1000;
+  else if (box.top >= innerHeight) use += 200 - Math.min(150, Math.floor((box.top - innerHeight) / innerHeight) * 10);
+  if (isDisabled(element)) use -= 30;
+  if (nearest(element, 'footer, [role=contentinfo]')) use -= 20;
+  if (nearest(element, 'nav, [role=navigation]')) use -= 8;
+  if (nearest(element, 'form, [role=search], [role=form]')) use += 12;
+  if (nearest(element, 'main, [role=main]')) use += 6;
+  if (nearest(element, 'dialog, [role=dialog], [role=alertdialog]')) use += 40;
+  return use;
+}
+
+/** @type {Record<string, Set<Kind>>} */
+const TYPES = {
+  input: new Set(['input', 'password', 'editor', 'combobox', 'date', 'color', 'slider', 'checkbox', 'radio', 'switch', 'file']),
+  button: new Set(['button', 'tab', 'menuitem', 'switch', 'clickable']),
+  link: new Set(['link']),
+  select: new Set(['select', 'combobox', 'option']),
+};
+
+/** Keep those of a kind. @param {Found[]} found @param {string | undefined} type */
+export function ofType(found, type) {
+  const kinds = type ? TYPES[type] : undefined;
+  return kinds ? found.filter(({kind}) => kinds.has(kind)) : found;
+}
+
+/** Keep those in a part of the page. @param {Found[]} found @param {string | undefined} region */
+export function inRegion(found, region) {
+  if (!region) return found;
+  const width = its(document).documentElement.scrollWidth;
+  const height = its(document).documentElement.scrollHeight;
+  return found.filter(({element, box}) => {
+    const top = box.top + scrollY;
+    switch (region) {
+      case 'form': return nearest(element, 'form, [role=form], [role=search], fieldset') !== null;
+      case 'header': return nearest(element, 'header, [role=banner], nav, [role=navigation]') !== null || (top >= 0 && box.bottom + scrollY <= 100);
+      case 'footer': return nearest(element, 'footer, [role=contentinfo]') !== null || top >= Math.max(innerHeight, height) - 120;
+      case 'sidebar': return nearest(element, 'aside, [role=complementary], nav, [class*=sidebar i]') !== null || box.right <= width * 0.22 || box.left >= width * 0.78;
+      default: return box.top >= innerHeight;
+    }
+  });
+}

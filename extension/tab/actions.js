@@ -1,0 +1,136 @@
+/** Carries out the actions of a call, one after the other, each in the frame that has its element. */
+import {wordsOf} from './descriptions.js';
+import {FrameGone, ask, askAll, framesOf} from './frames.js';
+import {PageError} from './page-error.js';
+import {text} from './strings.js';
+
+/**
+ * @typedef {import('./arguments.js').Action} Action
+ * @typedef {import('./frames.js').Frame} Frame
+ * @typedef {import('./strings.js').Language} Language
+ * @typedef {{kind: string, label: string, origin: string}} Question
+ * @typedef {{success: boolean, message: string}} Step
+ * @typedef {{ok: boolean, key: string, values: Record<string, string | number>}} Reply
+ */
+
+const NEEDS_TARGET = new Set(['fill', 'click', 'select', 'check']);
+const NEEDS_VALUE = new Set(['fill', 'select']);
+
+/** Actions of one call in one tab. */
+export class Actions {
+  /**
+   * @param {number} tabId @param {Language} language
+   * @param {(question: Question) => Promise<boolean>} confirm  asked before a secret field is filled
+   * @param {AbortSignal | undefined} signal
+   */
+  constructor(tabId, language, confirm, signal) {
+    this._tabId = tabId;
+    this._language = language;
+    this._confirm = confirm;
+    this._signal = signal;
+  }
+
+  /** @param {Action[]} actions @returns {Promise<{success: boolean, results: Step[], summary: string}>} */
+  async run(actions) {
+    /** @type {Step[]} */
+    const results = [];
+    /** @type {Reply | null} */
+    let end = null;
+    let page = null;
+    for (const action of actions) {
+      if (this._signal?.aborted) throw this._aborted();
+      const frames = end ? [] : await framesOf(this._tabId, this._language);
+      // ids and what was seen are of the page that the call began in
+      if (page && frames.length && frames[0].documentId !== page) end = refused('pageLeft');
+      page ??= frames[0]?.documentId ?? null;
+      const reply = end ?? await this._one(action, frames);
+      if (reply.key === 'secretRefused') end = refused('afterRefusal');
+      results.push({success: reply.ok, message: text(this._language, reply.key, reply.values)});
+    }
+    const succeeded = results.filter(({success}) => success).length;
+    const failed = results.length - succeeded;
+    return {success: failed === 0, results, summary: text(this._language, 'summary', {count: results.length, succeeded, failed})};
+  }
+
+  /** @param {Action} action @param {Frame[]} frames @returns {Promise<Reply>} */
+  async _one(action, frames) {
+    const {target, params} = action;
+    const isEmpty = !target.elementId && !target.selector && !target.description;
+    if (isEmpty && NEEDS_TARGET.has(action.action)) return refused('needsTarget');
+    if (NEEDS_VALUE.has(action.action) && params.value === undefined) return refused('needsValue');
+    if (isEmpty) return this._inSelection(action, frames);
+    const found = await this._find(action, frames);
+    if ('ok' in found) return found;
+    return this._act(found.frame, {act: {action: action.action, params}, id: found.id});
+  }
+
+  /** What has no target: in the frame with the selection, where it is about one. @param {Action} action @param {Frame[]} frames @returns {Promise<Reply>} */
+  async _inSelection({action, params}, frames) {
+    const request = {act: {action, params}, id: null};
+    if (action === 'scroll') return this._act(frames[0], request);
+    if (params.value && action !== 'read') return this._firstOf(frames, request);
+    const selected = (await askAll(frames, () => ({type: 'selectedText'}), this._language)).find(({answer}) => answer.text);
+    return selected ? this._act(selected.frame, request) : refused('noSelection');
+  }
+
+  /** @param {Frame[]} frames @param {Record<string, unknown>} request */
+  async _firstOf(frames, request) {
+    let reply = refused('notFound');
+    for (const frame of frames) {
+      reply = await this._act(frame, request);
+      if (reply.ok) break;
+    }
+    return reply;
+  }
+
+  /** @param {Action} action @param {Frame[]} frames @returns {Promise<{frame: Frame, id: string} | Reply>} */
+  async _find({action, target, params}, frames) {
+    const words = wordsOf(target.description);
+    const marks = action === 'highlight' || action === 'underline';
+    if (marks && target.description && !target.elementId && !target.selector && !params.value) {
+      // the words of the page come before the names of its elements
+      const marked = await this._firstOf(frames, {act: {action, params}, id: null, text: target.description});
+      if (marked.ok) return marked;
+    }
+    const answers = await askAll(frames, () => ({type: 'find', target, words}), this._language);
+    const best = answers.reduce((first, next) => (next.answer.fit > first.answer.fit ? next : first));
+    if (best.answer.id) return {frame: best.frame, id: best.answer.id};
+    const invalid = answers.find(({answer}) => answer.invalid);
+    return invalid ? refused('invalidSelector', {selector: target.selector ?? ''}) : refused('notFound');
+  }
+
+  /**
+   * @param {Frame} frame @param {Record<string, unknown>} request @param {string} [allowed]
+   * @returns {Promise<Reply>}
+   */
+  async _act(frame, request, allowed) {
+    if (this._signal?.aborted) throw this._aborted();
+    /** @type {Reply} */
+    let reply;
+    try {
+      reply = await ask(frame, {type: 'act', ...request, allowed});
+    } catch (error) {
+      if (error instanceof FrameGone) throw new PageError('interrupted', text(this._language, 'interrupted'));
+      throw error;
+    }
+    if (reply.key !== 'secret' || allowed) return reply;
+    const {kind, label} = /** @type {{kind: string, label: string}} */ (reply.values);
+    const isAllowed = await this._confirm({kind, label, origin: await originOf(frame)});
+    return isAllowed ? this._act(frame, request, kind) : refused('secretRefused', {label});
+  }
+
+  _aborted() {
+    const reason = this._signal?.reason;
+    return reason instanceof PageError ? reason : new PageError('interrupted', text(this._language, 'cancelled'));
+  }
+}
+
+/** @param {Frame} frame @returns {Promise<string>} */
+async function originOf(frame) {
+  return (await ask(frame, {type: 'origin'})).origin;
+}
+
+/** @param {string} key @param {Record<string, string>} [values] @returns {Reply} */
+function refused(key, values = {}) {
+  return {ok: false, key, values};
+}

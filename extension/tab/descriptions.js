@@ -1,0 +1,46 @@
+/** Elements as they are described to models, and descriptions of models as they mean elements. */
+import {KINDS, text} from './strings.js';
+
+/**
+ * @typedef {import('./strings.js').Language} Language
+ * @typedef {{id: string, kind: string, label: string, placeholder: string, states: string[], value: string, use: number}} Described
+ */
+
+/** @param {Described} element @param {Language} language @returns {{id: string, desc: string}} */
+export function describe({id, kind, label, placeholder, states, value}, language) {
+  const named = states.map((state) => text(language, `${state}State`));
+  if (value && !isNamed(kind, label, value)) named.push(text(language, 'valueState', {value}));
+  const desc = `${KINDS[language][kind] ?? KINDS[language].element}:${label}`
+    + (placeholder ? `(placeholder:${placeholder})` : '')
+    + (named.length ? text(language, 'states', {states: named.join(', ')}) : '');
+  return {id, desc};
+}
+
+/** @param {string} kind @param {string} label @param {string} value */
+function isNamed(kind, label, value) {
+  return kind === 'button' || label === value;
+}
+
+/**
+ * What a description means, which may be one of ours, or words such as “search button”.
+ * @param {string | undefined} description @returns {{kinds: string[], label: string}}
+ */
+export function wordsOf(description) {
+  let label = (description ?? '').trim().replace(/\s*\((?:placeholder:)[^()]*\).*$/, '').trim();
+  for (const kinds of Object.values(KINDS)) {
+    for (const [kind, word] of Object.entries(kinds)) {
+      const begin = label.slice(0, word.length).toLowerCase() === word && /^[:：]/.test(label.slice(word.length));
+      if (begin) return {kinds: [kind], label: label.slice(word.length + 1).replace(/\s*\([^()]*\)$/, '').trim()};
+    }
+  }
+  const found = Object.values(KINDS).flatMap((kinds) => Object.entries(kinds)).filter(([, word]) => isLast(label, word));
+  for (const [, word] of found) label = label.slice(0, isLast(label, word) ? -word.length : undefined).trim();
+  return {kinds: found.map(([kind]) => kind), label};
+}
+
+/** @param {string} label @param {string} word */
+function isLast(label, word) {
+  const lower = label.toLowerCase();
+  if (!lower.endsWith(word)) return false;
+  return /[\u4e00-\u9fff]/.test(word) || lower.length === word.length || /\s$/.test(lower.slice(0, -word.length));
+}

@@ -1,0 +1,82 @@
+/** The page of one tab, for the worker and the panel: what it is, and what is done in it. Only extension contexts use this. */
+import {Actions} from './actions.js';
+import {BadArguments, readActions, readWanted} from './arguments.js';
+import {describe} from './descriptions.js';
+import {askAll, framesOf} from './frames.js';
+import {languageOf, text} from './strings.js';
+
+export {PageError} from './page-error.js';
+export {PAGE_TOOLS, pageTools} from './tools.js';
+
+/**
+ * @typedef {import('./descriptions.js').Described} Described
+ * @typedef {import('./strings.js').Language} Language
+ * @typedef {{id: string, desc: string}} Element
+ * @typedef {object} Options
+ * @property {string} [locale]  of the texts
+ * @property {AbortSignal} [signal]  ends a call between two actions
+ * @property {(question: {kind: 'password' | 'oneTimeCode' | 'payment', label: string, origin: string}) => Promise<boolean>} [confirm]
+ *   asked before a secret field is filled; without it none is
+ */
+
+const LIMIT = 30;
+
+/**
+ * What the page of a tab is, for a model.
+ * @param {number} tabId @param {{locale?: string}} [options]
+ * @returns {Promise<{url: string, title: string, elements: Element[], selectedText?: string}>}  at most 30 elements
+ * @throws {import('./page-error.js').PageError}
+ */
+export async function collectContext(tabId, {locale} = {}) {
+  const language = languageOf(locale);
+  const frames = await framesOf(tabId, language);
+  const answers = await askAll(frames, ({frameId}) => ({type: 'context', isFrame: frameId !== 0}), language);
+  const {url, title} = answers[0].answer;
+  const selectedText = answers.map(({answer}) => answer.selectedText).find(Boolean);
+  const elements = merge(answers.map(({answer}) => answer.elements), language);
+  return {url, title, elements, ...(selectedText ? {selectedText} : {})};
+}
+
+/**
+ * Carry out one of the page tools.
+ * @param {number} tabId @param {string} tool @param {any} args  as the model gave them @param {Options} [options]
+ * @returns {Promise<any>}  `{success, results, summary}`, `{success, elements}`, `{success, text}`, `{success, message}`, or
+ *   `{success: false, error}` where the arguments are wrong
+ * @throws {import('./page-error.js').PageError}
+ */
+export async function runPageTool(tabId, tool, args, {locale, signal, confirm = async () => false} = {}) {
+  const language = languageOf(locale);
+  if (!Object.hasOwn(TOOLS, tool)) return {success: false, error: text(language, 'noTool', {tool})};
+  try {
+    return await TOOLS[tool](tabId, args, language, {signal, confirm});
+  } catch (error) {
+    if (error instanceof BadArguments) return {success: false, error: text(language, 'badArguments', {problem: error.message})};
+    throw error;
+  }
+}
+
+/** @type {Record<string, (tabId: number, args: any, language: Language, options: any) => Promise<any>>} */
+const TOOLS = {
+  page_action: (tabId, args, language, {signal, confirm}) => new Actions(tabId, language, confirm, signal).run(readActions(args)),
+  request_more_elements: async (tabId, args, language) => {
+    const wanted = readWanted(args);
+    const answers = await askAll(await framesOf(tabId, language), () => ({type: 'more', wanted}), language);
+    return {success: true, elements: merge(answers.map(({answer}) => answer), language)};
+  },
+  get_selected_text: async (tabId, _, language) => {
+    const answers = await askAll(await framesOf(tabId, language), () => ({type: 'selectedText'}), language);
+    return {success: true, text: answers.map(({answer}) => answer.text).find(Boolean) ?? ''};
+  },
+  clear_ai_styles: async (tabId, _, language) => {
+    const answers = await askAll(await framesOf(tabId, language), () => ({type: 'clearMarks'}), language);
+    const count = answers.reduce((sum, {answer}) => sum + answer.count, 0);
+    return {success: true, message: text(language, 'cleared', {count})};
+  },
+};
+
+/** The most useful elements of all frames, those of one frame together. @param {Described[][]} frames @param {Language} language @returns {Element[]} */
+function merge(frames, language) {
+  const all = frames.flat();
+  const best = new Set([...all].sort((a, b) => b.use - a.use).slice(0, LIMIT));
+  return all.filter((element) => best.has(element)).map((element) => describe(element, language));
+}
