@@ -99,17 +99,18 @@ export function onServersChanged(handler) {
 
 /**
  * Pair with a server by the code that it shows, and use it: a person confirms there, which this waits for.
- * @param {{origin: string, code: string, name: string, signal?: AbortSignal}} wanted
- *   `origin`: as the person typed it; `name`: of this browser, for people
+ * @param {{origin: string, code: string, name: string, signal?: AbortSignal, onAsked?: () => void}} wanted
+ *   `origin`: as the person typed it; `name`: of this browser, for people; `onAsked`: the code was right, a person is asked now
  * @returns {Promise<PairResult>}
  */
-export async function pair({origin: address, code, name, signal}) {
+export async function pair({origin: address, code, name, signal, onAsked}) {
   const origin = serverOrigin(address);
   if (origin === null) return {state: 'invalid_address'};
   const problem = await unreachable(origin);
   if (problem) return {state: problem};
   const asked = await askFor(origin, code.trim(), clientName(name), signal);
   if (!asked.ok) return refusal(asked);
+  onAsked?.();
   const given = await takeKey(origin, asked.body.ticket, signal);
   if (!given.ok) return refusal(given);
   const server = {origin, name: given.body.name, key: given.body.key, scopes: given.body.scopes, pairedAt: Date.now()};

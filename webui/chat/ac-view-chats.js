@@ -29,7 +29,11 @@ import {toolList} from '../client/tool-list.js';
 
 const WIDE = matchMedia('(min-width: 64rem)');
 
-/** Chats: the list of them, and the one that the address names; without a name, a new one. */
+/**
+ * Chats: the list of them, and the one that the address names; without a name, a new one.
+ * @slot title - what else stands above a chat
+ * @slot context - what goes with the next message, above the box that it is written in
+ */
 export class AcViewChats extends Localized(LitElement) {
   static properties = {path: {attribute: false}, query: {attribute: false}, _draft: {state: true}, _isSending: {state: true}, _showsProviders: {state: true}, _showsSystem: {state: true}, _refused: {state: true}};
 
@@ -135,12 +139,13 @@ export class AcViewChats extends Localized(LitElement) {
 
   _renderTitle() {
     const title = this._chat.id ? this._chat.session.title || sessionList.find(this._chat.id)?.title || t('chat.untitled') : t('chat.new');
-    if (WIDE.matches) return html`<h1 class="visually-hidden">${title}</h1>`;
+    if (WIDE.matches) return html`<h1 class="visually-hidden">${title}</h1><slot name="title"></slot>`;
     return html`
       <header class="title">
         <button class="quiet icon" aria-label=${t('chat.list')} @click=${() => this._drawer?.showModal()}><ac-icon name="history"></ac-icon></button>
         <h1>${title}</h1>
         <a class="button quiet icon" href="#/chats" aria-label=${t('chat.new')}><ac-icon name="plus"></ac-icon></a>
+        <slot name="title"></slot>
       </header>`;
   }
 
@@ -156,6 +161,7 @@ export class AcViewChats extends Localized(LitElement) {
         <ac-chat-queue .messages=${chat.queue.messages} ?paused=${chat.queue.isPaused} @ac-resume=${() => this._try('queue.failed', () => chat.queue.resume())}
           @ac-steer=${this._onQueued} @ac-change=${this._onQueued} @ac-remove=${this._onQueued}></ac-chat-queue>
         ${this._isWritingMeanwhile ? html`<p class="meanwhile">${t(chat.hasWaiting ? 'queue.hintWaiting' : 'queue.hint')}</p>` : nothing}
+        <slot name="context"></slot>
         <ac-chat-composer .text=${this._draft} .history=${this._history} .mayChat=${this._mayChat} .attachments=${this._attached}
           ?asked=${Boolean(chat.question)} ?busy=${chat.isActive} ?stopping=${chat.isStopping} ?sending=${this._isSending}
           @ac-draft=${this._onDraft} @ac-send=${this._onSend} @ac-command=${this._onCommand} @ac-reply=${this._onReply} @ac-stop=${() => this._try('chat.stopFailed', () => chat.stop())}>

@@ -1,6 +1,7 @@
 /** One chat, as it is stored and as it goes on: loaded, followed, and answered to. */
 import {ApiError, client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
+import {contextOf} from './context.js';
 import {MessageQueue} from '../../queue/queue.js';
 import {
   argumentsOf, endOf, findCall, isOver, newItem, stateOf, storedItem, storedItems, withCall, withChangedCall, withContent, withError, withNotice, withStored, withoutLive,
@@ -135,7 +136,7 @@ export class Conversation extends Store {
    */
   async send({text, when = 'queue', attachments = []}) {
     const ids = attachments.map(({artifactId}) => artifactId);
-    const send = () => this._inOrder(() => client.post(this._path('/messages'), {text, when, ...(ids.length ? {attachments: ids} : {})}));
+    const send = () => this._inOrder(async () => client.post(this._path('/messages'), {text, when, ...(ids.length ? {attachments: ids} : {}), ...await contextOf(this.id)}));
     if (this.isActive) return this.queue.add({text, when, attachments: ids}, send);
     await this._say({text, attachments}, async () => {
       const {state} = await send();

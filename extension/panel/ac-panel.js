@@ -1,0 +1,89 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {client} from '../webui/client/client.js';
+import {Localized, t} from '../webui/base/i18n.js';
+import {Listening} from '../webui/base/listening.js';
+import {onRoute, route} from '../webui/base/router.js';
+import {base, buttons} from '../webui/ui/styles.js';
+import '../webui/chat/ac-view-chats.js';
+import '../webui/ui/ac-icon.js';
+import '../webui/ui/ac-toasts.js';
+import {keyEnded} from '../worker/servers.js';
+import './pairing/ac-panel-pairing.js';
+import './pairing/ac-panel-servers.js';
+
+/** The panel: the chat beside a page; or pairing, while there is no server to talk to. */
+export class AcPanel extends Localized(LitElement) {
+  static properties = {server: {attribute: false}, _isPairing: {state: true}, _showsSettings: {state: true}};
+
+  static styles = [base, buttons, css`
+    :host { display: flex; flex-direction: column; height: 100dvh; min-width: 0; overflow: hidden; background: var(--ac-bg); }
+    .view { position: relative; flex: 1; min-height: 0; overflow: auto; }
+    ac-view-chats { height: 100%; }
+    .tools { display: flex; align-items: center; justify-content: flex-end; gap: var(--ac-space-1); }
+    .away { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-bottom: 1px solid var(--ac-border); background: var(--ac-warn-soft); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    .away ac-icon { margin-top: 0.125rem; color: var(--ac-warn); }
+    ac-toasts { order: 1; }
+  `];
+
+  constructor() {
+    super();
+    /** The server that is used; undefined: not known yet. @type {import('../worker/servers.js').Server | null | undefined} */
+    this.server = undefined;
+    this._isPairing = false;
+    this._showsSettings = false;
+    new Listening(this, () => [
+      client.on('connection', (connection) => this._onConnection(connection)),
+      onRoute(() => this.requestUpdate()),
+    ]);
+  }
+
+  render() {
+    if (this.server === undefined) return nothing;
+    const reason = this._pairingReason();
+    if (this._isPairing || !this.server || reason) return this._renderPairing(reason);
+    return html`
+      ${client.connection === 'lost' ? html`<p class="away" role="status"><ac-icon name="wifi-off"></ac-icon><span>${t('panel.away', {origin: this.server.origin})}</span></p>` : nothing}
+      <main class="view">${this._renderChats()}</main>
+      <ac-toasts></ac-toasts>
+      <ac-panel-servers .open=${this._showsSettings} .used=${this.server} @ac-close=${() => { this._showsSettings = false; }} @ac-pair=${this._pairAnother}></ac-panel-servers>`;
+  }
+
+  _renderChats() {
+    const {path, query} = route();
+    return html`
+      <ac-view-chats .path=${path.slice(1)} .query=${query}>
+        <div slot="title" class="tools">
+          <button class="quiet icon" aria-label=${t('panel.settings')} title=${t('panel.settings')} @click=${() => { this._showsSettings = true; }}><ac-icon name="settings"></ac-icon></button>
+        </div>
+      </ac-view-chats>`;
+  }
+
+  /** @param {string} reason */
+  _renderPairing(reason) {
+    const isAnother = this._isPairing && !reason;
+    return html`
+      <div class="view"><ac-panel-pairing .server=${isAnother ? null : this.server} .reason=${isAnother ? '' : reason} ?leave=${isAnother} @ac-back=${() => { this._isPairing = false; }}></ac-panel-pairing></div>
+      <ac-toasts></ac-toasts>`;
+  }
+
+  /** Why the server that is used has to be paired again; empty: it has not. */
+  _pairingReason() {
+    if (!this.server) return '';
+    const {origin, key, scopes} = this.server;
+    if (!key) return t('panel.revoked', {origin});
+    return scopes.includes('chat') ? '' : t('panel.noChatScope', {origin});
+  }
+
+  /** @param {import('../webui/client/events.js').Connection} connection */
+  _onConnection(connection) {
+    const {origin = '', key} = this.server ?? {};
+    if (connection === 'unauthorized' && key) void keyEnded(origin, key);
+    this.requestUpdate();
+  }
+
+  _pairAnother() {
+    this._showsSettings = false;
+    this._isPairing = true;
+  }
+}
+customElements.define('ac-panel', AcPanel);

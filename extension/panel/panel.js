@@ -1,0 +1,21 @@
+/** Where the panel begins: with the server that is used, or with pairing one. */
+import {client} from '../webui/client/client.js';
+import {onServersChanged, usedServer} from '../worker/servers.js';
+import '../webui/base/theme.js';
+import './ac-panel.js';
+import {useServer} from './server.js';
+
+async function start() {
+  const used = await usedServer();
+  useServer(used);
+  if (used?.key) client.events.start();
+  const panel = /** @type {import('./ac-panel.js').AcPanel} */ (document.querySelector('ac-panel'));
+  panel.server = used;
+  // all that is shown is of one server: another one, or another key, begins with a new document
+  onServersChanged(async () => {
+    const now = await usedServer();
+    if (now?.origin !== used?.origin || now?.key !== used?.key) location.reload();
+  });
+}
+
+void start();

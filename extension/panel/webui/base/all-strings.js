@@ -1,0 +1,17 @@
+/** All texts of the panel, by room and language: the page's own, and those that the page does not have. */
+import {approval} from '../approval/strings.js';
+import {chat} from '../chat/strings.js';
+import {form} from '../form/strings.js';
+import {models} from '../models/strings.js';
+import {queue} from '../queue/strings.js';
+import {results} from '../results/strings.js';
+import {shell} from '../shell/strings.js';
+import {tools} from '../tools/strings.js';
+import {ui} from '../ui/strings.js';
+import {panel} from '../../panel/strings.js';
+
+/** @typedef {'en' | 'zh'} Locale */
+/** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text  a text, or one for each plural category of `n` */
+
+/** @type {Record<string, Record<Locale, Record<string, Text>>>} */
+export const strings = {approval, chat, form, models, panel, queue, results, shell, tools, ui};
