@@ -1,4 +1,53 @@
-/** The service worker: it opens the panel, and has what has to live on while no panel is open. */
+/**
+ * The service worker: what has to go on while no panel is open. The browser ends it when nothing happens and starts it
+ * for an event, so all listeners are there when its script has run, and all state lies in `chrome.storage`.
+ */
+import {interruptBegun} from './journal.js';
+import {makeMenus, sendToChat} from './menus.js';
+import {answerDocuments} from './messages.js';
+import {dropQuestions, takeAnswer} from './questions.js';
+import {onServersChanged} from './servers.js';
+import {
+  checkPermissions, connectAsNeeded, endShare, follow, renumber, resumeShare, resumeSharing, retryConnection, shareTab,
+} from './sharing.js';
+import {prepareTabEvents} from './tab-events.js';
+import {noteUpdate, updateIfIdle} from './updates.js';
 
-// a click on the icon opens the panel and grants the tab that it was made in, and so does the keyboard's shortcut
-void chrome.sidePanel.setPanelBehavior({openPanelOnActionClick: true});
+/** What was of before is settled first, and then whatever woke the worker. */
+const started = start();
+
+async function start() {
+  await Promise.all([
+    chrome.storage.local.setAccessLevel({accessLevel: 'TRUSTED_CONTEXTS'}),
+    // a click on the icon, or the shortcut, opens the panel, and gives it the page of the tab that it was made in
+    chrome.sidePanel.setPanelBehavior({openPanelOnActionClick: true}),
+    interruptBegun(),
+    dropQuestions(),
+  ]);
+  await resumeSharing();
+  await updateIfIdle();
+}
+
+/** @template {any[]} A @param {(...values: A) => unknown} handle @returns {(...values: A) => void} */
+function afterStart(handle) {
+  return (...values) => void started.then(() => handle(...values));
+}
+
+prepareTabEvents({
+  changed: afterStart(follow),
+  replaced: afterStart(renumber),
+});
+answerDocuments({
+  share: ({tabId, sessionId}) => started.then(() => shareTab(tabId, sessionId)),
+  endShare: ({shareId}) => started.then(() => endShare(shareId, 'person')),
+  resumeShare: ({shareId}) => started.then(() => resumeShare(shareId)),
+  answerQuestion: ({id, isAllowed}) => takeAnswer(id, isAllowed === true),
+});
+onServersChanged(afterStart(connectAsNeeded));
+chrome.permissions.onRemoved.addListener(afterStart(checkPermissions));
+// the worker was ended while a tab was shared: that it starts is all that is wanted
+chrome.alarms.onAlarm.addListener(afterStart(retryConnection));
+self.addEventListener('online', afterStart(retryConnection));
+chrome.contextMenus.onClicked.addListener((info, tab) => void sendToChat(info, tab));
+chrome.runtime.onInstalled.addListener(() => void makeMenus());
+chrome.runtime.onUpdateAvailable.addListener(afterStart(noteUpdate));

@@ -49,13 +49,22 @@ class Extension:
     async def stop_worker(self) -> None:
         """Stop the service worker, as the browser does to one that is idle, and wait until it has stopped."""
         session = await self._devtools()
+        stopped = asyncio.Event()
+
+        def look(event: Any) -> None:
+            if all(version["runningStatus"] == "stopped" for version in event["versions"]):
+                stopped.set()
+
         await session.send("ServiceWorker.enable")
-        running = await self.worker()
-        gone = asyncio.Event()
-        running.on("close", lambda _: gone.set())
+        session.on("ServiceWorker.workerVersionUpdated", look)
         await session.send("ServiceWorker.stopAllWorkers")
         async with asyncio.timeout(LIMIT_S):
-            await gone.wait()
+            await stopped.wait()
+        await session.detach()
+
+    async def wake_worker(self) -> None:
+        """Let the browser start the service worker, as any event does that it listens to."""
+        await self.run("() => chrome.runtime.sendMessage({type: 'wake'}).catch(() => null)")
 
     async def own_page(self) -> Page:
         """A document of the extension without anything in it, where a test runs scripts as the extension."""

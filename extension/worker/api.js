@@ -1,0 +1,122 @@
+/** What the panel asks of the worker, and what it sees of it. State is read where the worker keeps it, which wakes nobody. */
+import {siteOf} from './sites.js';
+
+/**
+ * @typedef {import('./shares.js').Share} Share
+ * @typedef {import('./sharing.js').EndedShare} EndedShare
+ * @typedef {import('./questions.js').Question} Question
+ * @typedef {import('./menus.js').Pending} Pending
+ * @typedef {import('./connection.js').ConnectionState} ConnectionState
+ */
+
+/** Why the worker did not do it: `not_paired`, `page_forbidden`, `permission_needed` (`origin`: what to ask for), `page_gone`, or of the server. */
+export class WorkerError extends Error {
+  /** @param {{type: string, message: string, origin?: string | null}} error */
+  constructor({type, message, origin}) {
+    super(message);
+    this.name = 'WorkerError';
+    this.type = type;
+    this.origin = origin;
+  }
+}
+
+/** All shared tabs. @returns {Promise<Share[]>} */
+export async function listShares() {
+  return Object.values(await stored('shares', {}));
+}
+
+/** Whether the server is reached for shared tabs. @returns {Promise<ConnectionState>} */
+export function connectionState() {
+  return stored('connection', 'off');
+}
+
+/** The shares that ended last, the newest first, for a word to the person. @returns {Promise<EndedShare[]>} */
+export function endedShares() {
+  return stored('endedShares', []);
+}
+
+/**
+ * Ask the person to allow the site of an address. Only within a click, and before anything else is waited for.
+ * @param {string} url @returns {Promise<boolean>}  false as well where there is nothing to allow
+ */
+export async function requestSite(url) {
+  const site = siteOf(url);
+  return site !== null && chrome.permissions.request({origins: [site.pattern]});
+}
+
+/** Share a tab with a session; its site has been allowed. @param {number} tabId @param {string} sessionId @returns {Promise<Share>} @throws {WorkerError} */
+export function share(tabId, sessionId) {
+  return ask({type: 'share', tabId, sessionId});
+}
+
+/** @param {string} shareId @returns {Promise<void>} */
+export function endShare(shareId) {
+  return ask({type: 'endShare', shareId});
+}
+
+/** Go on with a paused tab where it is now; that site has been allowed. @param {string} shareId @returns {Promise<Share>} @throws {WorkerError} */
+export function resumeShare(shareId) {
+  return ask({type: 'resumeShare', shareId});
+}
+
+/** Call `handler` when shares, their connection or ended shares change. @param {() => void} handler @returns {() => void} the way to end it */
+export function onChanged(handler) {
+  return onStored(['shares', 'connection', 'endedShares'], handler);
+}
+
+/** The questions that are to be shown in a panel, the oldest first. @returns {Promise<Question[]>} */
+export async function panelQuestions() {
+  return (await stored('questions', /** @type {Question[]} */ ([]))).filter(({where}) => where === 'panel');
+}
+
+/** One question, for the window that was opened for it; null: it is over. @param {string} id @returns {Promise<Question | null>} */
+export async function findQuestion(id) {
+  return (await stored('questions', /** @type {Question[]} */ ([]))).find((each) => each.id === id) ?? null;
+}
+
+/** Answer for the person, who has clicked it. @param {string} id @param {boolean} isAllowed @returns {Promise<void>} */
+export function answerQuestion(id, isAllowed) {
+  return ask({type: 'answerQuestion', id, isAllowed});
+}
+
+/** @param {() => void} handler @returns {() => void} the way to end it */
+export function onQuestions(handler) {
+  return onStored(['questions'], handler);
+}
+
+/** Take what the person sent from the context menu: it is there once. @returns {Promise<Pending | null>} */
+export function takePending() {
+  return navigator.locks.request('pending', async () => {
+    const pending = await stored('pending', /** @type {Pending | null} */ (null));
+    if (pending) await chrome.storage.session.remove('pending');
+    return pending;
+  });
+}
+
+/** Call `handler` when something was sent from the context menu. @param {() => void} handler @returns {() => void} the way to end it */
+export function onPending(handler) {
+  return onStored(['pending'], handler);
+}
+
+/** @template T @param {string} key @param {T} empty @returns {Promise<T>} */
+async function stored(key, empty) {
+  const found = await chrome.storage.session.get({[key]: empty});
+  return /** @type {T} */ (found[key]);
+}
+
+/** @param {string[]} keys @param {() => void} handler @returns {() => void} */
+function onStored(keys, handler) {
+  /** @param {Record<string, chrome.storage.StorageChange>} changes @param {string} area */
+  const listen = (changes, area) => {
+    if (area === 'session' && keys.some((key) => key in changes)) handler();
+  };
+  chrome.storage.onChanged.addListener(listen);
+  return () => chrome.storage.onChanged.removeListener(listen);
+}
+
+/** @param {{type: string} & Record<string, unknown>} request @returns {Promise<any>} @throws {WorkerError} */
+async function ask(request) {
+  const reply = /** @type {import('./messages.js').Reply | undefined} */ (await chrome.runtime.sendMessage(request));
+  if (reply?.ok) return reply.value;
+  throw new WorkerError(reply?.error ?? {type: 'internal_error', message: 'The extension did not answer.'});
+}

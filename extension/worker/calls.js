@@ -1,0 +1,120 @@
+/** Carries out the calls of the server in the tabs that are shared: those of one tab one after the other. */
+import {PageError, runPageTool} from '../tab/tab-page.js';
+import {begin, finish} from './journal.js';
+import {askPerson} from './questions.js';
+import {countActing, findShare} from './shares.js';
+
+/**
+ * @typedef {import('./journal.js').Outcome} Outcome
+ * @typedef {{callId: string, shareId: string, tool: string, arguments: any, timeoutMs: number, locale: string}} Call
+ */
+
+/** Of a picture, so that its message stays below the server's bound. */
+const PICTURE_CHARS = 900_000;
+const MESSAGE_CHARS = 4000;
+const QUALITIES = [80, 50, 25];
+
+/** The last call of each share, which is of one tab. @type {Map<string, Promise<void>>} */
+const queues = new Map();
+/** Running and waiting calls. @type {Map<string, {shareId: string, controller: AbortController}>} */
+const running = new Map();
+
+/**
+ * Carry out a call after those of its tab that came before, unless it was sent before.
+ * @param {Call} call
+ * @param {(callId: string, outcome: Outcome) => void} answer  called once there is a result, also for a call of before that has one
+ */
+export async function take(call, answer) {
+  if (running.has(call.callId)) return;
+  const controller = new AbortController();
+  running.set(call.callId, {shareId: call.shareId, controller});
+  const before = queues.get(call.shareId) ?? Promise.resolve();
+  const done = before.then(async () => {
+    const known = await begin(call.callId, call.shareId);
+    const outcome = known ? known.outcome : await outcomeOf(call, controller.signal);
+    if (outcome && !known) await finish(call.callId, outcome);
+    running.delete(call.callId);
+    if (outcome) answer(call.callId, outcome);
+  });
+  queues.set(call.shareId, done);
+  await done;
+  if (queues.get(call.shareId) === done) queues.delete(call.shareId);
+}
+
+/** End a call, which answers with an error. @param {string} callId */
+export function cancel(callId) {
+  running.get(callId)?.controller.abort(new PageError('interrupted', 'The call was cancelled.'));
+}
+
+/** End all calls of a share. @param {string} shareId @param {PageError} error  what they answer */
+export function cancelShare(shareId, error) {
+  for (const {shareId: of, controller} of running.values()) if (of === shareId) controller.abort(error);
+}
+
+/** Whether any call runs or waits. */
+export function hasCalls() {
+  return running.size > 0;
+}
+
+/** @param {Call} call @param {AbortSignal} cancelled @returns {Promise<Outcome>} */
+async function outcomeOf(call, cancelled) {
+  const late = AbortSignal.timeout(call.timeoutMs);
+  const signal = AbortSignal.any([cancelled, late]);
+  let tabId = null;
+  try {
+    signal.throwIfAborted();
+    const share = await usable(call.shareId);
+    tabId = share.tabId;
+    await countActing(tabId, 1);
+    const result = call.tool === 'screenshot' ? await picture(tabId) : await act(call, tabId, signal);
+    return {ok: true, result};
+  } catch (error) {
+    const reason = signal.aborted ? signal.reason : error;
+    if (reason instanceof PageError) return {ok: false, error: {type: reason.type, message: reason.message.slice(0, MESSAGE_CHARS)}};
+    if (late.aborted) return {ok: false, error: {type: 'interrupted', message: `The page did not answer within ${call.timeoutMs} ms.`}};
+    console.error(reason);
+    return {ok: false, error: {type: 'internal_error', message: String(reason).slice(0, MESSAGE_CHARS)}};
+  } finally {
+    if (tabId !== null) await countActing(tabId, -1);
+  }
+}
+
+/** The share, if anybody may act in its tab. @param {string} shareId */
+async function usable(shareId) {
+  const share = await findShare(shareId);
+  if (!share) throw new PageError('page_gone', 'The tab is not shared any more.');
+  if (share.state === 'paused') throw new PageError('permission_needed', 'The tab has left the site that was shared. The person can share the new one in the panel.');
+  return share;
+}
+
+/** @param {Call} call @param {number} tabId @param {AbortSignal} signal */
+async function act(call, tabId, signal) {
+  /** @param {{kind: string, label: string, origin: string}} question */
+  const confirm = (question) => askPerson({...question, tabId, signal});
+  // a page that does not answer must not keep the calls behind this one
+  return Promise.race([runPageTool(tabId, call.tool, call.arguments, {locale: call.locale, signal, confirm}), aborted(signal)]);
+}
+
+/** @param {AbortSignal} signal @returns {Promise<never>} */
+function aborted(signal) {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), {once: true});
+  });
+}
+
+/** A still picture of a tab that is in front. @param {number} tabId @returns {Promise<{mime: string, base64: string}>} */
+async function picture(tabId) {
+  const tab = await chrome.tabs.get(tabId);
+  if (!tab.active) throw new PageError('page_gone', 'A picture can be taken only of a tab that is in front in its window.');
+  for (const quality of QUALITIES) {
+    const address = await chrome.tabs.captureVisibleTab(tab.windowId, {format: 'jpeg', quality}).catch((error) => {
+      throw new PageError('permission_needed', `The browser gives no picture of this tab until the person opens the panel there: ${error.message}`);
+    });
+    // what was taken is whatever was in front
+    if (!(await chrome.tabs.get(tabId)).active) throw new PageError('page_gone', 'The person went to another tab meanwhile.');
+    const base64 = address.slice(address.indexOf(',') + 1);
+    if (base64.length <= PICTURE_CHARS) return {mime: 'image/jpeg', base64};
+  }
+  throw new PageError('page_gone', 'The picture of this tab is too large.');
+}

@@ -1,0 +1,74 @@
+/**
+ * The calls that the server has sent, so that none is carried out twice: each is written down before anything is done,
+ * and again with its result. What had begun when the worker ended is `interrupted`: nobody knows how far it came.
+ */
+import {Stored} from './stored.js';
+
+/**
+ * @typedef {{type: string, message: string}} CallError
+ * @typedef {{ok: true, result: any} | {ok: false, error: CallError}} Outcome
+ * @typedef {{callId: string, shareId: string, at: number, outcome: Outcome | null}} Entry
+ */
+
+/** The server asks for a lost answer for 30 seconds; calls are remembered for longer, so that none is taken for a new one. */
+const KEPT_MS = 10 * 60_000;
+const KEPT = 200;
+/** As many as a hello may bring. */
+const TOLD = 64;
+/** What lies in `storage.session` is bounded to 10 MB altogether. */
+const OUTCOME_CHARS = 64 * 1024;
+const TOO_LARGE = 'The answer was too large to be kept while the connection was lost. Ask for it again.';
+const WORKER_ENDED = 'The browser ended the extension in the middle of this call. Whether it was carried out is not known.';
+
+/** @type {Stored<Record<string, Entry>>} */
+const journal = new Stored('journal', {});
+
+/**
+ * Write down that a call begins.
+ * @param {string} callId @param {string} shareId
+ * @returns {Promise<Entry | null>}  the entry of a call that has begun before, which is not to be carried out; null: it is new
+ */
+export function begin(callId, shareId) {
+  return journal.change((entries) => {
+    if (entries[callId]) return entries[callId];
+    forgetOld(entries);
+    entries[callId] = {callId, shareId, at: Date.now(), outcome: null};
+    return null;
+  });
+}
+
+/** Write down how a call ended. @param {string} callId @param {Outcome} outcome */
+export function finish(callId, outcome) {
+  const isLarge = JSON.stringify(outcome).length > OUTCOME_CHARS;
+  return journal.change((entries) => {
+    const entry = entries[callId];
+    if (entry) entry.outcome = isLarge ? interrupted(TOO_LARGE) : outcome;
+  });
+}
+
+/** The worker starts: what had begun is over. */
+export function interruptBegun() {
+  return journal.change((entries) => {
+    for (const entry of Object.values(entries)) entry.outcome ??= interrupted(WORKER_ENDED);
+  });
+}
+
+/** The last outcomes of some shares, for a server that may have lost them with the connection. @param {Set<string>} shareIds */
+export async function outcomes(shareIds) {
+  const entries = Object.values(await journal.read()).sort((one, other) => other.at - one.at).slice(0, TOLD);
+  return entries.flatMap(({callId, shareId, outcome}) => (outcome && shareIds.has(shareId) ? [{callId, ...outcome}] : []));
+}
+
+/** @param {string} message @returns {Outcome} */
+function interrupted(message) {
+  return {ok: false, error: {type: 'interrupted', message}};
+}
+
+/** @param {Record<string, Entry>} entries */
+function forgetOld(entries) {
+  const ended = Object.values(entries).filter(({outcome}) => outcome).sort((one, other) => one.at - other.at);
+  const tooMany = Object.keys(entries).length - KEPT + 1;
+  ended.forEach(({callId, at}, index) => {
+    if (index < tooMany || at < Date.now() - KEPT_MS) delete entries[callId];
+  });
+}

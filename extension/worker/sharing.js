@@ -1,0 +1,288 @@
+/** What begins, pauses and ends the sharing of a tab: the person in the panel, the tab itself, the server. */
+import {PageError} from '../tab/tab-page.js';
+import {cancel, cancelShare, take} from './calls.js';
+import {Connection} from './connection.js';
+import {outcomes} from './journal.js';
+import {instance, usedServer} from './servers.js';
+import {addShare, allShares, changeShare, findShare, mark, removeShare, shareOfTab} from './shares.js';
+import {siteOf} from './sites.js';
+import {Stored} from './stored.js';
+import {listenToTabs} from './tab-events.js';
+
+/**
+ * @typedef {import('./shares.js').Share} Share
+ * @typedef {import('./connection.js').Message} Message
+ * @typedef {object} EndedShare
+ * @property {string} shareId
+ * @property {number} tabId
+ * @property {string} title
+ * @property {string} reason  `person`, `closed`, `unpaired`, `moved`, `refused`, or what the server says
+ * @property {string} [message]  of the server, where it refused
+ * @property {number} at  milliseconds since 1970
+ */
+
+/** How long the person who shares a tab waits to hear whether the server takes it. */
+const CONFIRM_MS = 10_000;
+const ALARM = 'shares';
+/** The shortest that the browser allows, half a minute; where it allows a minute only, that. */
+const ALARM_MINUTES = 0.5;
+const ENDED_KEPT = 5;
+const ICON_CHARS = 128 * 1024;
+const ICON = /^data:image\/(png|jpeg|webp|gif|x-icon);base64,/;
+const URL_CHARS = 8192;
+const TITLE_CHARS = 1000;
+
+/** An error that the panel shows. @typedef {{type: string, message: string, origin?: string | null}} ShareError */
+
+/** For the panel, which tells the person. @type {Stored<EndedShare[]>} */
+const endedShares = new Stored('endedShares', []);
+/** Who waits for the server's word on a share. @type {Map<string, (error: ShareError | null) => void>} */
+const unconfirmed = new Map();
+
+/** What the server was told of when the connection began. @type {Set<string>} */
+let greeted = new Set();
+
+const connection = new Connection({
+  hello,
+  onMessage: (message) => void receive(message),
+  onUnavailable: () => void endUnconfirmed(),
+});
+
+/** Take up what was shared before the worker ended, or rest. */
+export async function resumeSharing() {
+  for (const {tabId} of await allShares()) await follow(tabId);
+  await connectAsNeeded();
+}
+
+/** Connect while anything is shared, and have no listener, no timer and no alarm while nothing is. */
+export async function connectAsNeeded() {
+  const [server, all] = await Promise.all([usedServer(), allShares()]);
+  const lost = all.filter((share) => share.server !== server?.origin || server.key === null);
+  for (const {shareId} of lost) await endShare(shareId, 'unpaired');
+  const isSharing = all.length > lost.length;
+  listenToTabs(isSharing);
+  if (isSharing && server) {
+    connection.start(server);
+    await chrome.alarms.create(ALARM, {periodInMinutes: ALARM_MINUTES});
+  } else {
+    connection.stop();
+    await chrome.alarms.clear(ALARM);
+  }
+}
+
+/** Try to reach the server at once. */
+export function retryConnection() {
+  connection.retry();
+}
+
+/**
+ * Share a tab with a session of the used server. The person has clicked it, and allowed the site.
+ * @param {number} tabId @param {string} sessionId
+ * @returns {Promise<Share>}
+ * @throws {ShareError} `not_paired`, `page_forbidden`, `permission_needed`, or what the server says
+ */
+export async function shareTab(tabId, sessionId) {
+  const server = await usedServer();
+  if (!server?.key) throw failure('not_paired', 'No server is paired.');
+  const {url, title = '', site} = await allowedTab(tabId);
+  const before = await shareOfTab(tabId);
+  if (before?.sessionId === sessionId && before.state !== 'paused') return before;
+  if (before) await endShare(before.shareId, 'moved');
+  const shareId = crypto.randomUUID();
+  await addShare({shareId, tabId, sessionId, server: server.origin, origin: site.origin, url, title, state: 'starting'});
+  const confirmed = confirmation(shareId);
+  await connectAsNeeded();
+  const added = await findShare(shareId);
+  if (added) connection.send({type: 'share', ...offer(added)});
+  const error = await confirmed;
+  const share = await findShare(shareId);
+  if (error || !share) throw error ?? failure('page_gone', 'The tab was closed.');
+  return share;
+}
+
+/** Go on where a paused tab is now. @param {string} shareId @returns {Promise<Share>} @throws {ShareError} as `shareTab` */
+export async function resumeShare(shareId) {
+  const share = await findShare(shareId);
+  if (!share) throw failure('page_gone', 'The tab is not shared any more.');
+  const {url, title = '', site} = await allowedTab(share.tabId);
+  await carryOn(share, {origin: site.origin, url, title});
+  return (await findShare(shareId)) ?? share;
+}
+
+/** End a share, whoever wants it. @param {string} shareId @param {string} reason @param {string} [message] */
+export async function endShare(shareId, reason, message) {
+  const share = await removeShare(shareId);
+  if (!share) return;
+  cancelShare(shareId, new PageError('page_gone', 'The tab is not shared any more.'));
+  connection.send({type: 'unshare', shareId});
+  unconfirmed.get(shareId)?.(failure('page_gone', message ?? 'The tab is not shared any more.'));
+  const {tabId, title} = share;
+  await endedShares.change((known) => {
+    known.unshift({shareId, tabId, title, reason, ...(message ? {message} : {}), at: Date.now()});
+    known.splice(ENDED_KEPT);
+  });
+  await connectAsNeeded();
+}
+
+/** A tab may have gone somewhere, have another title, or be closed. @param {number} tabId */
+export function follow(tabId) {
+  // one look after the other, each at the tab as it is then: events come faster than they are dealt with
+  followed = followed.then(() => look(tabId)).catch((error) => console.error(error));
+  return followed;
+}
+
+/** @type {Promise<void>} */
+let followed = Promise.resolve();
+
+/** @param {number} tabId */
+async function look(tabId) {
+  const share = await shareOfTab(tabId);
+  if (!share) return;
+  const tab = await chrome.tabs.get(tabId).catch(() => null);
+  if (!tab) return endShare(share.shareId, 'closed');
+  const site = siteOf(tab.url);
+  if (site?.origin !== share.origin) return pause(share, site?.origin ?? null);
+  const {url = '', title = ''} = tab;
+  if (share.state === 'paused') return carryOn(share, {origin: share.origin, url, title});
+  await mark(tabId);
+  if (share.url === url && share.title === title) return;
+  await changeShare(share.shareId, {url, title});
+  connection.send({type: 'update', shareId: share.shareId, ...shown(url, title)});
+}
+
+/** The browser has given a tab another number. @param {number} added @param {number} removed */
+export async function renumber(added, removed) {
+  const share = await shareOfTab(removed);
+  if (share) await changeShare(share.shareId, {tabId: added});
+}
+
+/** The person has taken sites back. */
+export async function checkPermissions() {
+  for (const share of await allShares()) {
+    const site = siteOf(share.url);
+    if (!site || !(await chrome.permissions.contains({origins: [site.pattern]}))) await pause(share, share.origin);
+  }
+}
+
+/** @param {Share} share @param {string | null} elsewhere */
+async function pause(share, elsewhere) {
+  const isNew = share.state !== 'paused';
+  await changeShare(share.shareId, {state: 'paused', elsewhere});
+  if (!isNew) return;
+  cancelShare(share.shareId, new PageError('interrupted', 'The tab left the site that was shared. The person can share the new one in the panel.'));
+  connection.send({type: 'update', shareId: share.shareId, state: 'paused'});
+}
+
+/** @param {Share} share @param {{origin: string, url: string, title: string}} where */
+async function carryOn(share, {origin, url, title}) {
+  await changeShare(share.shareId, {state: share.resourceId ? 'ready' : 'starting', elsewhere: null, origin, url, title});
+  connection.send({type: 'update', shareId: share.shareId, ...shown(url, title), state: 'ready'});
+}
+
+/** A share as the server is told of it. @param {Share} share */
+function offer({shareId, sessionId, url, title, state}) {
+  return {shareId, sessionId, ...shown(url, title), state: state === 'paused' ? 'paused' : 'ready'};
+}
+
+/** An address and a title as far as the server takes them. @param {string} url @param {string} title */
+function shown(url, title) {
+  return {url: url.length > URL_CHARS ? siteOf(url)?.origin ?? '' : url, title: title.slice(0, TITLE_CHARS)};
+}
+
+/** @param {import('./servers.js').Server} server @returns {Promise<Message>} */
+async function hello(server) {
+  const shares = (await allShares()).filter((share) => share.server === server.origin);
+  const {version} = chrome.runtime.getManifest();
+  greeted = new Set(shares.map(({shareId}) => shareId));
+  return {
+    type: 'hello', version: 1, instance: await instance(), browser: browserName(), extensionVersion: version,
+    locale: chrome.i18n.getUILanguage().startsWith('zh') ? 'zh' : 'en',
+    shares: shares.map(offer),
+    results: await outcomes(greeted),
+  };
+}
+
+/** @param {Message} message  of the server */
+async function receive(message) {
+  if (message.type === 'welcome') await tellSinceHello();
+  else if (message.type === 'call') {
+    await take(/** @type {any} */ (message), (callId, outcome) => void connection.send({type: 'result', callId, ...outcome}));
+  } else if (message.type === 'cancel') cancel(message.callId);
+  else if (message.type === 'shared') await confirm(message);
+  else if (message.type === 'refused' && message.shareId) await endRefused(message.shareId, message.error);
+  else if (message.type === 'ended') await endShare(message.shareId, message.reason);
+}
+
+/** What has changed since the hello was written. */
+async function tellSinceHello() {
+  const gone = new Set(greeted);
+  for (const share of await allShares()) {
+    if (!gone.delete(share.shareId)) connection.send({type: 'share', ...offer(share)});
+  }
+  for (const shareId of gone) connection.send({type: 'unshare', shareId});
+}
+
+/** @param {Message} message */
+async function confirm({shareId, resourceId, sessionTitle}) {
+  const share = await findShare(shareId);
+  if (!share) return void connection.send({type: 'unshare', shareId}); // it ended while the server was taking it
+  await changeShare(shareId, {resourceId, sessionTitle, ...(share.state === 'starting' ? {state: 'ready'} : {})});
+  unconfirmed.get(shareId)?.(null);
+  const icon = iconOf(await chrome.tabs.get(share.tabId));
+  if (icon) connection.send({type: 'update', shareId, icon});
+}
+
+/** The server offers no shared tabs: nobody need wait for its word. */
+async function endUnconfirmed() {
+  const error = failure('not_offered', 'The server offers no shared tabs: its module user_tabs is off, or this browser may not share tabs with it.');
+  for (const shareId of [...unconfirmed.keys()]) await endRefused(shareId, error);
+}
+
+/** @param {string} shareId @param {ShareError} error */
+async function endRefused(shareId, error) {
+  unconfirmed.get(shareId)?.(error);
+  await endShare(shareId, 'refused', error.message);
+}
+
+/** The server's word on a share; after a while the person does not wait for it any more. @param {string} shareId @returns {Promise<ShareError | null>} */
+function confirmation(shareId) {
+  return new Promise((resolve) => {
+    const done = (/** @type {ShareError | null} */ error) => {
+      clearTimeout(late);
+      unconfirmed.delete(shareId);
+      resolve(error);
+    };
+    const late = setTimeout(() => done(null), CONFIRM_MS);
+    unconfirmed.set(shareId, done);
+  });
+}
+
+/** A tab whose site the person has allowed. @param {number} tabId */
+async function allowedTab(tabId) {
+  const tab = await chrome.tabs.get(tabId).catch(() => null);
+  if (!tab) throw failure('page_gone', 'The tab was closed.');
+  const site = siteOf(tab.url);
+  if (!site || !tab.url) {
+    // without the person's permission the browser does not even tell the address
+    throw tab.url ? failure('page_forbidden', 'The browser lets no extension into this page.') : failure('permission_needed', 'The site is not allowed.', null);
+  }
+  if (!(await chrome.permissions.contains({origins: [site.pattern]}))) throw failure('permission_needed', 'The site is not allowed.', site.origin);
+  return {url: tab.url, title: tab.title, site};
+}
+
+/** The icon of a page, where it stands in the address itself: none is asked for. @param {chrome.tabs.Tab} tab */
+function iconOf({favIconUrl = ''}) {
+  return ICON.test(favIconUrl) && favIconUrl.length <= ICON_CHARS ? favIconUrl : null;
+}
+
+/** @param {string} type @param {string} message @param {string | null} [origin] @returns {ShareError} */
+function failure(type, message, origin) {
+  return {type, message, ...(origin === undefined ? {} : {origin})};
+}
+
+function browserName() {
+  /** @type {{brands?: {brand: string, version: string}[]} | undefined} */
+  const data = /** @type {any} */ (navigator).userAgentData;
+  const known = data?.brands?.find(({brand}) => brand !== 'Chromium' && !/not.*brand/i.test(brand)) ?? data?.brands?.[0];
+  return known ? `${known.brand} ${known.version}` : 'Chromium';
+}
