@@ -1,7 +1,7 @@
 """What a tool is: its name, its schema, what it may do, how long and how much."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
@@ -163,6 +163,10 @@ class ToolDefinition:
     keep: Keep = "both"
     artifact_call: str | None = None
     display: Mapping[str, DisplayRole] = field(default_factory=dict)
+
+    def acts_like(self, other: "ToolDefinition") -> bool:
+        """Whether what a person said of a call of one holds for the other: all is equal but its rank."""
+        return self is other or self == replace(other, rank=self.rank)
 
     def to_openai(self) -> dict[str, Any]:
         """The definition in the OpenAI tools schema, without what OpenAI does not take."""

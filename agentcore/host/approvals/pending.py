@@ -57,7 +57,8 @@ class PendingApproval:
 
     def is_for(self, digest: str, definition: ToolDefinition, session_id: str) -> bool:
         """Whether this is exactly the call that a caller asks for: its arguments, its tool, its session."""
-        return (self.asked_digest, self.request.definition, self.request.session_id) == (digest, definition, session_id)
+        is_same_tool = self.request.definition.acts_like(definition)
+        return is_same_tool and (self.asked_digest, self.request.session_id) == (digest, session_id)
 
     # -- as it is shown ----------------------------------------------------------------------------------------
 

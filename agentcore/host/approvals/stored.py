@@ -16,8 +16,9 @@ _PREVIEW: TypeAdapter[CallPreview | None] = TypeAdapter(CallPreview | None)
 
 
 def definition_digest(definition: ToolDefinition) -> str:
-    """What an approval is bound to, besides the arguments: the definition, as it was shown."""
-    return hashlib.sha256(json.dumps(definition.to_json(), sort_keys=True).encode()).hexdigest()
+    """What an approval is bound to, besides the arguments: the definition, as it was shown, without its rank."""
+    shown = {name: value for name, value in definition.to_json().items() if name != "rank"}
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 def request_text(request: ApprovalRequest, asked_digest: str) -> str:

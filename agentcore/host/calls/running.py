@@ -74,7 +74,8 @@ class Execution:
         """
         ruling, definition = call.ruling, prepared.tool.definition
         assert ruling is not None  # noqa: S101 - it was permitted
-        if self._registry.tools.get(definition.name) is not prepared.tool:
+        now = self._registry.tools.get(definition.name)
+        if now is None or not now.does_the_same_as(prepared.tool):
             self._registry.get(definition.name)  # says what became of it
             raise ToolError("module_stopping", f"tool {definition.name!r} changed meanwhile; try again", retryable=True)
         await self._permission.decide_again(call, prepared, ruling)

@@ -88,6 +88,13 @@ class RegisteredTool:
     schema: LoweredSchema
     encoded: bytes
 
+    def does_the_same_as(self, other: "RegisteredTool") -> bool:
+        """Whether a call that was looked at with one of both may run with the other.
+
+        A module that names its tools anew keeps its code, and how soon a model is given one says nothing of a call.
+        """
+        return self is other or (self.module is other.module and self.definition.acts_like(other.definition))
+
 
 @dataclass(eq=False)
 class ModuleRecord:

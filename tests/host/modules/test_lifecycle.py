@@ -1,12 +1,14 @@
 """The life of modules: each fails alone, and nothing of it stays behind."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
 from agentcore.host import CallRequest
+from agentcore.host.approvals import Verdict
 
 GOOD = '''
 from agentcore.api import Module, tool
@@ -322,6 +324,46 @@ class M(Module):
     async with asyncio.timeout(30):
         await changed.wait()
     assert await text_of(host, "late") == "late"
+
+
+@pytest.mark.spec("M5", "S2")
+@pytest.mark.parametrize(("change", "outcome"), [("rank", "ok"), ("description", "approval_denied")])
+async def test_approval_holds_while_a_module_names_the_same_tools_anew(make_host, change, outcome):
+    source = f'''
+from dataclasses import replace
+from agentcore.api import Module, tool
+
+class M(Module):
+    """Names its tools anew."""
+    value = None
+
+    def get_tool_definitions(self):
+        found = super().get_tool_definitions()
+        return [replace(d, {change}=self.value) for d in found] if self.value else found
+
+    @tool
+    async def change(self) -> None:
+        """Change."""
+        self.value = {{"rank": 1, "description": "Works otherwise."}}["{change}"]
+        self.runtime.tools_changed()
+
+    @tool
+    async def work(self) -> str:
+        """Work."""
+        return "worked"
+'''
+    host = await make_host(files={"m": source}, modules=["m"])
+    request = CallRequest("work", {}, Principal("chat", "s1"), session_id="s1")
+    waiting = await host.call(request)
+    assert waiting.error.type == "approval_required"
+    changed = asyncio.Event()
+    host.events.subscribe("tools.changed", lambda event: changed.set())
+    await host.call(CallRequest("change", {}, Principal("cli")))
+    async with asyncio.timeout(30):
+        await changed.wait()
+    await host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+    ended = await host.call(replace(request, call_id=waiting.call_id))
+    assert (ended.error.type if ended.error else "ok") == outcome
 
 
 @pytest.mark.spec("M5")
