@@ -16,7 +16,17 @@ from tests.tool_forms.tiny_gguf import write_model
 
 pytestmark = pytest.mark.more
 
-BUNDLED = ["agent_tools", "browser", "chrome", "fs_tools", "shell_tools", "system_tools", "ui_page", "web_tools"]
+BUNDLED = [
+    "agent_tools",
+    "browser",
+    "chrome",
+    "fs_tools",
+    "shell_tools",
+    "system_tools",
+    "ui_page",
+    "user_tabs",
+    "web_tools",
+]
 LLAMA = Path(__file__).parents[2] / "node_modules/@fugood/node-llama-linux-x64"
 LIMIT_S = 60
 needs_llama = pytest.mark.skipif(

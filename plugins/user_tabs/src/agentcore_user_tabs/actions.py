@@ -1,0 +1,71 @@
+"""What an agent can do in a page: actions and their targets, as the tool takes them and as the extension gets them."""
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, ConfigDict
+
+from agentcore.api import BaseModel, Field, known_to_models
+
+Kind = Literal["fill", "click", "highlight", "underline", "select", "check", "scroll", "read"]
+READING: frozenset[Kind] = frozenset(("highlight", "underline", "scroll", "read"))
+"""Actions that change nothing but how the page looks to the person."""
+
+ACTIONS = 50
+VALUE_CHARS = 100_000
+
+
+class Target(BaseModel):
+    """What an action is about."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    elementId: Annotated[str | None, Field(max_length=64, json_schema_extra=known_to_models())] = None  # noqa: N815
+    selector: Annotated[
+        str | None, Field(max_length=2_000, description="CSS selector.", json_schema_extra=known_to_models())
+    ] = None
+    description: Annotated[
+        str | None,
+        Field(
+            max_length=500, description="What it is called, where no id is known.", json_schema_extra=known_to_models()
+        ),
+    ] = None
+
+
+def _as_text(value: object) -> object:
+    """Models give numbers where a field wants digits: `16` is typed as a person would type it."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+class Params(BaseModel):
+    """How an action is carried out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    value: Annotated[
+        Annotated[str, Field(max_length=VALUE_CHARS)] | bool | None,
+        BeforeValidator(_as_text),
+        Field(description="Text to fill in; the option to select; true or false to check."),
+    ] = None
+    color: Annotated[
+        str | None, Field(max_length=64, description="A CSS colour.", json_schema_extra=known_to_models())
+    ] = None
+    direction: Annotated[
+        Literal["up", "down", "top", "bottom"] | None,
+        Field(description="Where to scroll.", json_schema_extra=known_to_models()),
+    ] = None
+
+
+class PageAction(BaseModel):
+    """One action."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    action: Kind
+    target: Annotated[Target, Field(description="By `elementId` where known; {} is the selection.")]
+    params: Params | None = None
+
+
+def only_looks(kinds: Iterable[Kind]) -> bool:
+    """Whether a page and its site are left as they are by all of these actions."""
+    return READING.issuperset(kinds)

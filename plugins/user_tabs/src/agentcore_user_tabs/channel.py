@@ -1,0 +1,179 @@
+"""The socket on which a paired browser offers tabs and carries out calls; and what agentcore's page asks."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from pydantic import ValidationError
+
+from agentcore.api import Request, Response, Runtime, Socket, ToolError
+from agentcore_user_tabs.protocol import (
+    INCOMING,
+    VERSION,
+    Hello,
+    Incoming,
+    Picture,
+    Ping,
+    Result,
+    Share,
+    Unshare,
+    Update,
+)
+from agentcore_user_tabs.tabs import Browser, SharedTabs
+
+log = structlog.get_logger(__name__)
+
+PREFIX = "/api/user-tabs"
+OUT = 256
+"""Messages that wait for a browser which does not read."""
+
+PROTOCOL_ERROR = 1002
+REPLACED = 4001
+"""The code with which a connection is closed whose browser has made another one."""
+
+_PICTURE_MS = 15_000
+
+
+class Channel:
+    """Serves the socket of browsers, and what the module's page shows.
+
+    Args:
+        tabs: What is shared.
+    """
+
+    def __init__(self, tabs: SharedTabs, runtime: Runtime) -> None:
+        self._tabs, self._runtime = tabs, runtime
+        self._sockets: dict[Browser, Socket] = {}
+
+    def serve(self) -> None:
+        """Add the routes."""
+        self._runtime.add_route("GET", f"{PREFIX}/socket", self._talk, kind="websocket", scope="tab")
+        self._runtime.add_route("GET", "state", self._state)
+        self._runtime.add_route("GET", "tabs/{resource_id}/picture", self._picture)
+
+    async def _talk(self, request: Request) -> None:
+        """Take what one browser says until it goes, and give it what it is asked for."""
+        socket, client = request.socket, request.principal
+        assert socket is not None  # noqa: S101 - the route is one for WebSockets
+        if client.kind != "client":
+            raise ToolError("forbidden", "only a paired browser extension shares tabs here")
+        outgoing: asyncio.Queue[str] = asyncio.Queue(OUT)
+        conversation = _Conversation(self._tabs, client.id, outgoing)
+
+        async def send() -> None:
+            while True:
+                await socket.send(await outgoing.get())
+                if conversation.is_over and outgoing.empty():
+                    await socket.close(PROTOCOL_ERROR, "protocol_error")
+                    return
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                sending = group.create_task(send(), name="user_tabs:send")
+                async for message in socket:
+                    if not conversation.is_over:
+                        await conversation.take(message)
+                        await self._settle(conversation, socket)
+                sending.cancel()
+        except* ConnectionError:
+            pass  # the browser was closed, or its worker stopped
+        finally:
+            conversation.end()
+            if conversation.browser is not None and self._sockets.get(conversation.browser) is socket:
+                del self._sockets[conversation.browser]
+
+    async def _settle(self, conversation: "_Conversation", socket: Socket) -> None:
+        """One browser has one connection: an older one is closed."""
+        browser = conversation.browser
+        if browser is None or self._sockets.get(browser) is socket:
+            return
+        older, self._sockets[browser] = self._sockets.get(browser), socket
+        if older is not None:
+            await older.close(REPLACED, "replaced")
+
+    async def _state(self, _: Request) -> Response:
+        shown = [tab.to_json() for tab in self._tabs.tabs]
+        return Response({"tabs": shown, "counts": dict(self._tabs.counts)})
+
+    async def _picture(self, request: Request) -> Response:
+        tab = self._tabs.by_id(request.path_values["resource_id"])
+        given = await self._tabs.picture(tab, timeout_ms=_PICTURE_MS, locale=self._runtime.locale)
+        try:
+            picture = Picture.model_validate(given)
+        except ValidationError as exc:
+            raise ToolError("user_tab_failed", "the extension gave something else than a picture; update it") from exc
+        return Response(picture.model_dump())
+
+
+class _Conversation:
+    """What is said on one connection, read strictly."""
+
+    def __init__(self, tabs: SharedTabs, client: str, outgoing: "asyncio.Queue[str]") -> None:
+        self._tabs, self._client, self._outgoing = tabs, client, outgoing
+        self.browser: Browser | None = None
+        self.is_over = False
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Queue a message; a browser that reads nothing loses its connection."""
+        try:
+            self._outgoing.put_nowait(json.dumps(message, ensure_ascii=False))
+        except asyncio.QueueFull:
+            self._tabs.counts["unread_messages"] += 1
+            self.is_over = True
+
+    async def take(self, text: str | bytes) -> None:
+        """Take one message; what is wrong with it is said, and nothing else happens."""
+        try:
+            message = INCOMING.validate_json(text)
+        except ValidationError as exc:
+            first = exc.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            self._refuse(ToolError("invalid_message", f"{where or 'the message'}: {first['msg']}"), None)
+            return
+        share_id = message.share_id if isinstance(message, Share | Update | Unshare) else None
+        try:
+            await self._act(message)
+        except ToolError as exc:
+            self._refuse(exc, share_id)
+
+    def end(self) -> None:
+        """The connection has ended."""
+        if self.browser is not None:
+            self._tabs.disconnect(self.browser, self.send)
+
+    async def _act(self, message: Incoming) -> None:
+        if isinstance(message, Hello):
+            return await self._begin(message)
+        browser = self.browser
+        if browser is None:
+            self.is_over = True
+            raise ToolError("invalid_message", "a conversation begins with `hello`")
+        match message:
+            case Ping():
+                self.send({"type": "pong"})
+            case Share():
+                self._tabs.share(browser, message)
+            case Update():
+                self._tabs.update(browser, message)
+            case Unshare():
+                await self._tabs.unshare(browser, message.share_id)
+            case Result():
+                self._tabs.answer(browser, message)
+        return None
+
+    async def _begin(self, hello: Hello) -> None:
+        if self.browser is not None:
+            self.is_over = True
+            raise ToolError("invalid_message", "`hello` is said once")
+        if hello.version != VERSION:
+            self.is_over = True
+            spoken = f"this server speaks version {VERSION} of the protocol, the extension {hello.version}"
+            raise ToolError("unsupported_version", f"{spoken}: update the older one", version=VERSION)
+        self.browser = await self._tabs.connect(self._client, hello, self.send)
+
+    def _refuse(self, error: ToolError, share_id: str | None) -> None:
+        self._tabs.counts["refused_messages"] += 1
+        about = {} if share_id is None else {"shareId": share_id}
+        self.send({"type": "refused", **about, "error": {"type": error.type, "message": error.message}})

@@ -1,0 +1,422 @@
+"""The tabs that people share, the browsers that these are in, and what the browsers have been asked."""
+
+import asyncio
+import base64
+import binascii
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import structlog
+
+from agentcore.api import Image, Resource, Resources, ToolError
+from agentcore_user_tabs.protocol import SHARES, CallResult, Hello, TabOffer, Update
+
+log = structlog.get_logger(__name__)
+
+RESOURCE_TYPE = "user_tab"
+AWAY_SECONDS = 30.0
+"""How long the tabs of a browser that has gone stay shared: as long as a worker that the browser stopped, or a machine
+that slept for a moment, may take to come back."""
+
+BROWSERS = 64
+"""Browsers that are known at one time."""
+
+CALLS = 32
+"""Calls that one browser has been asked for and has not answered."""
+
+ResourceStatus = Literal["ready", "starting"]
+
+Send = Callable[[Mapping[str, Any]], None]
+"""Gives a message to a browser; never waits and never fails."""
+
+
+@dataclass(eq=False)
+class SharedTab:
+    """One tab that a person shares with one session. `url` and `title` are a page's words."""
+
+    share_id: str
+    browser: "Browser"
+    resource_id: str
+    session_id: str
+    url: str
+    title: str
+    is_paused: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """`{resourceId, sessionId, url, title, isPaused, isThere, browser, client}`."""
+        return {
+            "resourceId": self.resource_id,
+            "sessionId": self.session_id,
+            "url": self.url,
+            "title": self.title,
+            "isPaused": self.is_paused,
+            "isThere": self.browser.send is not None,
+            "browser": self.browser.hello.browser,
+            "client": self.browser.client,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    tab: SharedTab
+    message: Mapping[str, Any]
+    answer: "asyncio.Future[dict[str, Any]]"
+
+
+@dataclass(eq=False)
+class Browser:
+    """One profile of one browser, by the key that it was paired with and the id that it gave itself."""
+
+    client: str
+    hello: Hello
+    send: Send | None = None
+    tabs: dict[str, SharedTab] = field(default_factory=dict)
+    asked: dict[str, _Asked] = field(default_factory=dict)
+    leaving: asyncio.TimerHandle | None = None
+
+
+class SharedTabs:
+    """Keeps who shares what, and brings calls to the browser that has the tab.
+
+    In memory alone: the browsers keep what is shared over restarts of the server, and say it again.
+
+    Args:
+        resources: The module's resources; each shared tab is one.
+        start: Runs something beside, to its end.
+        changed: Called after each change of what is shared.
+        away_s: How long the tabs of a browser that has gone stay.
+    Attributes:
+        counts: How often something was dropped or refused.
+    """
+
+    def __init__(
+        self,
+        resources: Resources,
+        start: Callable[[Any], Any],
+        changed: Callable[[], None],
+        away_s: float = AWAY_SECONDS,
+    ) -> None:
+        self._resources, self._start, self._changed, self._away_s = resources, start, changed, away_s
+        self._browsers: dict[tuple[str, str], Browser] = {}
+        self._tabs: dict[str, SharedTab] = {}
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def tabs(self) -> list[SharedTab]:
+        """All tabs that are shared, in the order in which they were."""
+        return list(self._tabs.values())
+
+    # -- for tools ---------------------------------------------------------------------------------------------------
+
+    def tab(self, resource: Resource | None) -> SharedTab:
+        """The tab behind a call's resource, ready to act in.
+
+        Raises:
+            ToolError: `user_tab_not_shared`, `user_tab_paused`.
+        """
+        tab = None if resource is None else self._tabs.get(resource.resource_id)
+        if tab is None:
+            message = (
+                "no tab of the person's browser is shared with this chat: ask the person to open the page and to share "
+                "its tab, in the side panel of the agentcore extension; you cannot do it for them"
+            )
+            raise ToolError("user_tab_not_shared", message)
+        if tab.is_paused:
+            message = (
+                f"the tab has left the site that the person shared and is at {tab.url!r} now; the person is asked in "
+                "the extension's side panel whether you may go on there"
+            )
+            raise ToolError("user_tab_paused", message, retryable=True, untrusted=True, resourceId=tab.resource_id)
+        return tab
+
+    async def ask(
+        self, tab: SharedTab, tool: str, arguments: Mapping[str, Any], *, call_id: str, timeout_ms: int, locale: str
+    ) -> dict[str, Any]:
+        """Have a tab do something, once, and give what it answers.
+
+        While its browser is away it is waited for; what had begun there when the connection broke is not begun again.
+
+        Args:
+            call_id: Never used twice.
+        Raises:
+            ToolError: `user_tab_timeout`, `user_tab_away`, `user_tab_busy`, or what the extension says.
+        """
+        browser = tab.browser
+        if len(browser.asked) >= CALLS:
+            self.counts["busy"] += 1
+            raise ToolError(
+                "user_tab_busy", f"{CALLS} calls wait for this browser already", retryable=True, limit=CALLS
+            )
+        message = {
+            "type": "call",
+            "callId": call_id,
+            "shareId": tab.share_id,
+            "tool": tool,
+            "arguments": arguments,
+            "timeoutMs": timeout_ms,
+            "locale": locale,
+        }
+        asked = _Asked(tab, message, asyncio.get_running_loop().create_future())
+        browser.asked[call_id] = asked
+        if browser.send is not None:
+            browser.send(message)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                return await asked.answer
+        except TimeoutError:
+            raise self._late(tab, timeout_ms) from None
+        finally:
+            browser.asked.pop(call_id, None)
+            if not asked.answer.done() or asked.answer.cancelled():
+                self._tell(browser, {"type": "cancel", "callId": call_id})
+
+    async def picture(self, tab: SharedTab, *, timeout_ms: int, locale: str) -> dict[str, Any]:
+        """What a tab looks like now, as the extension gives it.
+
+        Raises:
+            ToolError: As `ask`.
+        """
+        call_id = f"picture_{secrets.token_hex(8)}"
+        return await self.ask(tab, "screenshot", {}, call_id=call_id, timeout_ms=timeout_ms, locale=locale)
+
+    def by_id(self, resource_id: str) -> SharedTab:
+        """A tab by the id of its resource.
+
+        Raises:
+            ToolError: `resource_not_found`.
+        """
+        tab = self._tabs.get(resource_id)
+        if tab is None:
+            raise ToolError(
+                "resource_not_found", f"no tab is shared as {resource_id!r} any more", resource_id=resource_id
+            )
+        return tab
+
+    # -- for browsers ------------------------------------------------------------------------------------------------
+
+    async def connect(self, client: str, hello: Hello, send: Send) -> Browser:
+        """Take a browser that begins to talk: what it shares already, and how calls of before a break ended.
+
+        Calls that it has not answered are given to it once more, under the same ids: it knows those that it has begun.
+
+        Raises:
+            ToolError: `too_many_browsers`.
+        """
+        key = (client, hello.instance)
+        browser = self._browsers.get(key)
+        if browser is None:
+            if len(self._browsers) >= BROWSERS:
+                message = f"{BROWSERS} browsers share tabs already; end some first"
+                raise ToolError("too_many_browsers", message, limit=BROWSERS)
+            browser = self._browsers[key] = Browser(client, hello)
+        if browser.leaving is not None:
+            browser.leaving.cancel()
+            browser.leaving = None
+        browser.hello, browser.send = hello, send
+        send({"type": "welcome", "version": hello.version})
+        for result in hello.results:
+            self.answer(browser, result)
+        offered = {offer.share_id for offer in hello.shares}
+        for tab in [tab for tab in browser.tabs.values() if tab.share_id not in offered]:
+            await self.end(tab, "the person has ended it")
+        for offer in hello.shares:
+            try:
+                self.share(browser, offer)
+            except ToolError as exc:
+                send(
+                    {"type": "refused", "shareId": offer.share_id, "error": {"type": exc.type, "message": exc.message}}
+                )
+        for asked in list(browser.asked.values()):
+            if not asked.answer.done():
+                send(asked.message)
+        self._changed()
+        return browser
+
+    def disconnect(self, browser: Browser, send: Send) -> None:
+        """Notice that a browser has gone; its tabs stay for a while."""
+        if browser.send != send:
+            return  # another connection has taken the place of this one
+        browser.send = None
+        for tab in browser.tabs.values():
+            self._resources.update(tab.resource_id, status="starting")
+        browser.leaving = asyncio.get_running_loop().call_later(self._away_s, self._leave, browser)
+        self._changed()
+
+    def share(self, browser: Browser, offer: TabOffer) -> None:
+        """Make a tab a resource of a session; one that is known already is brought up to date."""
+        tab = browser.tabs.get(offer.share_id)
+        if tab is None or tab.session_id != offer.session_id:
+            if tab is None and len(browser.tabs) >= SHARES:
+                raise self._refused("too_many_shares", f"a browser shares {SHARES} tabs at most; end one first")
+            if tab is not None:
+                raise self._refused("share_exists", "this tab is shared with another chat; end that first")
+            resource = self._resources.create(
+                RESOURCE_TYPE, offer.session_id, adapter_type="extension", on_release=self._released
+            )
+            tab = SharedTab(offer.share_id, browser, resource.resource_id, offer.session_id, offer.url, offer.title)
+            browser.tabs[offer.share_id] = self._tabs[resource.resource_id] = tab
+        tab.url, tab.title, tab.is_paused = offer.url, offer.title, offer.state == "paused"
+        self._show(tab, offer.icon)
+        self._tell(browser, {"type": "shared", "shareId": tab.share_id, "resourceId": tab.resource_id})
+        self._changed()
+
+    def update(self, browser: Browser, change: Update) -> None:
+        """Take what a shared tab shows now.
+
+        Raises:
+            ToolError: `share_not_found`.
+        """
+        tab = self._of(browser, change.share_id)
+        tab.url = tab.url if change.url is None else change.url
+        tab.title = tab.title if change.title is None else change.title
+        tab.is_paused = tab.is_paused if change.state is None else change.state == "paused"
+        self._show(tab, change.icon)
+        self._changed()
+
+    async def unshare(self, browser: Browser, share_id: str) -> None:
+        """End what the person has ended in the browser; twice is the same as once."""
+        tab = browser.tabs.get(share_id)
+        if tab is not None:
+            await self.end(tab, "the person has ended it, or closed the tab")
+
+    def answer(self, browser: Browser, result: CallResult) -> None:
+        """Take how a call ended; what comes late or twice, or that nobody asked this browser for, is dropped."""
+        asked = browser.asked.get(result.call_id)
+        if asked is None or asked.answer.done():
+            self.counts["late_or_unknown_results"] += 1
+            return
+        if result.error is None:
+            asked.answer.set_result(result.result or {})
+        else:
+            asked.answer.set_exception(self._failed(asked.tab, result.error.type, result.error.message))
+
+    # -- ends --------------------------------------------------------------------------------------------------------
+
+    async def end(self, tab: SharedTab, why: str) -> None:
+        """End the sharing of one tab.
+
+        Args:
+            why: For calls that name it still: what became of it, as the end of a sentence.
+        """
+        if self._drop(tab, f"the tab is not shared any more: {why}") is not None:
+            await self._resources.release(
+                tab.resource_id, f"this tab is not shared any more: {why}; ask the person to share one"
+            )
+            self._changed()
+
+    def end_session(self, session_id: str) -> None:
+        """End what is shared with a session that was forgotten."""
+        self._end_all([tab for tab in self.tabs if tab.session_id == session_id], "its chat was deleted")
+
+    def end_client(self, client: str) -> None:
+        """End all that is shared with a key that was revoked."""
+        self._end_all([tab for tab in self.tabs if tab.browser.client == client], "its browser is not paired any more")
+
+    def close(self) -> None:
+        """Forget all: the browsers know what they share, and say it again to whoever is there next."""
+        for browser in self._browsers.values():
+            if browser.leaving is not None:
+                browser.leaving.cancel()
+            for asked in browser.asked.values():
+                if not asked.answer.done():
+                    asked.answer.set_exception(ToolError("user_tab_away", "the module is stopping", retryable=True))
+        self._browsers.clear()
+        self._tabs.clear()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    async def _released(self, resource: Resource) -> None:
+        """The host ends a resource, as when the person closes its tab in agentcore's page: the browser is told."""
+        tab = self._tabs.get(resource.resource_id)
+        if tab is not None and self._drop(tab, "the tab is not shared any more") is not None:
+            self._tell(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": "closed"})
+            self._changed()
+
+    def _end_all(self, tabs: list[SharedTab], why: str) -> None:
+        for tab in tabs:
+            self._tell(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": why})
+            self._start(self.end(tab, why))
+
+    def _leave(self, browser: Browser) -> None:
+        """A browser that was away for too long is gone for good."""
+        self._browsers.pop((browser.client, browser.hello.instance), None)
+        for tab in list(browser.tabs.values()):
+            self._start(self.end(tab, "the person's browser is closed, or was away for too long"))
+
+    def _drop(self, tab: SharedTab, why: str) -> SharedTab | None:
+        """Take a tab out, and end what waits for it; None: it was out already."""
+        if self._tabs.pop(tab.resource_id, None) is None:
+            return None
+        tab.browser.tabs.pop(tab.share_id, None)
+        for asked in tab.browser.asked.values():
+            if asked.tab is tab and not asked.answer.done():
+                asked.answer.set_exception(
+                    ToolError("user_tab_not_shared", f"{why}; what had begun there may have had an effect")
+                )
+        return tab
+
+    def _show(self, tab: SharedTab, icon: str | None) -> None:
+        status: ResourceStatus = "ready" if not tab.is_paused and tab.browser.send is not None else "starting"
+        self._resources.update(tab.resource_id, status=status, last_url=tab.url, title=tab.title or tab.url)
+        if icon is not None:
+            try:
+                self._resources.update(tab.resource_id, icon=_image(icon))
+            except ValueError:
+                self.counts["icons_refused"] += 1  # a tab does well without one
+
+    def _of(self, browser: Browser, share_id: str) -> SharedTab:
+        tab = browser.tabs.get(share_id)
+        if tab is None:
+            raise self._refused("share_not_found", f"this browser shares nothing as {share_id!r}")
+        return tab
+
+    def _refused(self, error_type: str, message: str) -> ToolError:
+        self.counts[error_type] += 1
+        return ToolError(error_type, message)
+
+    def _late(self, tab: SharedTab, timeout_ms: int) -> ToolError:
+        if tab.browser.send is None:
+            message = (
+                "the person's browser is away; it comes back by itself when it runs, so try again, or ask the person"
+            )
+            return ToolError("user_tab_away", message, retryable=True, resourceId=tab.resource_id)
+        message = (
+            f"the tab did not answer within {timeout_ms} ms; what had begun there may have had an effect: look first"
+        )
+        return ToolError("user_tab_timeout", message, retryable=True, timeoutMs=timeout_ms, resourceId=tab.resource_id)
+
+    def _failed(self, tab: SharedTab, error_type: str, message: str) -> ToolError:
+        if error_type == "interrupted":
+            text = "the browser was cut off while it acted, and nobody knows how far it came: look at the page first"
+            return ToolError("interrupted", text, resourceId=tab.resource_id)
+        known = _FAILURES.get(error_type, "user_tab_failed")
+        return ToolError(known, message, untrusted=True, resourceId=tab.resource_id)
+
+    @staticmethod
+    def _tell(browser: Browser, message: Mapping[str, Any]) -> None:
+        if browser.send is not None:
+            browser.send(message)
+
+
+_FAILURES = {
+    "page_forbidden": "user_tab_forbidden",
+    "permission_needed": "user_tab_forbidden",
+    "page_gone": "user_tab_moved",
+}
+"""What the extension says of pages, in the words of the tools."""
+
+
+def _image(data_url: str) -> Image:
+    """A picture from a `data:` address.
+
+    Raises:
+        ValueError: It holds none.
+    """
+    head, _, encoded = data_url.partition(",")
+    try:
+        return Image(base64.b64decode(encoded, validate=True), head.removeprefix("data:").removesuffix(";base64"))
+    except binascii.Error as exc:
+        raise ValueError("the icon is no base64") from exc
