@@ -8,8 +8,8 @@ from agentcore.host.approvals import Pairing, PolicyChange
 
 SCOPES = {
     "approve": "see and decide every call that waits; stop everything, and resume",
-    "chat": "make chat sessions, talk in them, and decide the calls of these sessions",
-    "tab": "offer the tabs of your browser that you share with it",
+    "chat": "make chat sessions, talk in them, change and delete them, and decide the calls of these sessions",
+    "tab": "offer the tabs of your browser that you share with a chat; it sees the titles of all chats",
 }
 """What the key of a paired client can be for."""
 
