@@ -73,10 +73,15 @@ async function type(field, value, label) {
 /** @param {Field} field @param {string} value @param {string} label @returns {[string, Record<string, string>]} */
 function outcome(field, value, label) {
   if (secretOf(field, label)) return ['filled', {label}];
-  if (field.value === value || field.value.replace(/\r\n?/g, '\n') === value.replace(/\r\n?/g, '\n')) return ['filled', {label}];
+  if (asShown(field.value) === asShown(value) || field.type === 'color') return ['filled', {label}];
   // such as blanks in a number of a telephone
   if (field.value) return ['filledOtherwise', {label, value: tidy(field.value, 60)}];
   throw new Refusal('notTaken', {label});
+}
+
+/** @param {string} text */
+function asShown(text) {
+  return text.replace(/\r\n?/g, '\n');
 }
 
 /** @param {Field} field @param {string} value @param {string} label */
@@ -91,5 +96,6 @@ function assertFormat(field, value, label) {
   probe.value = value;
   const isSame = field.type === 'range' ? Number(probe.value) === Number(value) : probe.value !== '';
   if (!isSame || (field.type === 'color' && probe.value !== value.toLowerCase())) throw new Refusal('wrongFormat', {label, example});
-  if (probe.validity.rangeUnderflow || probe.validity.rangeOverflow) throw new Refusal('outOfRange', {label, min: attribute(field, 'min'), max: attribute(field, 'max')});
+  if (probe.validity.rangeUnderflow) throw new Refusal('tooSmall', {label, limit: attribute(field, 'min')});
+  if (probe.validity.rangeOverflow) throw new Refusal('tooLarge', {label, limit: attribute(field, 'max')});
 }

@@ -31,7 +31,7 @@ const ANSWERS = {
   more: ({wanted}) => more(wanted),
   selectedText: () => ({text: selectedText()}),
   clearMarks: () => ({count: clearMarks()}),
-  origin: () => ({origin: location.origin}),
+  origin: () => ({origin: globalThis.origin}),
   /** @param {{target: Target, words: Words}} request */
   find: async ({target, words}) => {
     const {element, fit, invalid} = await find(target, words);

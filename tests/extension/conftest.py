@@ -4,7 +4,7 @@ import asyncio
 import importlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(folder) and isinstance(item, pytest.Function):
             if iscoroutinefunction(item.obj):
                 item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
-            if "start_extension" in item.fixturenames and item.path.name != "test_smoke.py":
+            if "built_extension" in item.fixturenames and item.path.name != "test_smoke.py":
                 item.add_marker("more")
 
 
@@ -52,6 +52,25 @@ def built_extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@asynccontextmanager
+async def running_extension(browser: Browser, folder: Path, profile: Path, **options: Any) -> AsyncIterator[Extension]:
+    """A browser with the extension of a folder; options are Playwright's."""
+    context = await browser.browser_type.launch_persistent_context(
+        profile,
+        executable_path=programs.find("chromium"),
+        args=[*FLAGS, f"--disable-extensions-except={folder}", f"--load-extension={folder}"],
+        ignore_default_args=["--disable-extensions"],
+        **{"locale": "en-US", "reduced_motion": "reduce", **options},
+    )
+    try:
+        context.set_default_timeout(WAIT_MS)
+        extension = Extension(context, folder)
+        await extension.worker()
+        yield extension
+    finally:
+        await context.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def start_extension(
     browser: Browser, built_extension: Path, tmp_path_factory: pytest.TempPathFactory
@@ -60,18 +79,8 @@ async def start_extension(
     async with AsyncExitStack() as stack:
 
         async def start(**options: Any) -> Extension:
-            context = await browser.browser_type.launch_persistent_context(
-                tmp_path_factory.mktemp("profile"),
-                executable_path=programs.find("chromium"),
-                args=[*FLAGS, f"--disable-extensions-except={built_extension}", f"--load-extension={built_extension}"],
-                ignore_default_args=["--disable-extensions"],
-                **{"locale": "en-US", "reduced_motion": "reduce", **options},
-            )
-            stack.push_async_callback(context.close)
-            context.set_default_timeout(WAIT_MS)
-            extension = Extension(context, built_extension)
-            await extension.worker()
-            return extension
+            profile = tmp_path_factory.mktemp("profile")
+            return await stack.enter_async_context(running_extension(browser, built_extension, profile, **options))
 
         yield start
 

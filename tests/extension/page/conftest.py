@@ -1,12 +1,15 @@
 """The page tools in real pages: what the panel and the worker call, called as they do."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
-from playwright.async_api import Page
+from playwright.async_api import Browser, Page
 
+from tests.extension.conftest import running_extension
 from tests.extension.driving import Extension
 from tests.extension.site import Site
 
@@ -60,7 +63,7 @@ class Tab:
         return next(each["id"] for each in elements if each["desc"].startswith(description))
 
     async def act(self, *actions: tuple[Any, ...]) -> Any:
-        """Actions as `("fill", "input:Name", "Ada")`: a target as it is described, a selector after `css=`, or an object."""
+        """Actions: what, target (description, `css=SELECTOR`, or an object), value, and colour or direction."""
         return await self.call("page_action", {"actions": [_action(*each) for each in actions]})
 
     async def messages(self, *actions: tuple[Any, ...]) -> list[str]:
@@ -70,24 +73,32 @@ class Tab:
         return [each["message"] if each["success"] else f"✗ {each['message']}" for each in result["results"]]
 
 
-def _action(action: str, target: Any = None, value: Any = None, **params: Any) -> dict[str, Any]:
+def _action(action: str, target: Any = None, value: Any = None, option: str | None = None) -> dict[str, Any]:
     if isinstance(target, str):
         selector = target.startswith("css=")
         target = {"selector": target.removeprefix("css=")} if selector else {"description": target}
-    if value is not None:
-        params["value"] = value
-    return {"action": action, "target": target or {}, **({"params": params} if params else {})}
+    params = {"value": value, "direction" if action == "scroll" else "color": option}
+    return {"action": action, "target": target or {}, "params": params}
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_extension(
+    browser: Browser, built_extension: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Extension]:
+    """One browser for all these tests, each of which has pages of its own in it."""
+    async with running_extension(browser, built_extension, tmp_path_factory.mktemp("profile")) as extension:
+        yield extension
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_tab(extension: Extension, site: Site) -> Callable[..., Awaitable[Tab]]:
+async def open_tab(shared_extension: Extension, site: Site) -> Callable[..., Awaitable[Tab]]:
     """Show a page in a tab: `await open_tab("<input>")`, or what the site has under `path`."""
 
     async def opened(body: str | None = None, path: str = "/page", **options: Any) -> Tab:
         if body is not None:
             site.show(path, f"<!doctype html><meta charset=utf-8><title>Page</title>{body}")
-        page = await extension.context.new_page()
+        page = await shared_extension.context.new_page()
         await page.goto(site.url(path))
-        return Tab(extension, page, await extension.tab_id(page), **options)
+        return Tab(shared_extension, page, await shared_extension.tab_id(page), **options)
 
     return opened
