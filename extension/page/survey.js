@@ -170,19 +170,29 @@ export function ofType(found, type) {
   return kinds ? found.filter(({kind}) => kinds.has(kind)) : found;
 }
 
-/** Keep those in a part of the page. @param {Found[]} found @param {string | undefined} region */
+/** @type {Record<string, string>} */
+const REGION_PARTS = {
+  form: 'form, [role=form], [role=search], fieldset',
+  header: 'header, [role=banner], nav, [role=navigation]',
+  sidebar: 'aside, [role=complementary], [class*=sidebar i]',
+  footer: 'footer, [role=contentinfo]',
+};
+
+/** Keep those in a part of the page: what the page calls so, or else what is where such a part would be. @param {Found[]} found @param {string | undefined} region */
 export function inRegion(found, region) {
   if (!region) return found;
-  const width = its(document).documentElement.scrollWidth;
-  const height = its(document).documentElement.scrollHeight;
-  return found.filter(({element, box}) => {
-    const top = box.top + scrollY;
-    switch (region) {
-      case 'form': return nearest(element, 'form, [role=form], [role=search], fieldset') !== null;
-      case 'header': return nearest(element, 'header, [role=banner], nav, [role=navigation]') !== null || (top >= 0 && box.bottom + scrollY <= 100);
-      case 'footer': return nearest(element, 'footer, [role=contentinfo]') !== null || top >= Math.max(innerHeight, height) - 120;
-      case 'sidebar': return nearest(element, 'aside, [role=complementary], nav, [class*=sidebar i]') !== null || box.right <= width * 0.22 || box.left >= width * 0.78;
-      default: return box.top >= innerHeight;
-    }
-  });
+  if (region === 'below_viewport') return found.filter(({box}) => box.top >= innerHeight);
+  const named = found.filter(({element}) => nearest(element, REGION_PARTS[region]));
+  return named.length ? named : found.filter(({box}) => isAbout(box, region));
+}
+
+/** @param {Box} box @param {string} region */
+function isAbout(box, region) {
+  const {scrollWidth, scrollHeight} = its(document).documentElement;
+  switch (region) {
+    case 'header': return box.bottom + scrollY <= 120;
+    case 'sidebar': return box.right <= scrollWidth * 0.25 || box.left >= scrollWidth * 0.75;
+    case 'footer': return box.top + scrollY >= Math.max(innerHeight, scrollHeight) - 150;
+    default: return false;
+  }
 }

@@ -16,6 +16,9 @@ import {text} from './strings.js';
 const NEEDS_TARGET = new Set(['fill', 'click', 'select', 'check']);
 const NEEDS_VALUE = new Set(['fill', 'select']);
 
+/** After which nothing else of a call is run, and what is said of it. @type {Record<string, Reply>} */
+const ENDS = {secretRefused: refused('afterRefusal'), pageLeft: refused('pageLeft'), interrupted: refused('pageLeft')};
+
 /** Actions of one call in one tab. */
 export class Actions {
   /**
@@ -28,6 +31,8 @@ export class Actions {
     this._language = language;
     this._confirm = confirm;
     this._signal = signal;
+    /** The document that the call began in. @type {string | undefined} */
+    this._page = undefined;
   }
 
   /** @param {Action[]} actions @returns {Promise<{success: boolean, results: Step[], summary: string}>} */
@@ -36,20 +41,28 @@ export class Actions {
     const results = [];
     /** @type {Reply | null} */
     let end = null;
-    let page = null;
     for (const action of actions) {
-      if (this._signal?.aborted) throw this._aborted();
-      const frames = end ? [] : await framesOf(this._tabId, this._language);
-      // ids and what was seen are of the page that the call began in
-      if (page && frames.length && frames[0].documentId !== page) end = refused('pageLeft');
-      page ??= frames[0]?.documentId ?? null;
-      const reply = end ?? await this._one(action, frames);
-      if (reply.key === 'secretRefused') end = refused('afterRefusal');
+      /** @type {Reply} */
+      const reply = end ?? await this._next(action).catch((error) => {
+        // what was done before is told, and only a call of which nothing is known fails as a whole
+        if (!(error instanceof PageError) || !results.length || this._signal?.aborted) throw error;
+        return refused(error.type === 'interrupted' ? 'interrupted' : 'pageLeft');
+      });
+      end ??= ENDS[reply.key] ?? null;
       results.push({success: reply.ok, message: text(this._language, reply.key, reply.values)});
     }
     const succeeded = results.filter(({success}) => success).length;
     const failed = results.length - succeeded;
     return {success: failed === 0, results, summary: text(this._language, 'summary', {count: results.length, succeeded, failed})};
+  }
+
+  /** @param {Action} action @returns {Promise<Reply>} */
+  async _next(action) {
+    if (this._signal?.aborted) throw this._aborted();
+    const frames = await framesOf(this._tabId, this._language);
+    this._page ??= frames[0].documentId;
+    // what is known of the page is of the one that the call began in
+    return frames[0].documentId === this._page ? this._one(action, frames) : refused('pageLeft');
   }
 
   /** @param {Action} action @param {Frame[]} frames @returns {Promise<Reply>} */

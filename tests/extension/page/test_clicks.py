@@ -75,8 +75,8 @@ async def test_page_cannot_mislead_through_what_it_overwrites_or_names(open_tab)
         <form id=form><input name=parentNode value=1><input name=getAttribute><input name=id><input name=attributes>
         <input name=children><input name=matches><input name=checkVisibility><input name=contains>
         <input name=querySelectorAll><label>Name <input id=name></label><button name=closest>Send</button></form>
-        <img name=body><img name=querySelectorAll><img name=activeElement><form name=elementFromPoint></form><output id=out></output>
-        <img name=title><img name=getSelection><iframe name=agentcore></iframe>
+        <img name=body><img name=querySelectorAll><img name=activeElement><form name=elementFromPoint></form>
+        <output id=out></output><img name=title><img name=getSelection><iframe name=agentcore></iframe>
         <script>
         Element.prototype.getBoundingClientRect = () => { throw new Error('no'); };
         Element.prototype.getAttribute = Element.prototype.matches = () => 'forged';
