@@ -19,6 +19,8 @@ from agentcore.server.wire import StrictModel
 _LAST_EVENT_ID = istr("Last-Event-ID")
 _PATTERNS = 32
 _OF_APPROVALS = ("approval.*", "policy.*", "stop.changed")
+_OF_CHATS = ("settings.changed", "stop.changed", "tools.changed")
+"""Of no session, but of what whoever chats may read: models and agents, tools, whether all was stopped."""
 
 
 class EventsQuery(StrictModel):
@@ -58,14 +60,14 @@ async def _permitted(exchange: Exchange, wanted: EventFilter) -> EventFilter:
     principal, chats = exchange.principal, exchange.host.store.chats
     if reach(principal, "follow") == "all":
         return wanted
-    allowed = _OF_APPROVALS if reach(principal, "watch") == "all" else ()
+    of_approvals = _OF_APPROVALS if reach(principal, "watch") == "all" else ()
     if reach(principal, "follow") is None:
-        return replace(wanted, allowed=allowed)
-    owner = owner_of(principal)
-    if wanted.session_id is not None and not allowed:
+        return replace(wanted, allowed=of_approvals)
+    if wanted.session_id is not None and not of_approvals:
         session = await chats.find(wanted.session_id)
         authorise(principal, "follow", "" if session is None else session.owner)
-    return replace(wanted, allowed=allowed, is_own=await chats.owners.watch(owner))
+    is_own = await chats.owners.watch(owner_of(principal))
+    return replace(wanted, allowed=(*of_approvals, *_OF_CHATS), is_own=is_own)
 
 
 ROUTES = (
