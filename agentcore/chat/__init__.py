@@ -9,6 +9,7 @@ from agentcore.chat.bounds import (
     TITLE_CHARS,
 )
 from agentcore.chat.chat import Chat
+from agentcore.chat.client_context import page_json, tools_json
 from agentcore.chat.conversations import Conversations, clean_title
 from agentcore.chat.message_queue import MessageQueue, SentState
 from agentcore.chat.policy import explain_call, try_new_rule
@@ -16,4 +17,4 @@ from agentcore.chat.session.live import Sink
 from agentcore.chat.settings import ChatDocument, ChatSettings, ModelConfig, ToolCalling
 from agentcore.chat.setup import ChatView, ModelSetup, models_at
 from agentcore.chat.system_message import SystemMessages, SystemView
-from agentcore.chat.wire import Attachments, ChatBody
+from agentcore.chat.wire import Attachments, ChatBody, ClientTools, PageInfo

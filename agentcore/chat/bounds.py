@@ -6,6 +6,12 @@ EDITED_BYTES = 16 * 1024
 PAGE_BYTES = 32 * 1024
 """The table of a page's elements that a model is told."""
 
+PAGE_URL_CHARS = 4000
+"""The address of a page, as a model is told of it, and a person sees it."""
+
+PAGE_TITLE_CHARS = 1000
+"""The title of a page."""
+
 STEPS = 50
 """Requests to the model in one turn, unless the agent's settings say otherwise."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
+from agentcore.chat.client_context import page_json, tools_json
 from agentcore.chat.conversations import Conversations
 from agentcore.chat.message_queue import MessageQueue
 from agentcore.chat.session.live import Sink
@@ -127,14 +128,22 @@ class Chat:
         await self._turns.hold(session.session_id, body.attachments, principal)
         async with self._turns.holding(session.session_id):
             async with self._turns.sending(session.session_id, body.attachments):
-                await self._keep_context(body, starts_turn=True)
+                chosen = {"agent_id": body.agent_id} | ({"model": body.model} if body.model else {})
+                await self._chats.change(session.session_id, **chosen)
                 turn = await self._turns.turn(session.session_id, stream)
-                await turn.take(PersonMessage(body.message, attachments=body.attachments))
+                await turn.take(
+                    PersonMessage(
+                        body.message,
+                        attachments=body.attachments,
+                        page=page_json(body.current_page_info),
+                        client_tools=tools_json(body.browser_tools),
+                    )
+                )
             return await self._turns.carry(turn, session.session_id)
 
     async def _continue(self, session_id: str, stream: Stream, body: ChatBody) -> list[str]:
         async with self._turns.lock(session_id):
-            await self._keep_context(body, starts_turn=False)
+            await self._keep_context(body)
         return await self._turns.go_on(session_id, stream)
 
     async def _session(self, body: ChatBody, principal: Principal) -> ChatSessionRow:
@@ -291,18 +300,15 @@ class Chat:
             )
         return _answered(tool_id)
 
-    async def _keep_context(self, body: ChatBody, *, starts_turn: bool) -> None:
-        """Keep page, client tools, agent and model for the rest of the turn, and for after a restart."""
+    async def _keep_context(self, body: ChatBody) -> None:
+        """Keep page, client tools and model that an answer brings for the rest of the turn, and for after a restart."""
         values: dict[str, str | None] = {}
         if (page := body.current_page_info) is not None and page != PageInfo():
             await self._host.policy.note_source(body.session_id, page_source(page, self._locale))
-        if starts_turn or body.current_page_info is not None:
-            values["page"] = None if body.current_page_info is None else body.current_page_info.model_dump_json()
-        if starts_turn or body.browser_tools is not None:
-            tools = [tool.model_dump() for tool in body.browser_tools or ()]
-            values["client_tools"] = json.dumps(tools, ensure_ascii=False) if tools else None
-        if starts_turn:
-            values["agent_id"] = body.agent_id
+        if body.current_page_info is not None:
+            values["page"] = page_json(body.current_page_info)
+        if body.browser_tools is not None:
+            values["client_tools"] = tools_json(body.browser_tools)
         if body.model:
             values["model"] = body.model
         if values:

@@ -179,7 +179,10 @@ class Conversations:
         if attachments is None:
             attachments = [view.artifact_id for view in transcript.attachments_of(row)]
         await self._turns.hold(session_id, attachments, by)
-        said = PersonMessage(message, attachments=tuple(attachments))
+        brought = await self._chats.brought(session_id, row.number)
+        said = PersonMessage(
+            message, attachments=tuple(attachments), page=brought.page, client_tools=brought.client_tools
+        )
         async with self._turns.sending(session_id, attachments):
             await self._begin_anew(session_id, partial(self._edit, session_id, row, said))
 
@@ -292,7 +295,6 @@ class Conversations:
 
     async def _edit(self, session_id: str, row: ChatMessageRow, message: PersonMessage, stream: Stream) -> list[str]:
         await self._go_back(session_id, row.number, _without_prompt(row))
-        await self._chats.change(session_id, page=None, client_tools=None)
         async with self._turns.sending(session_id, message.attachments):
             turn = await self._turns.turn(session_id, stream)
             await turn.take(message)
@@ -301,7 +303,8 @@ class Conversations:
     async def _retry(self, session_id: str, stream: Stream) -> list[str]:
         row = await self._prompt(session_id, None)
         await self._go_back(session_id, row.number + 1, None)
-        await self._chats.change(session_id, steps=0, tokens=0)
+        brought = await self._chats.brought(session_id, row.number)
+        await self._chats.change(session_id, steps=0, tokens=0, page=brought.page, client_tools=brought.client_tools)
         return await self._turns.carry(await self._turns.turn(session_id, stream), session_id)
 
     async def _go_back(self, session_id: str, number: int, replacement: NewMessage | None) -> None:

@@ -195,7 +195,8 @@ class MessageQueue:
         try:
             # one that waits holds what is attached to it until it is taken
             async with self._turns.sending(session_id, () if message.message_id else message.attachments):
-                await self._chats.change(session_id, page=None, client_tools=None, **values)
+                if values:
+                    await self._chats.change(session_id, **values)
                 turn = await self._turns.turn(session_id, stream)
                 await turn.take(message)
         except ToolError as exc:

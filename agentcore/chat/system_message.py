@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agentcore.chat.client_context import ClientContext
 from agentcore.chat.model.offered_tools import OfferedTool, offer
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.chat.system import SystemChoice, SystemPart, plan_system
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
-from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.store.chat import ChatSessionRow
@@ -93,16 +93,15 @@ class SystemMessages:
         agent = settings.agent(session.agent_id)
         model = settings.find(session.model or None, agent)
         plan = await plan_system(self._host, session)
-        client_tools = [ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")]
-        all_tools = offer(self._host.registry, client_tools, agent)
+        client = ClientContext.of_session(session)
+        all_tools = offer(self._host.registry, client.tools, agent)
         toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"))
         given = list(toolbox.offered().values())
         is_prompted = model is not None and model.tools == "prompted"
-        page = PageInfo.model_validate_json(session.page) if session.page else None
         parts = system_message(
             plan.parts(agent, [self._host.registry.records[name] for name in toolbox.modules]),
             given,
-            page,
+            client.page,
             locale,
             is_prompted=is_prompted,
         )

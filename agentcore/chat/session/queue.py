@@ -1,5 +1,6 @@
 """The messages of a person that wait, as a page sees them."""
 
+from agentcore.chat.client_context import ClientContext, page_view
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import QueuedMessageView, QueueView
 from agentcore.store.chat import ChatStore
@@ -15,6 +16,7 @@ async def queue_view(chats: ChatStore, session_id: str) -> QueueView:
             attachments=list(each.attachments),
             when=each.when,
             created_at=each.created_at_ms,
+            page=None if (page := ClientContext(each.page).page) is None else page_view(page),
         )
         for each in queue.messages
     ]

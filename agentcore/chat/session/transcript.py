@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from agentcore.chat.session.view import AttachmentView, CallState, CallView, MessageView
+from agentcore.chat.session.view import AttachmentView, CallState, CallView, MessageView, PageView
 from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
 
 STOPPED = "stopped"
@@ -96,7 +96,14 @@ def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageVi
     prompt = prompt_of(row)
     if prompt is not None:
         attached = attachments_of(row)
-        return MessageView(number=row.number, time=row.time_ms, role="user", text=prompt, attachments=attached or None)
+        return MessageView(
+            number=row.number,
+            time=row.time_ms,
+            role="user",
+            text=prompt,
+            attachments=attached or None,
+            page=None if row.page_shown is None else PageView.model_validate_json(row.page_shown),
+        )
     wanted = [_call(part, calls) for part in parts if part.get("part_kind") == "tool-call"]
     said = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
     thought = "".join(part["content"] for part in parts if part.get("part_kind") == "thinking")

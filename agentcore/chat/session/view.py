@@ -63,6 +63,15 @@ class AttachmentView(View):
     bytes: int
 
 
+class PageView(View):
+    """The page that the person looked at when they sent a message."""
+
+    url: str
+    title: str
+    elements: Annotated[int, Field(description="How many of its elements went with the message.")]
+    selected_chars: Annotated[int, Field(description="How many characters of it were selected.")]
+
+
 class MessageView(View):
     """One message."""
 
@@ -74,6 +83,7 @@ class MessageView(View):
     thinking: str | None = None
     calls: list[CallView] | None = None
     attachments: list[AttachmentView] | None = None
+    page: PageView | None = None
     error: Annotated[dict[str, Any] | None, Field(description="What ended the turn here.")] = None
     thread: ThreadView | None = None
     compaction: Annotated[
@@ -108,6 +118,7 @@ class QueuedMessageView(View):
         Field(description="`queue`: a turn of its own; `steer`: the next request of the present turn."),
     ]
     created_at: int
+    page: PageView | None = None
 
 
 class QueueView(View):

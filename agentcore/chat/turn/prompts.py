@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from agentcore.chat.bounds import PAGE_BYTES
+from agentcore.chat.bounds import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.system import SystemPart
@@ -15,7 +15,7 @@ from agentcore.tool_forms import DIALECTS
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"
-_URL_CHARS, _TITLE_CHARS, _ID_CHARS, _DESC_CHARS = 4000, 1000, 200, 2000
+_ID_CHARS, _DESC_CHARS = 200, 2000
 
 
 def system_message(
@@ -95,8 +95,8 @@ _EXAMPLES = (
 def _page(page: PageInfo, locale: Locale, *, can_ask: bool) -> str:
     unknown = text(locale, "unknown")
     lines = [
-        f"{text(locale, 'url')}: {one_line(page.url or '', _URL_CHARS) or unknown}",
-        f"{text(locale, 'title')}: {one_line(page.title or '', _TITLE_CHARS) or unknown}",
+        f"{text(locale, 'url')}: {one_line(page.url or '', PAGE_URL_CHARS) or unknown}",
+        f"{text(locale, 'title')}: {one_line(page.title or '', PAGE_TITLE_CHARS) or unknown}",
         *_elements(page, locale, can_ask=can_ask),
     ]
     if page.selectedText:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
 from agentcore.chat.bounds import CALLS_IN_A_TURN, TITLE_CHARS
+from agentcore.chat.client_context import ClientContext, page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
@@ -25,14 +26,23 @@ from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
 from agentcore.chat.turn.compaction import Compactor, SessionKeeper, ToldHistory, load_history
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
+from agentcore.chat.turn.prompts import page_source
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
-from agentcore.chat.wire import ClientTool, PageInfo
+from agentcore.chat.wire import PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.calls import ArtifactReading
-from agentcore.store.chat import ChatCallRow, ChatSessionRow, MessageKind, NewMessage, PersonMessage, UsedTokens
+from agentcore.store.chat import (
+    BroughtRow,
+    ChatCallRow,
+    ChatSessionRow,
+    MessageKind,
+    NewMessage,
+    PersonMessage,
+    UsedTokens,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +54,12 @@ class TurnPlan:
         agent: Whose instructions and tools.
         choice: The model.
         system: What the model is told before the conversation.
-        page: The page that the person looks at.
-        client_tools: The tools that the client runs.
     """
 
     session: ChatSessionRow
     agent: AgentConfig
     choice: ModelChoice
     system: SystemPlan
-    page: PageInfo | None
-    client_tools: tuple[ClientTool, ...]
 
 
 class Turn:
@@ -62,6 +68,7 @@ class Turn:
     def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
         self._host, self._chats, self._plan, self._stream = host, host.store.chats, plan, stream
         self._session_id = plan.session.session_id
+        self._client = ClientContext.of_session(plan.session)
         self._server = ServerCalls(host, stream)
         self._offered: dict[str, OfferedTool] = {}
         self._history = ToldHistory()
@@ -83,10 +90,10 @@ class Turn:
             message: What they say; may be empty where they attach something, which is held for it.
         """
         await self._load()
-        await self._supersede()
+        joins = await self._supersede()
         calls = await self._work_off()
         self._steps = self._tokens = 0
-        await self._tell_words(calls, message)
+        await self._tell_words(calls, message, joins=joins)
 
     async def go_on(self) -> list[str]:
         """Go on until the model has nothing to call, or calls wait; gives the ids of these.
@@ -104,7 +111,7 @@ class Turn:
                 await self._supersede()
                 calls = await self._chats.open_calls(self._session_id)
                 for message in steering:
-                    await self._tell_words(calls, message)
+                    await self._tell_words(calls, message, joins=True)
                     calls = []
             if any(call.state == "new" for call in calls):
                 continue  # they stood back for a message that was taken out meanwhile
@@ -152,11 +159,13 @@ class Turn:
         else:
             await self._find_tools(call)
 
-    async def _supersede(self) -> None:
-        """End the calls that wait, or have not begun, because the person says something else."""
-        for call in await self._chats.open_calls(self._session_id):
-            if call.state in {"waiting", "new"}:
-                await self._server.supersede(call)
+    async def _supersede(self) -> bool:
+        """End the calls that wait, or have not begun, because the person says something else; False: there are none."""
+        calls = await self._chats.open_calls(self._session_id)
+        superseded = [call for call in calls if call.state in {"waiting", "new"}]
+        for call in superseded:
+            await self._server.supersede(call)
+        return bool(superseded)
 
     async def _tell_model(self, calls: list[ChatCallRow]) -> None:
         await self._append([history.request(_results(calls))], settles=[call.tool_id for call in calls])
@@ -174,14 +183,26 @@ class Turn:
         live.may_be_steered = live.may_be_steered or bool(found)
         return found
 
-    async def _tell_words(self, calls: list[ChatCallRow], message: PersonMessage) -> None:
-        """Tell the model what the person says, after the results that there are."""
+    async def _tell_words(self, calls: list[ChatCallRow], message: PersonMessage, *, joins: bool) -> None:
+        """Tell the model what the person says, after the results that there are.
+
+        Args:
+            calls: Their results come first.
+            message: What the person says.
+            joins: Whether it joins a turn that goes on.
+        """
+        self._client = self._client.with_message(message, joins=joins)
+        page = self._client.page
+        if page is not None and page != PageInfo():
+            await self._host.policy.note_source(self._session_id, page_source(page, self._stream.locale))
         reading = ArtifactReading(self._host.registry, self._stream.live.reader)
         files = AttachedFiles(self._host, self._session_id, self._readers, reading)
         contents = await files.contents(message.attachments)
         views = [view for content in contents if (view := attachment_of(content)) is not None]
         # for the turns to come, where it joins one that goes on
-        values = {"model": message.model, "agent_id": message.agent_id}
+        chosen = {"model": message.model, "agent_id": message.agent_id}
+        brought = self._client.row()
+        values = {name: value for name, value in chosen.items() if value}
         if not self._title:
             words = message.text.split() or [view.name for view in views]
             self._title = values["title"] = " ".join(words)[:TITLE_CHARS]
@@ -189,13 +210,18 @@ class Turn:
             [history.request(_results(calls), message.text, contents)],
             settles=[call.tool_id for call in calls],
             unqueues=[message.message_id] if message.message_id else [],
-            values={name: value for name, value in values.items() if value},
+            values={**values, "page": brought.page, "client_tools": brought.client_tools},
             attachments=files.kept,
+            brought=brought,
         )
         if message.message_id:
             await tell_queue(self._chats, self._stream)
         said: dict[str, Any] = {"number": number, "role": "user", "text": message.text}
-        self._stream.message(said | ({"attachments": [view.to_json() for view in views]} if views else {}))
+        if views:
+            said["attachments"] = [view.to_json() for view in views]
+        if page is not None and (shown := page_view(page)) is not None:
+            said["page"] = shown.to_json()
+        self._stream.message(said)
         if "title" in values:
             self._stream.publish("session.changed", {"title": self._title})
 
@@ -207,7 +233,7 @@ class Turn:
         toolbox = self._toolbox()
         self._offered = toolbox.offered()
         system = plan.system.parts(plan.agent, [self._host.registry.records[name] for name in toolbox.modules])
-        prompt = Prompt(plan.choice, system, list(self._offered.values()), plan.page)
+        prompt = Prompt(plan.choice, system, list(self._offered.values()), self._client.page)
         self._steps += 1
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
@@ -222,7 +248,7 @@ class Turn:
 
     def _toolbox(self) -> Toolbox:
         """The tools as they are now, with what the model has found."""
-        tools = offer(self._host.registry, self._plan.client_tools, self._plan.agent)
+        tools = offer(self._host.registry, self._client.tools, self._plan.agent)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
         return Toolbox(tools, self._found)
@@ -328,12 +354,16 @@ class Turn:
         calls: list[ChatCallRow] | None = None,
         settles: list[str] | None = None,
         unqueues: list[str] | None = None,
-        values: dict[str, str] | None = None,
+        values: dict[str, str | None] | None = None,
         attachments: Sequence[str] = (),
+        brought: BroughtRow | None = None,
     ) -> int:
         """Keep messages; gives the number of the last."""
         work = self._store(
-            [NewMessage(history.dump(each), kind, history.said(each), tuple(attachments)) for each in messages],
+            [
+                NewMessage(history.dump(each), kind, history.said(each), tuple(attachments), brought)
+                for each in messages
+            ],
             messages,
             calls=calls or (),
             settles=settles or (),
@@ -351,7 +381,7 @@ class Turn:
         calls: Sequence[ChatCallRow],
         settles: Iterable[str],
         unqueues: Iterable[str],
-        values: Mapping[str, str],
+        values: Mapping[str, str | None],
     ) -> int:
         learned = {"model_scales": self._scales.dump()} if self._scales.has_news else {}
         if self._context is not None:

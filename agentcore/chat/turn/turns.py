@@ -20,7 +20,6 @@ from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
-from agentcore.chat.wire import ClientTool, PageInfo
 from agentcore.errors import ToolError
 from agentcore.host import Host
 from agentcore.host.calls import ModelReader
@@ -299,8 +298,6 @@ class Turns:
             agent,
             settings.choose(session.model or None, agent),
             await plan_system(self._host, session),
-            PageInfo.model_validate_json(session.page) if session.page else None,
-            tuple(ClientTool.model_validate(tool) for tool in json.loads(session.client_tools or "[]")),
         )
         made: Turn = turns.Turn(self._host, engine, plan, stream, self._readers)
         return made

@@ -2,6 +2,7 @@
 
 from agentcore.store.chat.queue import MessageTime, PersonMessage, StoredQueue
 from agentcore.store.chat.rows import (
+    BroughtRow,
     CallKind,
     ChatCallRow,
     ChatCallState,

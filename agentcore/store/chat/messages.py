@@ -3,7 +3,7 @@
 import sqlite3
 
 from agentcore.store.artifacts import hold_for_message
-from agentcore.store.chat.rows import NewMessage, ToldMessage
+from agentcore.store.chat.rows import BroughtRow, NewMessage, ToldMessage
 
 
 def told_messages(session_id: str, connection: sqlite3.Connection) -> list[ToldMessage]:
@@ -21,8 +21,13 @@ def insert_message(
     connection: sqlite3.Connection, session_id: str, now_ms: int, message: NewMessage, number: int | None = None
 ) -> int:
     """Enter one message, and what is found of it by searching; gives its number."""
-    statement = "INSERT INTO chat_messages (number, session_id, time_ms, message, kind) VALUES (?, ?, ?, ?, ?)"
-    given = connection.execute(statement, (number, session_id, now_ms, message.message, message.kind)).lastrowid
+    statement = (
+        "INSERT INTO chat_messages (number, session_id, time_ms, message, kind, page, client_tools, page_shown)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    brought = message.brought or BroughtRow()
+    values = (number, session_id, now_ms, message.message, message.kind, *brought)
+    given = connection.execute(statement, values).lastrowid
     assert given is not None  # noqa: S101 - a row was inserted
     if message.said:
         found = "INSERT INTO chat_search (rowid, session_id, text) VALUES (?, ?, ?)"

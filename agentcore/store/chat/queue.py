@@ -23,6 +23,8 @@ class PersonMessage(NamedTuple):
         created_at_ms: Milliseconds since 1970.
         model: The model that counts from it on; empty: as it is then.
         agent_id: The agent that counts from it on; empty: as it is then.
+        page: The page that the person looks at, as JSON text; None: it brings none.
+        client_tools: The tools that the client runs, as JSON text; None: it brings none.
     """
 
     text: str
@@ -32,6 +34,8 @@ class PersonMessage(NamedTuple):
     created_at_ms: int = 0
     model: str = ""
     agent_id: str = ""
+    page: str | None = None
+    client_tools: str | None = None
 
 
 class StoredQueue(NamedTuple):
@@ -92,8 +96,8 @@ def forget_queue(connection: sqlite3.Connection, session_id: str) -> None:
 
 def _read(session_id: str, connection: sqlite3.Connection) -> StoredQueue:
     query = (
-        "SELECT message_id, text, attachments, is_steering, created_at_ms, model, agent_id FROM chat_queue"
-        " WHERE session_id = ? ORDER BY position"
+        "SELECT message_id, text, attachments, is_steering, created_at_ms, model, agent_id, page, client_tools"
+        " FROM chat_queue WHERE session_id = ? ORDER BY position"
     )
     messages = tuple(
         PersonMessage(row[1], row[0], tuple(json.loads(row[2])), "steer" if row[3] else "queue", *row[4:])
@@ -105,12 +109,12 @@ def _read(session_id: str, connection: sqlite3.Connection) -> StoredQueue:
 
 def _add(session_id: str, message: PersonMessage, limit: int, limit_chars: int, connection: sqlite3.Connection) -> bool:
     count, chars = _size(session_id, "", connection)
-    if count >= limit or (count and chars + len(message.text) > limit_chars):
+    if count >= limit or (count and chars + _chars(message) > limit_chars):
         return False
     connection.execute(
         "INSERT INTO chat_queue"
-        " (session_id, message_id, text, attachments, is_steering, created_at_ms, model, agent_id)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        " (session_id, message_id, text, attachments, is_steering, created_at_ms, model, agent_id, page, client_tools)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             session_id,
             message.message_id,
@@ -120,14 +124,24 @@ def _add(session_id: str, message: PersonMessage, limit: int, limit_chars: int, 
             message.created_at_ms,
             message.model,
             message.agent_id,
+            message.page,
+            message.client_tools,
         ),
     )
     return True
 
 
+def _chars(message: PersonMessage) -> int:
+    return len(message.text) + len(message.page or "") + len(message.client_tools or "")
+
+
 def _size(session_id: str, but: str, connection: sqlite3.Connection) -> tuple[int, int]:
     """How many messages wait, but for one, and how many characters they have."""
-    query = "SELECT count(*), coalesce(sum(length(text)), 0) FROM chat_queue WHERE session_id = ? AND message_id <> ?"
+    chars_of_one = "length(text) + coalesce(length(page), 0) + coalesce(length(client_tools), 0)"
+    query = (
+        f"SELECT count(*), coalesce(sum({chars_of_one}), 0) FROM chat_queue"  # noqa: S608 - our own words
+        " WHERE session_id = ? AND message_id <> ?"
+    )
     count, chars = connection.execute(query, (session_id, but)).fetchone()
     return count, chars
 

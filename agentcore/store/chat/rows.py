@@ -134,12 +134,28 @@ class ChatMessageRow(NamedTuple):
         time_ms: Milliseconds since 1970.
         kind: Who gets it.
         message: JSON text.
+        page_shown: What a person sees of the page that went with it, as JSON text.
     """
 
     number: int
     time_ms: int
     kind: MessageKind
     message: str
+    page_shown: str | None = None
+
+
+class BroughtRow(NamedTuple):
+    """What goes with a message of a person's, for its turn.
+
+    Args:
+        page: The page that the person looks at, as JSON text; None: there is none.
+        client_tools: The tools that the client runs, as JSON text; None: there are none.
+        page_shown: What a person sees of the page, as JSON text; None: nothing.
+    """
+
+    page: str | None = None
+    client_tools: str | None = None
+    page_shown: str | None = None
 
 
 class NewMessage(NamedTuple):
@@ -150,12 +166,14 @@ class NewMessage(NamedTuple):
         kind: Who gets it.
         said: What is found by searching; empty: nothing.
         attachments: Ids of the artifacts that it holds: they stay as long as it does.
+        brought: The page and the client's tools that the model has with a person's message.
     """
 
     message: str
     kind: MessageKind = "said"
     said: str = ""
     attachments: tuple[str, ...] = ()
+    brought: BroughtRow | None = None
 
 
 class ToldMessage(NamedTuple):

@@ -10,6 +10,7 @@ from agentcore.store.chat.messages import insert_message, told_messages
 from agentcore.store.chat.owners import SessionOwners
 from agentcore.store.chat.queue import QueueStore, forget_queue, take_out
 from agentcore.store.chat.rows import (
+    BroughtRow,
     ChatCallRow,
     ChatCallState,
     ChatMessageRow,
@@ -122,6 +123,10 @@ class ChatStore:
     async def rows(self, session_id: str, *, before: int | None = None, limit: int = -1) -> list[ChatMessageRow]:
         """What a person sees of a session: the newest messages below a number, oldest first."""
         return await self._database.read(partial(_rows, session_id, before, limit))
+
+    async def brought(self, session_id: str, number: int) -> BroughtRow:
+        """The page and the client's tools that the model had with a message of a person's."""
+        return await self._database.read(partial(_brought, session_id, number))
 
     async def append(
         self,
@@ -283,11 +288,17 @@ def _change(session_id: str, values: dict[str, str | int | None], connection: sq
 
 def _rows(session_id: str, before: int | None, limit: int, connection: sqlite3.Connection) -> list[ChatMessageRow]:
     query = (
-        "SELECT number, time_ms, kind, message FROM chat_messages WHERE session_id = ? AND kind <> 'told'"
+        "SELECT number, time_ms, kind, message, page_shown FROM chat_messages WHERE session_id = ? AND kind <> 'told'"
         " AND (? IS NULL OR number < ?) ORDER BY number DESC LIMIT ?"
     )
     rows = connection.execute(query, (session_id, before, before, limit)).fetchall()
     return [ChatMessageRow(*row) for row in reversed(rows)]
+
+
+def _brought(session_id: str, number: int, connection: sqlite3.Connection) -> BroughtRow:
+    query = "SELECT page, client_tools, page_shown FROM chat_messages WHERE session_id = ? AND number = ?"
+    row = connection.execute(query, (session_id, number)).fetchone()
+    return BroughtRow() if row is None else BroughtRow(*row)
 
 
 def _append(

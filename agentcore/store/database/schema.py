@@ -339,6 +339,16 @@ _CONTEXT = (
     "ALTER TABLE chat_sessions ADD COLUMN context TEXT",
 )
 
+_MESSAGE_CONTEXT = (
+    # JSON: the page and the client's tools that a message brings
+    "ALTER TABLE chat_queue ADD COLUMN page TEXT",
+    "ALTER TABLE chat_queue ADD COLUMN client_tools TEXT",
+    # the same, as the model had them with a message; page_shown: what a person sees of the page
+    "ALTER TABLE chat_messages ADD COLUMN page TEXT",
+    "ALTER TABLE chat_messages ADD COLUMN client_tools TEXT",
+    "ALTER TABLE chat_messages ADD COLUMN page_shown TEXT",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -355,5 +365,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _ATTACHMENTS,
     _CHAT_QUEUE,
     _CONTEXT,
+    _MESSAGE_CONTEXT,
 )
 """The statements of each step, in order."""

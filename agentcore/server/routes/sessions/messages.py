@@ -5,7 +5,16 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from agentcore.chat import MESSAGE_CHARS, Attachments, MessageQueue, SentState
+from agentcore.chat import (
+    MESSAGE_CHARS,
+    Attachments,
+    ClientTools,
+    MessageQueue,
+    PageInfo,
+    SentState,
+    page_json,
+    tools_json,
+)
 from agentcore.chat.session import QueueView
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
@@ -31,6 +40,13 @@ class Said(StrictWireModel):
     when: When = "queue"
     model: Annotated[str | None, Field(max_length=200, description="`provider:model`, or a name of app.json.")] = None
     agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None
+    browser_tools: Annotated[
+        ClientTools | None,
+        Field(description="Tools that the client runs, for the rest of the turn; a message that steers may leave out."),
+    ] = None
+    current_page_info: Annotated[
+        PageInfo | None, Field(description="The page that the person looks at, for the rest of the turn.")
+    ] = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -68,6 +84,8 @@ async def post_message(exchange: Exchange) -> Answer:
         when=body.when,
         model=body.model or "",
         agent_id=body.agent_id or "",
+        page=page_json(body.current_page_info),
+        client_tools=tools_json(body.browser_tools),
     )
     message_id, state = await _queue(exchange).say(_session_id(exchange), message, exchange.principal)
     sent = Sent(message_id=message_id, state=state)

@@ -1,0 +1,77 @@
+"""What a client gives for a turn: the page that the person looks at, and the tools that it runs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from agentcore.chat.bounds import PAGE_TITLE_CHARS, PAGE_URL_CHARS
+from agentcore.chat.session.view import PageView
+from agentcore.chat.wire import ClientTool, PageInfo
+from agentcore.store.chat import BroughtRow, ChatSessionRow, PersonMessage
+
+
+@dataclass(frozen=True)
+class ClientContext:
+    """Page and client tools of a turn, as they are stored, and read when they are wanted.
+
+    Args:
+        page_json: JSON text; None: there is no page.
+        tools_json: JSON text; None: there are no tools.
+    """
+
+    page_json: str | None = None
+    tools_json: str | None = None
+
+    @classmethod
+    def of_session(cls, session: ChatSessionRow) -> "ClientContext":
+        """Those of a session's present turn."""
+        return cls(session.page, session.client_tools)
+
+    @cached_property
+    def page(self) -> PageInfo | None:
+        """The page; None: there is none."""
+        return None if self.page_json is None else PageInfo.model_validate_json(self.page_json)
+
+    @cached_property
+    def tools(self) -> tuple[ClientTool, ...]:
+        """The tools."""
+        return tuple(ClientTool.model_validate(tool) for tool in json.loads(self.tools_json or "[]"))
+
+    def with_message(self, message: PersonMessage, *, joins: bool) -> "ClientContext":
+        """Those that count from a message on.
+
+        Args:
+            message: What it brings takes the place of what there was.
+            joins: Whether it joins a turn that goes on: what it leaves out stays.
+        """
+        before = self if joins else ClientContext()
+        page = before.page_json if message.page is None else message.page
+        return ClientContext(page, before.tools_json if message.client_tools is None else message.client_tools)
+
+    def row(self) -> BroughtRow:
+        """As it is kept with a message."""
+        shown = None if self.page is None else page_view(self.page)
+        return BroughtRow(self.page_json, self.tools_json, None if shown is None else shown.model_dump_json())
+
+
+def page_json(page: PageInfo | None) -> str | None:
+    """A page as it is stored."""
+    return None if page is None else page.model_dump_json()
+
+
+def tools_json(tools: Sequence[ClientTool] | None) -> str | None:
+    """A client's tools as they are stored."""
+    return None if tools is None else json.dumps([tool.model_dump() for tool in tools], ensure_ascii=False)
+
+
+def page_view(page: PageInfo) -> PageView | None:
+    """What a person sees of a page that goes with a message; None: nothing was said of one."""
+    if page == PageInfo():
+        return None
+    return PageView(
+        url=(page.url or "")[:PAGE_URL_CHARS],
+        title=" ".join((page.title or "").split())[:PAGE_TITLE_CHARS],
+        elements=len(page.elements),
+        selected_chars=len(page.selectedText or ""),
+    )
