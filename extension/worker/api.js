@@ -1,4 +1,6 @@
 /** What the panel asks of the worker, and what it sees of it. State is read where the worker keeps it, which wakes nobody. */
+import {isOwnDocument} from './messages.js';
+import {PANEL_IN} from './questions.js';
 import {siteOf} from './sites.js';
 
 /**
@@ -79,9 +81,25 @@ export function answerQuestion(id, isAllowed) {
   return ask({type: 'answerQuestion', id, isAllowed});
 }
 
-/** @param {() => void} handler @returns {() => void} the way to end it */
+/**
+ * Show questions in this document, which is the panel of its window from now on: `handler` is called when they change.
+ * @param {() => void} handler @returns {() => void} the way to end it
+ */
 export function onQuestions(handler) {
-  return onStored(['questions'], handler);
+  /** @type {number | undefined} */
+  let own;
+  void chrome.windows.getCurrent().then(({id}) => { own = id; });
+  /** @param {any} request @param {chrome.runtime.MessageSender} sender @param {(isHere: boolean) => void} reply */
+  const present = (request, sender, reply) => {
+    if (request?.type === PANEL_IN && isOwnDocument(sender) && request.windowId === own) reply(true);
+    return false;
+  };
+  chrome.runtime.onMessage.addListener(present);
+  const end = onStored(['questions'], handler);
+  return () => {
+    chrome.runtime.onMessage.removeListener(present);
+    end();
+  };
 }
 
 /** Take what the person sent from the context menu: it is there once. @returns {Promise<Pending | null>} */

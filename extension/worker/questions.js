@@ -15,7 +15,8 @@ import {Stored} from './stored.js';
  * @property {'panel' | 'window'} where
  */
 
-const PANEL = '/panel/panel.html';
+/** What the worker asks of panels. */
+export const PANEL_IN = 'isPanelInWindow';
 const DOCUMENT = 'panel/question.html';
 const SIZE = {width: 440, height: 320};
 /** How soon it is seen that the panel was closed over a question. */
@@ -111,10 +112,9 @@ async function showWindow(question, answer) {
   };
 }
 
-/** Whether a panel is open in a window, beside its page or as a tab. @param {number} windowId */
+/** Whether a panel is open in a window that shows questions: it says so itself, for the browser tells no window of it. @param {number} windowId */
 async function isPanelOpen(windowId) {
-  const contexts = await chrome.runtime.getContexts({windowIds: [windowId]});
-  return contexts.some(({documentUrl}) => documentUrl !== undefined && new URL(documentUrl).pathname === PANEL);
+  return (await chrome.runtime.sendMessage({type: PANEL_IN, windowId}).catch(() => false)) === true;
 }
 
 /** @param {Question[]} known @param {string} id  of the question that goes @param {Question[]} others  what comes for it */

@@ -1,0 +1,248 @@
+"""Tabs that the person shares with chats: an HTTP client acts in them, and what becomes of it when things break."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.extension.driving import Extension
+from tests.extension.serving import LIMIT_S, Server
+
+pytestmark = pytest.mark.spec("C4")
+
+SHOP = """<!doctype html><title>Shop</title>
+<label>Search <input id="search"></label> <button id="count">0</button>
+<script>
+const load = (path) => { const request = new XMLHttpRequest(); request.open("GET", path, false); request.send(); };
+</script>"""
+LOAD = """() => {
+    document.querySelector('#count').onclick = (event) => { event.target.textContent += 'x'; load('/slow'); };
+}"""
+SHARE = """async ([tabId, sessionId]) => {
+    const {share} = await import('/worker/api.js');
+    return share(tabId, sessionId).catch(({type, message, origin}) => ({type, message, origin}));
+}"""
+RESUME = """async (shareId) => {
+    const {resumeShare} = await import('/worker/api.js');
+    return resumeShare(shareId).catch(({type, message, origin}) => ({type, message, origin}));
+}"""
+END = "(shareId) => import('/worker/api.js').then(({endShare}) => endShare(shareId))"
+SHARES = "() => import('/worker/api.js').then(({listShares}) => listShares())"
+CLICK = {"actions": [{"action": "click", "target": {"selector": "#count"}}]}
+
+
+def fill(value):
+    return {"actions": [{"action": "fill", "target": {"selector": "#search"}, "params": {"value": value}}]}
+
+
+@dataclass
+class Shared:
+    """A tab that is shared with a session."""
+
+    extension: Extension
+    server: Server
+    page: object
+    session_id: str
+    tab_id: int
+    share: dict
+
+    async def call(self, arguments, tool="page_action"):
+        """Call a tool as a program does over HTTP; the envelope."""
+        body = {"arguments": arguments, "session_id": self.session_id}
+        status, answer = await self.server.ask("POST", f"/api/tools/{tool}/call", body)
+        assert status == 200, answer
+        return answer
+
+    async def beside(self, page):
+        """Share another tab with a session of its own."""
+        return await share_with_new_session(self.extension, self.server, page)
+
+    async def mark(self):
+        """What stands on the extension's icon for this tab."""
+        return await self.extension.run("(tabId) => chrome.action.getBadgeText({tabId})", self.tab_id)
+
+    async def reconnected(self):
+        """Wait until the extension talks to the server."""
+        async with asyncio.timeout(LIMIT_S):
+            while (await self.extension.stored()).get("connection") != "open":
+                await asyncio.sleep(0.02)
+
+    async def shares(self):
+        return await self.extension.run(SHARES)
+
+    async def until(self, is_wanted):
+        """Wait until the shares are as wanted; gives them."""
+        async with asyncio.timeout(LIMIT_S):
+            while not is_wanted(shares := await self.shares()):
+                await asyncio.sleep(0.02)
+        return shares
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def shared(start_server, extension, site):
+    """A page of a shop, shared with a new session."""
+    site.show("/", SHOP)
+    site.show("/second", "<title>Second</title><input id=search>")
+    server = await start_server(["user_tabs"], approvals={"mode": "allow"})
+    await extension.pair(server)
+    page = await extension.context.new_page()
+    await page.goto(site.url())
+    return await share_with_new_session(extension, server, page)
+
+
+async def share_with_new_session(extension, server, page):
+    """Share the tab of a page, as the person does in the panel."""
+    tab_id = await extension.tab_id(page)
+    session_id = (await server.ask("POST", "/api/sessions", {}))[1]["sessionId"]
+    share = await extension.run(SHARE, [tab_id, session_id])
+    assert share.get("state") == "ready", share
+    return Shared(extension, server, page, session_id, tab_id, share)
+
+
+async def test_client_fills_a_field_in_the_shared_tab_over_http(shared):
+    answer = await shared.call(fill("iPhone 16"))
+    assert answer["ok"], answer
+    assert answer["data"]["success"] is True
+    await expect(shared.page.locator("#search")).to_have_value("iPhone 16")
+    assert answer["resourceId"] == shared.share["resourceId"]
+
+
+async def test_calls_of_one_tab_follow_each_other_and_those_of_another_do_not_wait(shared, site):
+    site.show("/slow", "done")
+    released = site.hold("/slow")
+    await shared.page.evaluate(LOAD)
+    other = await shared.extension.context.new_page()
+    await other.goto(site.url("/second", "other.localhost"))
+    second = await shared.beside(other)
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(shared.call(CLICK))
+        await site.until_asked("/slow")
+        behind = group.create_task(shared.call(fill("later")))
+        assert (await second.call(fill("other tab")))["ok"]
+        assert not first.done()
+        assert not behind.done()
+        released.set()
+    assert first.result()["ok"]
+    assert behind.result()["ok"]
+
+
+async def test_call_that_is_cut_off_by_the_end_of_the_worker_is_reported_and_never_repeated(shared, site):
+    site.show("/slow", "done")
+    released = site.hold("/slow")
+    await shared.page.evaluate(LOAD)
+    async with asyncio.TaskGroup() as group:
+        call = group.create_task(shared.call(CLICK))
+        await site.until_asked("/slow")
+        await shared.extension.stop_worker()
+        await shared.extension.wake_worker()
+        answer = await call
+        released.set()
+    assert (answer["ok"], answer["error"]["type"]) == (False, "interrupted")
+    assert (await shared.call(fill("goes on")))["ok"]
+    assert await shared.page.locator("#count").text_content() == "0x"
+    assert site.asked.count("/slow") == 1
+
+
+async def test_connection_comes_back_when_the_server_does_and_the_tab_is_still_shared(shared):
+    await shared.server.stop()
+    await shared.until(lambda shares: len(shares) == 1)
+    await shared.server.start()
+    await shared.reconnected()
+    answer = await shared.call(fill("after the restart"))
+    assert answer["ok"], answer
+    await expect(shared.page.locator("#search")).to_have_value("after the restart")
+
+
+async def test_worker_that_was_ended_takes_up_its_shares_when_it_starts(shared):
+    await shared.extension.stop_worker()
+    await shared.extension.wake_worker()
+    assert (await shared.call(fill("again")))["ok"]
+    assert await shared.mark() == "●"
+
+
+async def test_tab_that_leaves_its_site_pauses_until_it_is_back_or_the_person_allows_the_new_one(shared, site):
+    await shared.page.goto(site.url("/second"))
+    await shared.until(lambda shares: shares[0]["url"].endswith("/second"))
+    assert (await shared.call(fill("same site")))["ok"]
+
+    await shared.page.goto(site.url("/", "127.0.0.1"))
+    (paused,) = await shared.until(lambda shares: shares[0]["state"] == "paused")
+    assert paused["elsewhere"] is None  # the person has not allowed that site, so the extension may not know it
+    assert await shared.mark() == "❚❚"
+    refused = await shared.call(fill("elsewhere"))
+    assert refused["error"]["type"] == "user_tab_paused"
+    assert await shared.page.locator("#search").input_value() == ""
+    assert (await shared.extension.run(RESUME, paused["shareId"]))["type"] == "permission_needed"
+
+    await shared.page.goto(site.url("/", "other.localhost"))
+    (paused,) = await shared.until(lambda shares: shares[0]["elsewhere"] is not None)
+    assert (paused["state"], paused["elsewhere"]) == ("paused", site.url("", "other.localhost"))
+    assert (await shared.extension.run(RESUME, paused["shareId"]))["state"] == "ready"
+    assert (await shared.call(fill("allowed")))["ok"]
+    await expect(shared.page.locator("#search")).to_have_value("allowed")
+
+    await shared.page.goto(site.url("/"))
+    await shared.until(lambda shares: shares[0]["state"] == "paused")
+    await shared.page.go_back()
+    await shared.until(lambda shares: shares[0]["state"] == "ready")
+    assert (await shared.call(fill("back")))["ok"]
+
+
+async def test_sharing_ends_by_a_click_and_by_closing_and_with_the_session(shared, site):
+    await shared.extension.run(END, shared.share["shareId"])
+    assert await shared.shares() == []
+    assert await shared.mark() == ""
+    assert (await shared.call(fill("late")))["error"]["type"] == "user_tab_not_shared"
+
+    again = await shared.beside(shared.page)
+    await shared.page.close()
+    await shared.until(lambda shares: shares == [])
+    assert (await again.call(fill("late")))["error"]["type"] == "user_tab_not_shared"
+
+    page = await shared.extension.context.new_page()
+    await page.goto(site.url())
+    last = await shared.beside(page)
+    assert (await shared.server.ask("DELETE", f"/api/sessions/{last.session_id}"))[0] == 200
+    await shared.until(lambda shares: shares == [])
+    ids = [each["shareId"] for each in (await shared.extension.stored())["endedShares"]]
+    assert ids == [last.share["shareId"], again.share["shareId"], shared.share["shareId"]]
+
+
+async def test_key_that_is_revoked_ends_all_sharing_and_the_extension_is_unpaired(shared):
+    person = await shared.server.person()
+    assert (await person.ask("DELETE", "/api/approvers/Test-browser"))[0] == 200
+    await shared.until(lambda shares: shares == [])
+    used = await shared.extension.run("() => import('/worker/servers.js').then(({usedServer}) => usedServer())")
+    assert (used["origin"], used["key"]) == (shared.server.address, None)
+
+
+async def test_nothing_runs_while_nothing_is_shared(shared):
+    worker = await shared.extension.worker()
+    busy = """async () => [(await chrome.alarms.getAll()).length, chrome.tabs.onUpdated.hasListeners(),
+        (await chrome.storage.session.get('connection')).connection]"""
+    assert await worker.evaluate(busy) == [1, True, "open"]
+    await shared.extension.run(END, shared.share["shareId"])
+    assert await worker.evaluate(busy) == [0, False, "off"]
+
+
+async def test_tab_of_a_site_that_was_not_allowed_and_of_the_browser_itself_is_not_shared(shared, site):
+    page = await shared.extension.context.new_page()
+    await page.goto(site.url("/", "127.0.0.1"))
+    refused = await shared.extension.run(SHARE, [await shared.extension.tab_id(page), shared.session_id])
+    assert refused["type"] == "permission_needed"
+    own = await shared.extension.open_panel()
+    refused = await shared.extension.run(SHARE, [await shared.extension.tab_id(own), shared.session_id])
+    assert refused["type"] == "page_forbidden"
+
+
+async def test_server_without_the_module_refuses_and_says_why(start_server, extension, site):
+    site.show("/", SHOP)
+    server = await start_server()
+    await extension.pair(server)
+    page = await extension.context.new_page()
+    await page.goto(site.url())
+    refused = await extension.run(SHARE, [await extension.tab_id(page), "s1"])
+    assert refused["type"] == "not_offered"
+    assert await extension.run(SHARES) == []
