@@ -21,12 +21,21 @@ export async function edit(element, value, label) {
   if (code) return editCode(code, value, label);
   const host = /** @type {HTMLElement} */ (element);
   host.scrollIntoView({block: 'nearest', behavior: 'instant'});
-  for (const insert of value.includes('\n') ? [paste, insertLines] : [insertLines, paste]) {
+  for (const insert of waysFor(value)) {
     await selectAll(host);
     insert(host, value);
     if (await until(() => plain(host.innerText) === plain(value), SHOWN_MS)) return done('filled', {label});
   }
   throw new Refusal('notTaken', {label});
+}
+
+/**
+ * Editors differ in what they take note of, and the second way is for those that leave their text as it is at the first.
+ * @param {string} value @returns {((host: HTMLElement, value: string) => void)[]}
+ */
+function waysFor(value) {
+  if (!value) return [insertLines, remove];
+  return value.includes('\n') ? [paste, insertLines] : [insertLines, paste];
 }
 
 /** Text as far as editors show it alike. @param {string} text */
@@ -58,6 +67,11 @@ function insertLines(host, value) {
     if (index) its(document).execCommand('insertParagraph');
     if (line) its(document).execCommand('insertText', false, line);
   });
+}
+
+/** As if what is selected was deleted by its key. @param {HTMLElement} host */
+function remove(host) {
+  host.dispatchEvent(new InputEvent('beforeinput', {bubbles: true, cancelable: true, composed: true, inputType: 'deleteContentBackward'}));
 }
 
 /** As if it was pasted. @param {Element} target @param {string} value */

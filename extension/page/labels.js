@@ -104,7 +104,7 @@ export function textOf(element, limitChars = 120) {
   /** @param {Element} inner */
   const visitElement = (inner) => {
     if (UNNAMED.has(inner.localName) || attribute(inner, 'aria-hidden') === 'true') return;
-    if (inner !== element && !its(inner).checkVisibility({checkVisibilityCSS: true})) return;
+    if (inner !== element && !isSeenIn(inner)) return;
     if (inner !== element && its(inner).hasAttribute('aria-label')) parts.push(` ${attribute(inner, 'aria-label')} `);
     else if (inner instanceof HTMLImageElement) parts.push(` ${inner.alt} `);
     else if (inner instanceof SVGElement) parts.push(` ${inner.querySelector(':scope > title')?.textContent ?? ''} `);
@@ -113,6 +113,12 @@ export function textOf(element, limitChars = 120) {
   };
   visitElement(element);
   return tidy(parts.join(''), limitChars);
+}
+
+/** Whether what is in an element is seen. @param {Element} inner */
+export function isSeenIn(inner) {
+  // what has no box of its own counts as not visible there, and what is in it is
+  return its(inner).checkVisibility({checkVisibilityCSS: true}) || getComputedStyle(inner).display === 'contents';
 }
 
 /** What is drawn in an element: of a shadow host its shadow, of a slot what was put into it. @param {Element} element @returns {Iterable<Node>} */

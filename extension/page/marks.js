@@ -5,6 +5,7 @@
  */
 import {focused, its, rootOf, tidy} from './own.js';
 import {nameOf} from './click.js';
+import {isSeenIn} from './labels.js';
 import {selectionIn} from './context.js';
 import {Refusal, done} from './reply.js';
 
@@ -175,5 +176,5 @@ function rangeAt(first, last) {
 
 /** @param {Text} node */
 function isSeen({parentElement}) {
-  return parentElement !== null && !UNMARKED.has(parentElement.localName) && its(parentElement).checkVisibility({checkVisibilityCSS: true});
+  return parentElement !== null && !UNMARKED.has(parentElement.localName) && isSeenIn(parentElement);
 }

@@ -23,6 +23,7 @@ const LIMIT_MS = 4000;
 const ELEMENTS = 200_000;
 /** Elements whose style is asked for a pointing hand. */
 const STYLES = 6000;
+const OWN_PARTS = 'a[href], button, label, input, select, textarea, summary, [role=button], [role=link], [role=option], [role=tab]';
 const POINTED = new Set(['div', 'span', 'li', 'td', 'tr', 'img', 'svg', 'i', 'p', 'section', 'article']);
 
 /** @type {Partial<Record<Kind, number>>} */
@@ -45,9 +46,7 @@ export class Survey {
 
   /** Look at the page as it is. */
   async take() {
-    /** @type {[Element, Kind][]} */
-    const candidates = [];
-    await this._walk(document, candidates);
+    const candidates = await this._candidates();
     const modal = modalDialog();
     const active = focused();
     let order = 0;
@@ -83,13 +82,13 @@ export class Survey {
     await this._pace.each(likely, (each) => {
       const name = this.nameOf(each);
       const key = `${each.kind} ${name} ${each.kind === 'link' ? attribute(each.element, 'href') : ''}`;
-      if (!name) each.use -= 40;
+      if (!name) each.use -= each.kind === 'clickable' ? Infinity : 40;
       else if (seen.has(key)) each.use -= 30;
       seen.add(key);
       const point = isInWindow(each.box) ? centreOf(each.element) : null;
       if (point && coverAt(each.element, point)) each.use -= 300;
     });
-    return likely.sort((a, b) => b.use - a.use || a.order - b.order).slice(0, limit).sort((a, b) => a.order - b.order);
+    return likely.filter(({use}) => use > -Infinity).sort((a, b) => b.use - a.use || a.order - b.order).slice(0, limit).sort((a, b) => a.order - b.order);
   }
 
   /** Keep those whose name, placeholder or text has a word. @param {Found[]} found @param {string} keyword */
@@ -104,23 +103,19 @@ export class Survey {
     return kept;
   }
 
-  /** @param {Document | ShadowRoot} first @param {[Element, Kind][]} candidates */
-  async _walk(first, candidates) {
-    /** @type {(Document | ShadowRoot)[]} */
-    const roots = [first];
-    for (let root = roots.pop(), left = ELEMENTS; root && left > 0; root = roots.pop()) {
-      // a list that stays as it is, whatever the page does between the pieces
-      const all = its(root).querySelectorAll('*');
-      let index = 0;
-      const rest = () => ({next: () => index < all.length && left-- > 0 ? {value: all[index++], done: false} : {value: undefined, done: true}});
-      await this._pace.each(/** @type {Iterable<Element>} */ ({[Symbol.iterator]: rest}), (element) => {
-        if (element.shadowRoot) roots.push(element.shadowRoot);
-        if (element.localName === 'label') this.labels.add(element);
-        const kind = this._kindOf(element);
-        if (kind) candidates.push([element, kind]);
-        if (kind === 'password') secretOf(element);
-      });
-    }
+  /** @returns {Promise<[Element, Kind][]>} */
+  async _candidates() {
+    /** @type {[Element, Kind][]} */
+    const candidates = [];
+    let left = ELEMENTS;
+    await this._pace.each(elementsIn(document), (element) => {
+      if (left-- <= 0) return;
+      if (element.localName === 'label') this.labels.add(element);
+      const kind = this._kindOf(element);
+      if (kind) candidates.push([element, kind]);
+      if (kind === 'password') secretOf(element); // which it stays if the page shows what is in it
+    });
+    return candidates;
   }
 
   /** @param {Element} element @returns {Kind | null} */
@@ -131,7 +126,20 @@ export class Survey {
     }
     if (!POINTED.has(element.localName) || this._styles >= STYLES) return null;
     this._styles++;
-    return isPointedAt(element) && !nearest(element, 'a[href], button, label, [role=button], [role=link], summary, select') ? 'clickable' : null;
+    // what has a control, or is in one, is what is drawn of it
+    return isPointedAt(element) && !nearest(element, OWN_PARTS) && !its(element).querySelector(OWN_PARTS) ? 'clickable' : null;
+  }
+}
+
+/**
+ * All elements, those of a shadow root after the element that has it. What the page adds meanwhile does not count: a page
+ * that never stops changing would never come to its end.
+ * @param {Document | ShadowRoot} root @returns {Generator<Element>}
+ */
+function* elementsIn(root) {
+  for (const element of its(root).querySelectorAll('*')) {
+    yield element;
+    if (element.shadowRoot) yield* elementsIn(element.shadowRoot);
   }
 }
 

@@ -1,0 +1,54 @@
+"""A page of 20,000 elements stays smooth while its context is collected."""
+
+from tests.extension.page.conftest import Tab
+
+_LONG_MS = 50
+_ATTEMPTS = 6
+_PAGE = """<style>.card { cursor: pointer }</style><header><a href=/>Home</a><input placeholder=Search></header>
+<main></main><script>
+    const rows = Array.from({length: 2300}, (_, index) => `<div class="card row"><h3>Item ${index}</h3>
+        <p>Some <b>words</b> about <i>it</i> <span>and more</span></p><a href="/item/${index}">Details</a>
+        <label>Count <input type="number" name="count${index}"></label></div>`);
+    document.querySelector('main').innerHTML = rows.join('');
+    const long = []; const watch = new PerformanceObserver((list) => long.push(...list.getEntries()));
+    watch.observe({type: 'longtask'});
+</script>"""
+_LONGEST = """async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    long.push(...watch.takeRecords());
+    return Math.max(0, ...long.splice(0).map(({duration}) => duration));
+}"""
+
+
+async def test_context_of_a_large_page_is_collected_in_small_pieces(open_tab):
+    tab: Tab = await open_tab(_PAGE)
+    assert await tab.page.evaluate("document.querySelectorAll('*').length") > 20_000
+    await tab.page.evaluate("const end = performance.now() + 80; while (performance.now() < end);")
+    assert await tab.page.evaluate(_LONGEST) >= _LONG_MS  # long pieces are seen
+    longest = []
+    for _ in range(_ATTEMPTS):  # another process on the machine makes a piece longer than it is
+        elements = (await tab.context())["elements"]
+        longest.append(await tab.page.evaluate(_LONGEST))
+        if longest[-1] < _LONG_MS:
+            break
+    assert longest[-1] < _LONG_MS, longest
+    assert len(elements) == 30
+    assert [each["desc"] for each in elements[:2]] == ["link:Home", "input:Search(placeholder:Search)"]
+
+
+async def test_collecting_makes_the_browser_lay_nothing_out_again(open_tab):
+    tab: Tab = await open_tab(_PAGE)
+    await tab.context()  # brings the script
+    session = await tab.page.context.new_cdp_session(tab.page)
+    await session.send("Performance.enable")
+
+    async def layouts() -> float:
+        metrics = (await session.send("Performance.getMetrics"))["metrics"]
+        return next(each["value"] for each in metrics if each["name"] == "LayoutCount")
+
+    before = await layouts()
+    await tab.context()
+    elements = (await tab.call("request_more_elements", {"keyword": "item 229", "elementType": "link"}))["elements"]
+    assert await layouts() - before <= 2
+    assert elements == []
+    assert await tab.messages(("fill", "css=[name=count2299]", "7")) == ["Filled: Count"]
