@@ -233,7 +233,8 @@ class Chat:
         """Keep a person's answer to one call: it counts once."""
         call = await self._waiting_call(session.session_id, answer.toolId)
         if answer.approved and call.kind == "client":
-            return  # the client runs it, and its result is what counts
+            await self._take_consent(call, principal, stream)
+            return
         if answer.approved:
             tool = self._host.registry.tools.get(call.tool_name)
             waiting = self._host.approvals.find(call.call_id)
@@ -248,6 +249,13 @@ class Chat:
         if not answer.approved:
             stream.content(text(self._locale, "cancelled"))
             stream.live.clear()
+
+    async def _take_consent(self, call: ChatCallRow, principal: Principal, stream: Stream) -> None:
+        """Keep that a person lets the client run a call; its result is what counts."""
+        consent: dict[str, str | int] = {"answered_by": principal.name, "needs_approval": 0}
+        if not await self._chats.move(call.session_id, call.tool_id, "waiting", "waiting", **consent):
+            raise await self._not_waiting(call.session_id, call.tool_id)
+        stream.tool_state(call.tool_id, "waiting", needsApproval=False, answeredBy=principal.name)
 
     async def _find_client_call(self, body: ChatBody) -> ChatCallRow | None:
         """The call whose result a message is; None: it is an ordinary message."""

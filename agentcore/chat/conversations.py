@@ -28,7 +28,7 @@ from agentcore.errors import ToolError
 from agentcore.host import CallRequest, Host
 from agentcore.host.approvals import Verdict
 from agentcore.host.event_types import ENVELOPE
-from agentcore.host.policy import owner_of
+from agentcore.host.policy import client_in, owner_of
 from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, PersonMessage, UsedTokens
 
 
@@ -79,7 +79,7 @@ class Conversations:
         Raises:
             ToolError: `session_not_found`.
         """
-        await self._find(session_id)
+        session = await self._find(session_id)
         live = self._turns.live.get(session_id)
         async with live.storing:
             rows = await self._chats.rows(session_id, before=before, limit=limit + 1)
@@ -94,7 +94,7 @@ class Conversations:
             self._turns.live.forget(session_id)
         shown = rows[-limit:]
         return MessagesView(
-            items=transcript.to_messages(shown, calls, live.commands),
+            items=transcript.to_messages(shown, calls, live.commands, client_in(session.owner)),
             has_more=len(rows) > limit,
             streaming=streaming if streaming.text or streaming.thinking else None,
             event_id=event_id,

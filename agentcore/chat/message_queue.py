@@ -16,6 +16,7 @@ from agentcore.chat.turn.call_answers import is_expired
 from agentcore.chat.turn.turns import Turns, Work
 from agentcore.errors import ToolError
 from agentcore.host import Host
+from agentcore.host.policy import owner_of
 from agentcore.store.chat import ChatSessionRow, MessageTime, PersonMessage
 
 SentState = Literal["started", "queued", "steering"]
@@ -62,10 +63,13 @@ class MessageQueue:
             message: What they say.
             by: Who sends it; what they attach has to be theirs.
         Raises:
-            ToolError: `session_not_found`, `queue_full`, `agent_not_found`, `model_not_found`, `model_not_configured`,
-                `artifact_not_found`, `attachments_full`.
+            ToolError: `session_not_found`, `forbidden`, `queue_full`, `agent_not_found`, `model_not_found`,
+                `model_not_configured`, `artifact_not_found`, `attachments_full`.
         """
         session = await self._find(session_id)
+        if (message.page or message.client_tools) and session.owner != owner_of(by):
+            error = "page and tools come from whoever made the session; send the message without them"
+            raise ToolError("forbidden", error, session_id=session_id)
         await self._turns.ready(session, model=message.model, agent_id=message.agent_id)
         named = message._replace(message_id=f"m_{secrets.token_hex(8)}", created_at_ms=time.time_ns() // 1_000_000)
         # for a turn of its own it need not wait on the disk first

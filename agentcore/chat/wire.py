@@ -47,6 +47,9 @@ class ClientTool(_Foreign):
     name: Annotated[str, Field(pattern=TOOL_NAME)]
     description: str = ""
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
+    readOnly: Annotated[  # noqa: N815 - the name on the wire
+        StrictBool, Field(description="Whether it changes nothing and sends nothing: `ask_writes` lets it pass.")
+    ] = False
 
     @cached_property
     def schema(self) -> LoweredSchema:  # type: ignore[override]

@@ -74,7 +74,7 @@ EVENT_TYPES = (
     EventType("stop.changed", "stopped, by", "The emergency stop was used, or lifted."),
     EventType(
         "session.message",
-        "number, role, text, calls?, attachments?, thread?",
+        "number, role, text, calls?, attachments?, page?, thread?",
         "A message that is no model's, as it is listed.",
     ),
     EventType("session.content", "content, thread?", "A piece of the answer."),
@@ -82,8 +82,9 @@ EVENT_TYPES = (
     EventType("session.toolCall", "tool_call, thread?", "A call that the model wants, as on the wire of the chat."),
     EventType(
         "session.toolState",
-        "toolId, state, callId?, expiresAt?, reason?, thread?",
-        "How far a call is: `new` while a person is about to be asked, `waiting`, `running`.",
+        "toolId, state, callId?, expiresAt?, reason?, needsApproval?, answeredBy?, thread?",
+        "How far a call is: `new` while a person is about to be asked, `waiting`, `running`. Of a client's call that a "
+        "person lets it run, `needsApproval` false, and who that was.",
     ),
     EventType("session.toolResult", "tool_result, thread?", "How a call ended, as on the wire of the chat."),
     EventType(
@@ -104,7 +105,7 @@ EVENT_TYPES = (
         "session.queue",
         "messages, isPaused",
         "The person's messages that wait for their turn, all of them: `messageId`, `text`, `attachments`, `when`, "
-        "`createdAt`; whether they are held until a person lets them go on.",
+        "`createdAt`, `page`; whether they are held until a person lets them go on.",
     ),
     EventType("session.todos", "todos", "The session's list of things to do."),
     EventType("session.question", "question", "What a tool asks the person; null when there is nothing more."),

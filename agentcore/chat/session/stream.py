@@ -62,7 +62,9 @@ class Stream:
                 self.live.add_thinking(piece)
             self.publish("session.thinking", {"content": piece})
 
-    def tool_call(self, tool_name: str, arguments: str, tool_id: str, kind: str, *, waits: bool) -> Mapping[str, Any]:
+    def tool_call(
+        self, tool_name: str, arguments: str, tool_id: str, kind: str, *, waits: bool, **more: Any
+    ) -> Mapping[str, Any]:
         """A call that the model wants; for pages. Gives what `send` tells the client of it, once it can be answered.
 
         Args:
@@ -71,8 +73,9 @@ class Stream:
             tool_id: Its name in the session.
             kind: Where it runs.
             waits: Whether it needs an answer: a person's, or the client's result.
+            **more: Of a client's call `needsApproval`, and `client` where it is known.
         """
-        call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind, "waits": waits}
+        call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind, "waits": waits, **more}
         self.publish("session.toolCall", {"tool_call": call})
         return {"tool_call": call}
 

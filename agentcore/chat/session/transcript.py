@@ -20,7 +20,10 @@ def called_in(rows: Iterable[ChatMessageRow]) -> list[str]:
 
 
 def to_messages(
-    rows: Sequence[ChatMessageRow], calls: Mapping[str, ChatCallRow], commands: AbstractSet[str] = frozenset()
+    rows: Sequence[ChatMessageRow],
+    calls: Mapping[str, ChatCallRow],
+    commands: AbstractSet[str] = frozenset(),
+    client: str | None = None,
 ) -> list[MessageView]:
     """The messages that a person sees; results stand with the calls that they belong to.
 
@@ -28,8 +31,9 @@ def to_messages(
         rows: Stored messages.
         calls: The calls that they want, by id.
         commands: Ids of the person's own calls that go on; others that have not ended were interrupted.
+        client: The paired client that runs the client's tools; None: it is not known.
     """
-    made = (_notice(row, commands) if row.kind == "notice" else _message(row, calls) for row in rows)
+    made = (_notice(row, commands) if row.kind == "notice" else _message(row, calls, client) for row in rows)
     return [message for message in made if message is not None]
 
 
@@ -56,8 +60,9 @@ def was_stopped(row: ChatMessageRow) -> bool:
     return any((message.get("metadata") or {}).get(STOPPED) for message in json.loads(row.message))
 
 
-def call_view(call: ChatCallRow) -> CallView:
-    """One stored call."""
+def call_view(call: ChatCallRow, client: str | None = None) -> CallView:
+    """One stored call; `client` runs the client's tools, None where it is not known."""
+    waits_for_client = (call.kind, call.state) == ("client", "waiting")
     envelope = None if call.envelope is None else json.loads(call.envelope)
     return CallView(
         tool_id=call.tool_id,
@@ -69,6 +74,8 @@ def call_view(call: ChatCallRow) -> CallView:
         result=envelope,
         answered_by=call.answered_by or None,
         expires_at=call.expires_at_ms if call.state == "waiting" else None,
+        needs_approval=bool(call.needs_approval) if waits_for_client else None,
+        client=client if waits_for_client else None,
     )
 
 
@@ -91,7 +98,7 @@ def end_of(envelope: Mapping[str, Any] | None) -> CallState:
     return "rejected" if error == "approval_denied" else _ENDED.get(error, "failed")
 
 
-def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageView | None:
+def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow], client: str | None) -> MessageView | None:
     parts = _parts(row)
     prompt = prompt_of(row)
     if prompt is not None:
@@ -104,7 +111,7 @@ def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow]) -> MessageVi
             attachments=attached or None,
             page=None if row.page_shown is None else PageView.model_validate_json(row.page_shown),
         )
-    wanted = [_call(part, calls) for part in parts if part.get("part_kind") == "tool-call"]
+    wanted = [_call(part, calls, client) for part in parts if part.get("part_kind") == "tool-call"]
     said = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
     thought = "".join(part["content"] for part in parts if part.get("part_kind") == "thinking")
     if not (wanted or said or thought or _is_answer(row)):
@@ -125,10 +132,10 @@ def _is_answer(row: ChatMessageRow) -> bool:
     return row.kind == "said" and any(message["kind"] == "response" for message in json.loads(row.message))
 
 
-def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow]) -> CallView:
+def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow], client: str | None) -> CallView:
     call = calls.get(part["tool_call_id"])
     if call is not None:
-        return call_view(call)
+        return call_view(call, client)
     arguments = part["args"] if isinstance(part["args"], dict) else json.loads(part["args"] or "{}")
     return CallView(
         tool_id=part["tool_call_id"], tool_name=part["tool_name"], arguments=arguments, kind="server", state="done"

@@ -41,6 +41,12 @@ class CallView(View):
     answered_by: str | None = None
     expires_at: Annotated[int | None, Field(description="Until when it waits, in milliseconds since 1970.")] = None
     parent_tool_id: str | None = None
+    needs_approval: Annotated[
+        bool | None, Field(description="Of a client's call that waits: whether a person is to be asked first.")
+    ] = None
+    client: Annotated[
+        str | None, Field(description="Of a client's call that waits: the paired client that is to run it, if known.")
+    ] = None
 
 
 class CompactionView(View):

@@ -23,6 +23,7 @@ from agentcore.chat.system import SystemPlan
 from agentcore.chat.texts import text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
+from agentcore.chat.turn.client_call import ClientCalls
 from agentcore.chat.turn.compaction import Compactor, SessionKeeper, ToldHistory, load_history
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
@@ -70,6 +71,7 @@ class Turn:
         self._session_id = plan.session.session_id
         self._client = ClientContext.of_session(plan.session)
         self._server = ServerCalls(host, stream)
+        self._clients = ClientCalls(host, stream, plan.session, self._server)
         self._offered: dict[str, OfferedTool] = {}
         self._history = ToldHistory()
         self._keeper = SessionKeeper(host, self._session_id, stream, self._count, stream.live.reader)
@@ -145,19 +147,19 @@ class Turn:
         return await self._work_off() if any(call.state in {"approved", "rejected"} for call in calls) else calls
 
     async def _begin(self, call: ChatCallRow) -> None:
-        if call.kind == "server" and call.tool_name != FIND_TOOLS:
-            await self._server.submit(call)
-            return
-        waits = call.kind == "client"
-        if waits:
-            # first, for its client may be fast
-            await self._chats.move(call.session_id, call.tool_id, "new", "waiting")
-        told = self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits)
-        self._stream.send(told)
-        if waits:
-            self._stream.tool_state(call.tool_id, "waiting")
-        else:
+        if call.kind == "client":
+            await self._clients.submit(call, self._client.tools)
+        elif call.tool_name == FIND_TOOLS:
+            self._stream.send(self._announce(call))
             await self._find_tools(call)
+        else:
+            await self._server.submit(call)
+
+    def _announce(self, call: ChatCallRow) -> Mapping[str, Any]:
+        """Tell pages of a call that needs no answer; gives what `Stream.send` tells the client."""
+        if call.kind == "client":
+            return self._clients.announce(call, waits=False, needs_approval=False)
+        return self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=False)
 
     async def _supersede(self) -> bool:
         """End the calls that wait, or have not begun, because the person says something else; False: there are none."""
@@ -285,7 +287,7 @@ class Turn:
         await self._append([replace(response, parts=parts)], calls=calls)
         for call in calls:
             if call.state == "done":
-                self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=False)
+                self._announce(call)
                 envelope = json.loads(call.envelope or "{}")
                 self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 

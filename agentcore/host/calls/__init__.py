@@ -3,3 +3,4 @@
 from agentcore.host.calls.call import Call, CallOutcome, CallRequest, ModelReader
 from agentcore.host.calls.conversation import no_session
 from agentcore.host.calls.model_part import ArtifactReading, SaveArtifact, cut
+from agentcore.host.calls.permission import refused

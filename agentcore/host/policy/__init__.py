@@ -3,9 +3,11 @@
 from agentcore.host.policy.authority import (
     PERSONS,
     Action,
+    Decision,
     authorise,
     authorise_route,
     check_mode_change,
+    client_in,
     is_looser,
     owner_of,
     reach,

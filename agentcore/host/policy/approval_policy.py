@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from agentcore.api import CallPreview, Effect, Principal
+from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.criteria import Criteria, Url
-from agentcore.approval_rules.decisions import DecisionKind
+from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.errors import ToolError
 from agentcore.host.policy.authority import PERSONS, Decision
@@ -162,6 +163,27 @@ class ApprovalPolicy:
     def decide(self, facts: CallFacts) -> Decision:
         """Decide on one call."""
         return next(self._votes(facts))
+
+    def decide_for_chat(
+        self,
+        session_id: str,
+        definition: ToolDefinition,
+        arguments: dict[str, Any],
+        *,
+        agent_id: str = "",
+        mode: ApprovalMode | None = None,
+    ) -> Decision:
+        """Decide on a call of a chat's model that runs elsewhere than in the host.
+
+        Args:
+            session_id: The chat.
+            definition: The tool.
+            arguments: What it would run with.
+            agent_id: The agent whose call it is.
+            mode: The mode that counts; None: as app.json says.
+        """
+        chat = Principal("chat", session_id)
+        return self.decide(CallFacts(chat, definition, arguments, None, session_id, agent_id, mode or self.mode))
 
     def considered(self, facts: CallFacts) -> list[Considered]:
         """All rules, and the grants for its tool, with why each does or does not mean the call."""

@@ -145,6 +145,12 @@ def owner_of(principal: Principal) -> str:
     return principal.name if principal.kind == "client" else principal.kind
 
 
+def client_in(owner: str) -> str | None:
+    """The name of the paired client that a session belongs to, by `owner_of`; None: it is none's."""
+    kind, _, name = owner.partition(":")
+    return name if kind == "client" else None
+
+
 def check_mode_change(
     principal: Principal, before: ApprovalMode, after: ApprovalMode, session_owner: str | None = None
 ) -> None:

@@ -110,6 +110,7 @@ class ChatCallRow(NamedTuple):
         result: What the model is told, as JSON text.
         expires_at_ms: Until when it may be approved; None: it does not expire.
         envelope: How it ended, as JSON text for the person; kept when the model has been told.
+        needs_approval: Of a client's call that waits: whether a person is to be asked before it runs.
     """
 
     session_id: str
@@ -124,6 +125,7 @@ class ChatCallRow(NamedTuple):
     result: str | None = None
     expires_at_ms: int | None = None
     envelope: str | None = None
+    needs_approval: int = 0
 
 
 class ChatMessageRow(NamedTuple):

@@ -27,7 +27,17 @@ _SESSION = ", ".join(ChatSessionRow._fields)
 _CALL = ", ".join(ChatCallRow._fields)
 _CHANGEABLE = frozenset(ChatSessionRow._fields) - {"session_id", "owner", "user_id", "created_at_ms"}
 _CALL_CHANGEABLE = frozenset(
-    ("state", "arguments", "call_id", "definition_digest", "answered_by", "result", "expires_at_ms", "envelope")
+    (
+        "state",
+        "arguments",
+        "call_id",
+        "definition_digest",
+        "answered_by",
+        "result",
+        "expires_at_ms",
+        "envelope",
+        "needs_approval",
+    )
 )
 
 

@@ -349,6 +349,11 @@ _MESSAGE_CONTEXT = (
     "ALTER TABLE chat_messages ADD COLUMN page_shown TEXT",
 )
 
+_CLIENT_CALLS = (
+    # whether a person is to be asked before the client runs it; of those from before nobody has said so
+    "ALTER TABLE chat_calls ADD COLUMN needs_approval INTEGER NOT NULL DEFAULT 1",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -366,5 +371,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CHAT_QUEUE,
     _CONTEXT,
     _MESSAGE_CONTEXT,
+    _CLIENT_CALLS,
 )
 """The statements of each step, in order."""

@@ -1,0 +1,69 @@
+"""One call of a client's tool: held against the policy, announced, and left to the client."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentcore.api import Effect, ToolDefinition
+from agentcore.chat.session.stream import Stream
+from agentcore.chat.turn.server_call import ServerCalls
+from agentcore.chat.wire import ClientTool
+from agentcore.host import Host
+from agentcore.host.calls import refused
+from agentcore.host.policy import Decision, client_in
+from agentcore.store.chat import ChatCallRow, ChatSessionRow
+
+_ONLY_READS: frozenset[Effect] = frozenset(("read",))
+_ACTS_ELSEWHERE: frozenset[Effect] = frozenset(("read", "egress"))
+"""What a tool that runs in a client may do: nothing on this machine, anything that the client can reach."""
+
+
+class ClientCalls:
+    """Brings the calls of one session before its client.
+
+    Args:
+        host: Has the policy.
+        stream: Where they are told.
+        session: Whose they are.
+        server: Ends those that never reach a client.
+    """
+
+    def __init__(self, host: Host, stream: Stream, session: ChatSessionRow, server: ServerCalls) -> None:
+        self._host, self._chats, self._stream, self._server = host, host.store.chats, stream, server
+        self._session = session
+
+    async def submit(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> None:
+        """Leave a new call to the client, which asks a person first where the policy says so; or refuse it.
+
+        Args:
+            call: The call.
+            tools: The tools that the client brought.
+        """
+        decision = self._decide(call, tools)
+        if decision.kind == "deny":
+            self._stream.send(self.announce(call, waits=False, needs_approval=False))
+            await self._server.fail(call, refused(decision), is_told=True)
+            return
+        needs_approval = decision.kind == "ask"
+        # first, for its client may be fast
+        await self._chats.move(call.session_id, call.tool_id, "new", "waiting", needs_approval=int(needs_approval))
+        self._stream.send(self.announce(call, waits=True, needs_approval=needs_approval))
+        self._stream.tool_state(call.tool_id, "waiting")
+
+    def announce(self, call: ChatCallRow, *, waits: bool, needs_approval: bool) -> Mapping[str, Any]:
+        """Tell pages of a call; gives what `Stream.send` tells its client."""
+        client = client_in(self._session.owner)
+        more = {"needsApproval": needs_approval} | ({"client": client} if client else {})
+        return self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits, **more)
+
+    def _decide(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> Decision:
+        tool = next((tool for tool in tools if tool.name == call.tool_name), ClientTool(name=call.tool_name))
+        effects = _ONLY_READS if tool.readOnly else _ACTS_ELSEWHERE
+        live = self._stream.live
+        return self._host.policy.decide_for_chat(
+            call.session_id,
+            ToolDefinition(tool.name, tool.description, tool.parameters, effects=effects),
+            json.loads(call.arguments),
+            agent_id=live.agent_id,
+            mode=live.mode,
+        )
