@@ -342,14 +342,18 @@ async def test_session_that_is_forgotten_closes_what_it_has_open_but_for_pinned_
     async with open_talk(shelf, approvals={"mode": "allow"}) as talk:
         session_id = await talk.begin()
         other_id = await talk.begin()
-        for owner in (session_id, session_id, other_id):
+        for owner in (session_id, session_id, session_id, other_id):
             await talk.ask("POST", "/api/tools/shelf_open/call", {"arguments": {}, "session_id": owner})
-        pinned = (await talk.ask("GET", "/api/tabs"))["tabs"][1]
-        await talk.ask("PATCH", f"/api/tabs/{pinned['tabId']}", {"pinned": True})
+        _, hidden, pinned, _ = (await talk.ask("GET", "/api/tabs"))["tabs"]
+        for tab in (hidden, pinned):
+            await talk.ask("PATCH", f"/api/tabs/{tab['tabId']}", {"pinned": True})
+        await talk.ask("DELETE", f"/api/tabs/{hidden['tabId']}")  # its drawer stays open, out of sight
+        assert shelf.closed == []
         await talk.ask("DELETE", f"/api/sessions/{session_id}")
+        closed = list(shelf.closed)
         kept = [tab["resourceId"] for tab in (await talk.ask("GET", "/api/tabs"))["tabs"]]
-    assert shelf.closed[:1] == [f"drawer_{session_id}_0"]
-    assert kept == [f"drawer_{session_id}_1", f"drawer_{other_id}_0"]
+    assert closed == [f"drawer_{session_id}_0", f"drawer_{session_id}_1"]
+    assert kept == [f"drawer_{session_id}_2", f"drawer_{other_id}_0"]
 
 
 @pytest.mark.spec("K3")

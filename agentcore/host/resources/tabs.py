@@ -206,7 +206,8 @@ class Tabs:
             await self._changed()
         for resource in self._resources.list(session_id=session_id):
             tab = self._of(resource.resource_id)
-            if tab is not None and not (tab.is_pinned or resource.keep_running):
+            # what was put out of sight is within nobody's reach any more, either
+            if not (resource.keep_running or (tab is not None and tab.is_pinned)):
                 await self._resources.release(resource.resource_id)
 
     # -- inside ------------------------------------------------------------------------------------------------
