@@ -116,6 +116,15 @@ export function onPending(handler) {
   return onStored(['pending'], handler);
 }
 
+/**
+ * Call `handler` when the person clicks the extension's icon, or its shortcut: the page in front may be read from then on,
+ * until the tab leaves its site.
+ * @param {() => void} handler @returns {() => void} the way to end it
+ */
+export function onTabAllowed(handler) {
+  return onStored(['allowedTab'], handler);
+}
+
 /** @template T @param {string} key @param {T} empty @returns {Promise<T>} */
 async function stored(key, empty) {
   const found = await chrome.storage.session.get({[key]: empty});

@@ -12,8 +12,8 @@ import {keyEnded} from './servers.js';
  */
 
 const PATH = '/api/user-tabs/socket';
-/** Between two tries; the last one is repeated. */
-const TRIES_MS = [200, 500, 1000, 2000, 3000];
+/** Between two tries; the last one is repeated, so that a server is found within three seconds after it is back. */
+const TRIES_MS = [200, 500, 1000, 2000];
 /** The server and what lies between take a silent connection for a dead one; the browser ends a worker that is idle for 30 s. */
 const PING_MS = 20_000;
 const OPEN_MS = 10_000;

@@ -19,8 +19,8 @@ const started = start();
 async function start() {
   await Promise.all([
     chrome.storage.local.setAccessLevel({accessLevel: 'TRUSTED_CONTEXTS'}),
-    // a click on the icon, or the shortcut, opens the panel, and gives it the page of the tab that it was made in
-    chrome.sidePanel.setPanelBehavior({openPanelOnActionClick: true}),
+    // a panel that the browser opens itself is not given the page of the tab; one that we open on a click is
+    chrome.sidePanel.setPanelBehavior({openPanelOnActionClick: false}),
     interruptBegun(),
     dropQuestions(),
   ]);
@@ -48,6 +48,10 @@ chrome.permissions.onRemoved.addListener(afterStart(checkPermissions));
 // the worker was ended while a tab was shared: that it starts is all that is wanted
 chrome.alarms.onAlarm.addListener(afterStart(retryConnection));
 self.addEventListener('online', afterStart(retryConnection));
+chrome.action.onClicked.addListener(({id: tabId, windowId}) => {
+  void chrome.sidePanel.open({windowId}); // at once: the browser opens a panel only while the click is being handled
+  void chrome.storage.session.set({allowedTab: {tabId, at: Date.now()}});
+});
 chrome.contextMenus.onClicked.addListener((info, tab) => void sendToChat(info, tab));
 chrome.runtime.onInstalled.addListener(() => void makeMenus());
 chrome.runtime.onUpdateAvailable.addListener(afterStart(noteUpdate));
