@@ -258,7 +258,7 @@ REASONS = {
     "http://*/*": "Asked for one site at a time, when the person shares a tab of it with a chat.",
     "https://*/*": "Asked for one site at a time, when the person shares a tab of it with a chat.",
 }
-"""Why each permission of the manifest is needed, as stores ask."""
+"""Why each permission of the manifest is needed: stores ask for it, so it is printed with the file for them."""
 
 
 def _problems(name: str, path: Path) -> Iterator[str]:
@@ -292,6 +292,8 @@ def main(arguments: Sequence[str]) -> int:
     except BuildError as exc:
         sys.stderr.write(f"{exc}\n")
         return 1
+    if options.zip:
+        sys.stdout.write("".join(f"{permission}: {reason}\n" for permission, reason in REASONS.items()))
     sys.stdout.write(f"{archive if options.zip else BUILT}\n")
     return 0
 

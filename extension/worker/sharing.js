@@ -16,7 +16,7 @@ import {listenToTabs} from './tab-events.js';
  * @property {string} shareId
  * @property {number} tabId
  * @property {string} title
- * @property {string} reason  `person`, `closed`, `unpaired`, `moved`, `refused`, or what the server says
+ * @property {string} reason  `person`, `closed`, `unpaired`, `other_server`, `moved`, `refused`, or what the server says
  * @property {string} [message]  of the server, where it refused
  * @property {number} at  milliseconds since 1970
  */
@@ -55,10 +55,19 @@ export async function resumeSharing() {
 }
 
 /** Connect while anything is shared, and have no listener, no timer and no alarm while nothing is. */
-export async function connectAsNeeded() {
+export function connectAsNeeded() {
+  // one after the other, each by what is stored then: two that overlap could end what the other has begun
+  settled = settled.then(settle).catch((error) => console.error(error));
+  return settled;
+}
+
+/** @type {Promise<void>} */
+let settled = Promise.resolve();
+
+async function settle() {
   const [server, all] = await Promise.all([usedServer(), allShares()]);
   const lost = all.filter((share) => share.server !== server?.origin || server.key === null);
-  for (const {shareId} of lost) await endShare(shareId, 'unpaired');
+  for (const share of lost) await drop(share.shareId, server && share.server !== server.origin ? 'other_server' : 'unpaired');
   const isSharing = all.length > lost.length;
   listenToTabs(isSharing);
   if (isSharing && server) {
@@ -79,9 +88,19 @@ export function retryConnection() {
  * Share a tab with a session of the used server. The person has clicked it, and allowed the site.
  * @param {number} tabId @param {string} sessionId
  * @returns {Promise<Share>}
- * @throws {ShareError} `not_paired`, `page_forbidden`, `permission_needed`, or what the server says
+ * @throws {ShareError} `not_paired`, `page_forbidden`, `permission_needed`, `not_offered`, or what the server says
  */
-export async function shareTab(tabId, sessionId) {
+export function shareTab(tabId, sessionId) {
+  const done = begun.then(() => beginShare(tabId, sessionId));
+  begun = done.catch(() => {}); // a second click waits for the first, and finds what came of it
+  return done;
+}
+
+/** @type {Promise<unknown>} */
+let begun = Promise.resolve();
+
+/** @param {number} tabId @param {string} sessionId @returns {Promise<Share>} */
+async function beginShare(tabId, sessionId) {
   const server = await usedServer();
   if (!server?.key) throw failure('not_paired', 'No server is paired.');
   const {url, title = '', site} = await allowedTab(tabId);
@@ -111,17 +130,22 @@ export async function resumeShare(shareId) {
 
 /** End a share, whoever wants it. @param {string} shareId @param {string} reason @param {string} [message] */
 export async function endShare(shareId, reason, message) {
+  await drop(shareId, reason, message);
+  await connectAsNeeded();
+}
+
+/** @param {string} shareId @param {string} reason @param {string} [message] */
+async function drop(shareId, reason, message) {
   const share = await removeShare(shareId);
   if (!share) return;
+  const {tabId, title} = share;
   cancelShare(shareId, new PageError('page_gone', 'The tab is not shared any more.'));
   connection.send({type: 'unshare', shareId});
   unconfirmed.get(shareId)?.(failure('page_gone', message ?? 'The tab is not shared any more.'));
-  const {tabId, title} = share;
   await endedShares.change((known) => {
     known.unshift({shareId, tabId, title, reason, ...(message ? {message} : {}), at: Date.now()});
     known.splice(ENDED_KEPT);
   });
-  await connectAsNeeded();
 }
 
 /** A tab may have gone somewhere, have another title, or be closed. @param {number} tabId */
@@ -142,6 +166,7 @@ async function look(tabId) {
   if (!tab) return endShare(share.shareId, 'closed');
   const site = siteOf(tab.url);
   if (site?.origin !== share.origin) return pause(share, site?.origin ?? null);
+  if (!(await chrome.permissions.contains({origins: [site.pattern]}))) return pause(share, site.origin);
   const {url = '', title = ''} = tab;
   if (share.state === 'paused') return carryOn(share, {origin: share.origin, url, title});
   await mark(tabId);
@@ -158,10 +183,7 @@ export async function renumber(added, removed) {
 
 /** The person has taken sites back. */
 export async function checkPermissions() {
-  for (const share of await allShares()) {
-    const site = siteOf(share.url);
-    if (!site || !(await chrome.permissions.contains({origins: [site.pattern]}))) await pause(share, share.origin);
-  }
+  for (const {tabId} of await allShares()) await follow(tabId);
 }
 
 /** @param {Share} share @param {string | null} elsewhere */

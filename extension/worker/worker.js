@@ -51,6 +51,7 @@ self.addEventListener('online', afterStart(retryConnection));
 chrome.action.onClicked.addListener(({id: tabId, windowId}) => {
   void chrome.sidePanel.open({windowId}); // at once: the browser opens a panel only while the click is being handled
   void chrome.storage.session.set({allowedTab: {tabId, at: Date.now()}});
+  if (tabId !== undefined) afterStart(follow)(tabId); // a paused tab's address is known now
 });
 chrome.contextMenus.onClicked.addListener((info, tab) => void sendToChat(info, tab));
 chrome.runtime.onInstalled.addListener(() => void makeMenus());

@@ -246,3 +246,24 @@ async def test_server_without_the_module_refuses_and_says_why(start_server, exte
     refused = await extension.run(SHARE, [await extension.tab_id(page), "s1"])
     assert refused["type"] == "not_offered"
     assert await extension.run(SHARES) == []
+
+
+async def test_two_browsers_of_one_server_act_each_in_its_own_tab(shared, start_extension, site):
+    other = await start_extension()
+    await other.pair(shared.server)
+    page = await other.context.new_page()
+    await page.goto(site.url())
+    there = await share_with_new_session(other, shared.server, page)
+    answers = await asyncio.gather(shared.call(fill("here")), there.call(fill("there")))
+    assert all(answer["ok"] for answer in answers)
+    await expect(shared.page.locator("#search")).to_have_value("here")
+    await expect(page.locator("#search")).to_have_value("there")
+
+
+async def test_tab_goes_from_one_chat_to_another_and_a_second_click_changes_nothing(shared):
+    script = f"([tabId, sessionId]) => Promise.all([1, 2].map(() => ({SHARE})([tabId, sessionId])))"
+    session_id = (await shared.server.ask("POST", "/api/sessions", {}))[1]["sessionId"]
+    first, second = await shared.extension.run(script, [shared.tab_id, session_id])
+    assert first["shareId"] == second["shareId"] != shared.share["shareId"]
+    assert [each["sessionId"] for each in await shared.shares()] == [session_id]
+    assert (await shared.call(fill("late")))["error"]["type"] == "user_tab_not_shared"
