@@ -10,6 +10,12 @@ import '../webui/ui/ac-toasts.js';
 import {keyEnded} from '../worker/servers.js';
 import './pairing/ac-panel-pairing.js';
 import './pairing/ac-panel-servers.js';
+import './calls/ac-panel-tray.js';
+import './question/ac-panel-questions.js';
+import './tab/ac-panel-context.js';
+import './tab/ac-panel-shared.js';
+import {onPending} from '../worker/api.js';
+import {takeDraft} from './pending.js';
 
 /** The panel: the chat beside a page; or pairing, while there is no server to talk to. */
 export class AcPanel extends Localized(LitElement) {
@@ -22,6 +28,7 @@ export class AcPanel extends Localized(LitElement) {
     .tools { display: flex; align-items: center; justify-content: flex-end; gap: var(--ac-space-1); }
     .away { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-bottom: 1px solid var(--ac-border); background: var(--ac-warn-soft); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     .away ac-icon { margin-top: 0.125rem; color: var(--ac-warn); }
+    .context { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-1); }
     ac-toasts { order: 1; }
   `];
 
@@ -34,6 +41,7 @@ export class AcPanel extends Localized(LitElement) {
     new Listening(this, () => [
       client.on('connection', (connection) => this._onConnection(connection)),
       onRoute(() => this.requestUpdate()),
+      onPending(() => void this._takePending()),
     ]);
   }
 
@@ -43,7 +51,9 @@ export class AcPanel extends Localized(LitElement) {
     if (this._isPairing || !this.server || reason) return this._renderPairing(reason);
     return html`
       ${client.connection === 'lost' ? html`<p class="away" role="status"><ac-icon name="wifi-off"></ac-icon><span>${t('panel.away', {origin: this.server.origin})}</span></p>` : nothing}
+      <ac-panel-tray .sessionId=${this._sessionId}></ac-panel-tray>
       <main class="view">${this._renderChats()}</main>
+      <ac-panel-questions></ac-panel-questions>
       <ac-toasts></ac-toasts>
       <ac-panel-servers .open=${this._showsSettings} .used=${this.server} @ac-close=${() => { this._showsSettings = false; }} @ac-pair=${this._pairAnother}></ac-panel-servers>`;
   }
@@ -55,7 +65,27 @@ export class AcPanel extends Localized(LitElement) {
         <div slot="title" class="tools">
           <button class="quiet icon" aria-label=${t('panel.settings')} title=${t('panel.settings')} @click=${() => { this._showsSettings = true; }}><ac-icon name="settings"></ac-icon></button>
         </div>
+        <div slot="context" class="context">
+          <ac-panel-shared .sessionId=${this._sessionId}></ac-panel-shared>
+          <ac-panel-context .sessionId=${this._sessionId}></ac-panel-context>
+        </div>
       </ac-view-chats>`;
+  }
+
+  /** The chat in view; empty: one that is not begun. */
+  get _sessionId() {
+    return route().path[1] ?? '';
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  updated(changed) {
+    if (changed.has('server') && this.server) void this._takePending();
+  }
+
+  async _takePending() {
+    const chats = this.renderRoot.querySelector('ac-view-chats');
+    const text = chats && await takeDraft(this._sessionId);
+    if (text) chats.dispatchEvent(new CustomEvent('ac-prompt', {detail: {text}}));
   }
 
   /** @param {string} reason */

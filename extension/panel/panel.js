@@ -3,10 +3,13 @@ import {client} from '../webui/client/client.js';
 import {onServersChanged, usedServer} from '../worker/servers.js';
 import '../webui/base/theme.js';
 import './ac-panel.js';
+import './this-panel.js';
 import {useServer} from './server.js';
+import {activeTab} from './tab/active-tab.js';
+import {shares} from './tab/shares.js';
 
 async function start() {
-  const used = await usedServer();
+  const [used] = await Promise.all([usedServer(), activeTab.start(), shares.start()]);
   useServer(used);
   if (used?.key) client.events.start();
   const panel = /** @type {import('./ac-panel.js').AcPanel} */ (document.querySelector('ac-panel'));

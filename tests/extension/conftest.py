@@ -112,7 +112,7 @@ async def start_server(
 ) -> AsyncIterator[Callable[..., Awaitable[Server]]]:
     """Start servers: `await start_server(["user_tabs"], approvals={"mode": "allow"})`, with the model of `provider`.
 
-    `model` has more about that model, such as `{"tool_calls": "prompted"}`; the rest is of app.json.
+    `model` has more about that model, such as `{"tools": "prompted"}`; the rest is of app.json.
     """
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)

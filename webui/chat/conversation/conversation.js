@@ -384,8 +384,8 @@ function ended(thread) {
 
 /** @param {any} event @returns {import('./items.js').ChatCall} */
 function callOf(event) {
-  const {tool_name, toolName = tool_name, arguments: given, toolId, kind} = event.tool_call ?? event;
-  return {toolId, toolName, arguments: argumentsOf(given), kind, state: 'pending'};
+  const {tool_name, toolName = tool_name, arguments: given, toolId, kind, needsApproval} = event.tool_call ?? event;
+  return {toolId, toolName, arguments: argumentsOf(given), kind, needsApproval, state: 'pending'};
 }
 
 /** @param {any} event @returns {Question | null} */

@@ -9,6 +9,7 @@
  * @property {Record<string, any>} arguments
  * @property {'server' | 'client'} kind
  * @property {CallState} state
+ * @property {boolean | null} [needsApproval]  of a client's call: whether its client asks a person first
  * @property {string} [callId]
  * @property {import('../../client/client.js').Envelope | null} [result]
  * @property {string} [answeredBy]

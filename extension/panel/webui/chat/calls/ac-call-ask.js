@@ -1,9 +1,11 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {waiting} from '../../approval/cards/waiting.js';
+import {route} from '../../base/router.js';
 import {Localized, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {base, buttons} from '../../ui/styles.js';
 import '../../approval/cards/ac-approval-call.js';
+import '../../../panel/calls/ac-client-ask.js';
 
 /** Whether a call that waits is shown whole where it is asked about. */
 export const showsWhole = () => true;
@@ -26,6 +28,7 @@ export class AcCallAsk extends Localized(LitElement) {
 
   render() {
     if (!this.call) return nothing;
+    if (this.call.kind === 'client') return html`<ac-client-ask .call=${this.call} .sessionId=${route().path[1] ?? ''}></ac-client-ask>`;
     const waits = waiting.calls.find(({callId}) => callId === this.call?.callId);
     if (waits) return html`<ac-approval-call .call=${waits}></ac-approval-call>`;
     return html`<p role="status">${t('chat.waitsForYou')}</p>`;

@@ -1,0 +1,159 @@
+/** The calls that models make of the page tools: carried out in the tab that the message came with, once a person has said yes. */
+import {locale, t} from '../../webui/base/i18n.js';
+import {Store} from '../../webui/base/store.js';
+import {argumentsOf} from '../../webui/chat/conversation/items.js';
+import {ApiError, client} from '../../webui/client/client.js';
+import {readMessages} from '../../webui/client/sse.js';
+import {toastError} from '../../webui/ui/toasts.js';
+import {runPageTool} from '../../tab/tab-page.js';
+import {askHere} from '../question/questions.js';
+import {actionsIn} from './describe.js';
+import {begin, finish, forget, unsent} from './journal.js';
+import {isOurs, noteElements, turnOf} from './turns.js';
+
+/**
+ * @typedef {import('../../webui/chat/conversation/items.js').ChatCall} ChatCall
+ * @typedef {Pick<ChatCall, 'toolId' | 'toolName' | 'arguments'>} PageCall
+ * @typedef {{type: string, message: string, origin: string}} Problem  why a call could not begin, where the person can mend that
+ */
+
+class ClientCalls extends Store {
+  constructor() {
+    super();
+    /** @type {Map<string, AbortController>} */
+    this._running = new Map();
+    /** @type {Map<string, Problem>} */
+    this._problems = new Map();
+    /** Calls of one chat follow each other. @type {Map<string, Promise<void>>} */
+    this._last = new Map();
+    client.on('session.toolState', ({toolId, state}) => { if (!['waiting', 'running'].includes(state)) this._running.get(toolId)?.abort(); });
+    client.on('session.toolResult', (event) => this._running.get((event.tool_result ?? event).toolId)?.abort());
+    client.on('session.toolCall', ({sessionId, thread, tool_call: call}) => { if (!thread && call?.kind === 'client' && call.waits && call.needsApproval === false) void this.carryOut(sessionId, called(call)); });
+    client.on('connection', (connection) => { if (connection === 'open') void this._sendUnsent(); });
+  }
+
+  /** @param {string} toolId */
+  isRunning(toolId) {
+    return this._running.has(toolId);
+  }
+
+  /** Why a call could not begin; undefined: nothing is in its way. @param {string} toolId */
+  problemOf(toolId) {
+    return this._problems.get(toolId);
+  }
+
+  /** Carry a call out: the person has said yes. @param {string} sessionId @param {PageCall} call @returns {Promise<void>} */
+  approve(sessionId, call) {
+    return this._inOrder(sessionId, () => this._run(sessionId, call, true));
+  }
+
+  /** Carry out a call that no person has to be asked about. @param {string} sessionId @param {PageCall} call @returns {Promise<void>} */
+  carryOut(sessionId, call) {
+    return this._inOrder(sessionId, () => this._run(sessionId, call, false)).catch((error) => toastError(t('panel.approveFailed'), error));
+  }
+
+  /** @param {string} sessionId @param {() => Promise<void>} run */
+  _inOrder(sessionId, run) {
+    const last = (this._last.get(sessionId) ?? Promise.resolve()).then(run);
+    this._last.set(sessionId, last.catch(() => {}));
+    return last;
+  }
+
+  /** @param {string} sessionId @param {PageCall} call @param {boolean} isApproved  by a person, just now */
+  async _run(sessionId, call, isApproved) {
+    const {toolId, toolName} = call;
+    const turn = await turnOf(sessionId);
+    if (!turn || !(await isOurs(turn)) || !(await begin({toolId, sessionId, toolName}))) return;
+    const ending = new AbortController();
+    this._running.set(toolId, ending);
+    this._problems.delete(toolId);
+    this.notify();
+    try {
+      if (isApproved) await this._consent(sessionId, toolId);
+      const result = await this._act(sessionId, call, tabOf(turn, call), ending.signal);
+      if (result) {
+        await finish(toolId, result);
+        await this._send({toolId, sessionId, toolName, result});
+      } else await forget(toolId);
+    } catch (error) {
+      await forget(toolId); // the server does not wait for it: nothing was done
+      throw error;
+    } finally {
+      this._running.delete(toolId);
+      this.notify();
+    }
+  }
+
+  /** The server says whether the call still waits, before anything is done. @param {string} sessionId @param {string} toolId */
+  _consent(sessionId, toolId) {
+    return post({session_id: sessionId, role: 'function', message: JSON.stringify({toolId, approved: true})});
+  }
+
+  /** @param {string} sessionId @param {PageCall} call @param {number} tabId @param {AbortSignal} signal @returns {Promise<object | null>} null: the person has to allow the site first */
+  async _act(sessionId, {toolId, toolName, arguments: args}, tabId, signal) {
+    const confirm = (/** @type {{kind: string, label: string, origin: string}} */ question) => askHere({...question, signal});
+    try {
+      const result = await runPageTool(tabId, toolName, args, {locale: locale(), signal, confirm});
+      if (Array.isArray(result.elements)) await noteElements(sessionId, tabId, result.elements);
+      return result;
+    } catch (error) {
+      const {type = 'internal_error', message, origin = ''} = /** @type {Partial<Problem>} */ (error);
+      if (type !== 'permission_needed') return {success: false, error: `${type}: ${message}`};
+      this._problems.set(toolId, {type, message: String(message), origin});
+      return null;
+    }
+  }
+
+  /** @param {{toolId: string, sessionId: string, toolName: string, result: object | null}} ended */
+  async _send({toolId, sessionId, toolName, result}) {
+    const message = locale() === 'zh' ? `浏览器工具 ${toolName} 执行结果: ${JSON.stringify(result)}` : `Browser tool ${toolName} result: ${JSON.stringify(result)}`;
+    try {
+      await post({session_id: sessionId, role: 'user', toolId, message});
+    } catch (error) {
+      const {type} = /** @type {ApiError} */ (error);
+      if (type === 'unreachable') return; // it is sent when the server is back
+      if (!OVER.has(type)) toastError(t('panel.resultFailed'), error);
+    }
+    await forget(toolId);
+  }
+
+  async _sendUnsent() {
+    const interrupted = {success: false, error: `interrupted: ${t('panel.interrupted')}`};
+    for (const entry of await unsent(interrupted)) {
+      if (!this._running.has(entry.toolId)) void this._inOrder(entry.sessionId, () => this._send(entry));
+    }
+  }
+}
+
+/** What the server says where a call does not wait any more: its card says how it ended. */
+const OVER = new Set(['tool_call_not_found', 'tool_call_answered', 'approval_expired', 'session_not_found']);
+
+/** A call as an event tells it. @param {{toolId: string, tool_name: string, arguments: unknown}} call @returns {PageCall} */
+function called({toolId, tool_name: toolName, arguments: given}) {
+  return {toolId, toolName, arguments: argumentsOf(given)};
+}
+
+/** The tab of the elements that a call names, else that of the last message. @param {import('./turns.js').Turn} turn @param {PageCall} call */
+export function tabOf(turn, {arguments: args}) {
+  const ids = actionsIn(args).map(({target}) => target?.elementId);
+  return ids.map((id) => turn.elements[id]?.tabId).find((tabId) => tabId !== undefined) ?? turn.tabId;
+}
+
+/**
+ * Say something in a session, and wait until the server begins to answer; the events of the session tell the rest.
+ * @param {Record<string, unknown>} body @throws {ApiError}
+ */
+async function post(body) {
+  const init = {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'application/json', Accept: 'text/event-stream'}};
+  const response = await client.fetch('/api/v1/agent/chat', init);
+  await new Promise((resolve, reject) => {
+    const broken = () => reject(new ApiError({type: 'unreachable', retryable: true}));
+    readMessages(response, ({data}) => {
+      const {error} = JSON.parse(data);
+      if (error) reject(new ApiError(error));
+      else resolve(undefined);
+    }).then(broken, broken);
+  });
+}
+
+export const clientCalls = new ClientCalls();

@@ -1,0 +1,86 @@
+import {LitElement, css, html, nothing} from 'lit';
+import {Localized, t} from '../../webui/base/i18n.js';
+import {Listening} from '../../webui/base/listening.js';
+import {href, navigate} from '../../webui/base/router.js';
+import {draftOf, keepDraft} from '../../webui/chat/composer/drafts.js';
+import {sessionList} from '../../webui/chat/sessions/session-list.js';
+import {client} from '../../webui/client/client.js';
+import {base, buttons} from '../../webui/ui/styles.js';
+import {toast, toastError} from '../../webui/ui/toasts.js';
+import '../../webui/ui/ac-icon.js';
+import '../../webui/ui/overlay/ac-menu.js';
+import {requestSite, share} from '../../worker/api.js';
+import {server} from '../server.js';
+import {activeTab} from './active-tab.js';
+import {shares} from './shares.js';
+
+/** Chats that are offered beside the one in view. */
+const OFFERED = 12;
+
+/** Shares the tab beside the panel with a chat: this one, or another that the person chooses. */
+export class AcPanelShare extends Localized(LitElement) {
+  static properties = {sessionId: {attribute: false}};
+
+  static styles = [base, buttons, css`
+    :host { flex: none; }
+    button { min-height: 2rem; border: 0; font-size: var(--ac-text-s); color: var(--ac-text-muted); }
+  `];
+
+  constructor() {
+    super();
+    this.sessionId = '';
+    new Listening(this, () => [activeTab.subscribe(() => this.requestUpdate()), shares.subscribe(() => this.requestUpdate())]);
+  }
+
+  render() {
+    const {tab, reach} = activeTab;
+    if (!server()?.scopes.includes('tab') || reach === 'page_forbidden' || !tab?.url || shares.ofTab(tab.id)) return nothing;
+    return html`
+      <button class="quiet small" aria-haspopup="menu" @click=${this._offer}>${t('panel.share')}</button>
+      <ac-menu></ac-menu>`;
+  }
+
+  /** @param {Event} event */
+  async _offer(event) {
+    const anchor = /** @type {HTMLElement} */ (event.currentTarget);
+    const menu = /** @type {import('../../webui/ui/overlay/ac-menu.js').AcMenu} */ (this.renderRoot.querySelector('ac-menu'));
+    const others = await this._others();
+    menu.open([
+      {label: t('panel.shareHere'), icon: 'message-square', run: () => void this._share(() => this._here())},
+      ...others.map(({sessionId, title}, at) => ({label: title || t('chat.untitled'), isApart: at === 0, run: () => void this._share(async () => sessionId)})),
+    ], anchor, t('panel.share'));
+  }
+
+  /** @returns {Promise<{sessionId: string, title: string}[]>} */
+  async _others() {
+    try {
+      const {sessions} = await client.get('/api/sessions/names');
+      return sessions.filter((/** @type {{sessionId: string}} */ {sessionId}) => sessionId !== this.sessionId).slice(0, OFFERED);
+    } catch {
+      return []; // the connection's own state tells that the server is away
+    }
+  }
+
+  /** The chat in view, which begins with this where it has not. */
+  async _here() {
+    if (this.sessionId) return this.sessionId;
+    const {sessionId} = await sessionList.create({});
+    keepDraft(sessionId, draftOf(''));
+    keepDraft('', '');
+    navigate(href(['chats', sessionId]), {replace: true});
+    return sessionId;
+  }
+
+  /** The browser asks about the site within the click, before anything else. @param {() => Promise<string>} choose */
+  async _share(choose) {
+    const {tab} = activeTab;
+    if (tab?.id === undefined || !tab.url) return;
+    try {
+      if (!await requestSite(tab.url)) return void toast(t('panel.shareRefused'), {kind: 'info'});
+      await share(tab.id, await choose());
+    } catch (error) {
+      toastError(t('panel.shareFailed'), error);
+    }
+  }
+}
+customElements.define('ac-panel-share', AcPanelShare);
