@@ -3,6 +3,7 @@ import {PageError, runPageTool} from '../tab/tab-page.js';
 import {begin, finish} from './journal.js';
 import {askPerson} from './questions.js';
 import {countActing, findShare} from './shares.js';
+import {siteOf} from './sites.js';
 
 /**
  * @typedef {import('./journal.js').Outcome} Outcome
@@ -29,16 +30,30 @@ export async function take(call, answer) {
   const controller = new AbortController();
   running.set(call.callId, {shareId: call.shareId, controller});
   const before = queues.get(call.shareId) ?? Promise.resolve();
-  const done = before.then(async () => {
-    const known = await begin(call.callId, call.shareId);
-    const outcome = known ? known.outcome : await outcomeOf(call, controller.signal);
-    if (outcome && !known) await finish(call.callId, outcome);
+  const done = before.then(() => carryOut(call, controller.signal)).then((outcome) => {
     running.delete(call.callId);
     if (outcome) answer(call.callId, outcome);
   });
   queues.set(call.shareId, done);
   await done;
   if (queues.get(call.shareId) === done) queues.delete(call.shareId);
+}
+
+/**
+ * Never fails, or the calls behind this one would never begin.
+ * @param {Call} call @param {AbortSignal} cancelled @returns {Promise<Outcome | null>}  null: it began before, and nobody knows how it ended
+ */
+async function carryOut(call, cancelled) {
+  try {
+    const known = await begin(call.callId, call.shareId);
+    if (known) return known.outcome;
+    const outcome = await outcomeOf(call, cancelled);
+    // without a record it is answered all the same: the server asks again only for what was not
+    await finish(call.callId, outcome).catch((error) => console.error(error));
+    return outcome;
+  } catch (error) {
+    return failed('internal_error', error); // what cannot be written down is not begun
+  }
 }
 
 /** End a call, which answers with an error. @param {string} callId */
@@ -70,20 +85,30 @@ async function outcomeOf(call, cancelled) {
     return {ok: true, result};
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
-    if (reason instanceof PageError) return {ok: false, error: {type: reason.type, message: reason.message.slice(0, MESSAGE_CHARS)}};
-    if (late.aborted) return {ok: false, error: {type: 'interrupted', message: `The page did not answer within ${call.timeoutMs} ms.`}};
+    if (reason instanceof PageError) return failed(reason.type, reason.message);
+    if (late.aborted) return failed('interrupted', `The page did not answer within ${call.timeoutMs} ms.`);
     console.error(reason);
-    return {ok: false, error: {type: 'internal_error', message: String(reason).slice(0, MESSAGE_CHARS)}};
+    return failed('internal_error', reason);
   } finally {
     if (tabId !== null) await countActing(tabId, -1);
   }
+}
+
+/** @param {string} type @param {unknown} reason @returns {Outcome} */
+function failed(type, reason) {
+  return {ok: false, error: {type, message: String(reason).slice(0, MESSAGE_CHARS)}};
 }
 
 /** The share, if anybody may act in its tab. @param {string} shareId */
 async function usable(shareId) {
   const share = await findShare(shareId);
   if (!share) throw new PageError('page_gone', 'The tab is not shared any more.');
-  if (share.state === 'paused') throw new PageError('permission_needed', 'The tab has left the site that was shared. The person can share the new one in the panel.');
+  // the tab itself is asked as well: that it has left may not have been heard yet
+  const tab = await chrome.tabs.get(share.tabId).catch(() => null);
+  if (!tab) throw new PageError('page_gone', 'The tab was closed.');
+  if (share.state === 'paused' || siteOf(tab.url)?.origin !== share.origin) {
+    throw new PageError('permission_needed', 'The tab has left the site that was shared. The person can share the new one in the panel.');
+  }
   return share;
 }
 

@@ -12,11 +12,10 @@ import {Stored} from './stored.js';
 
 /** The server asks for a lost answer for 30 seconds; calls are remembered for longer, so that none is taken for a new one. */
 const KEPT_MS = 10 * 60_000;
-const KEPT = 200;
 /** As many as a hello may bring. */
-const TOLD = 64;
-/** What lies in `storage.session` is bounded to 10 MB altogether. */
-const OUTCOME_CHARS = 64 * 1024;
+const KEPT = 64;
+/** What lies in `storage.session` is bounded to 10 MB altogether, and a letter may take three bytes. */
+const OUTCOME_CHARS = 32 * 1024;
 const TOO_LARGE = 'The answer was too large to be kept while the connection was lost. Ask for it again.';
 const WORKER_ENDED = 'The browser ended the extension in the middle of this call. Whether it was carried out is not known.';
 
@@ -53,10 +52,9 @@ export function interruptBegun() {
   });
 }
 
-/** The last outcomes of some shares, for a server that may have lost them with the connection. @param {Set<string>} shareIds */
+/** The outcomes of some shares, for a server that may have lost them with the connection. @param {Set<string>} shareIds */
 export async function outcomes(shareIds) {
-  const entries = Object.values(await journal.read()).sort((one, other) => other.at - one.at).slice(0, TOLD);
-  return entries.flatMap(({callId, shareId, outcome}) => (outcome && shareIds.has(shareId) ? [{callId, ...outcome}] : []));
+  return Object.values(await journal.read()).flatMap(({callId, shareId, outcome}) => (outcome && shareIds.has(shareId) ? [{callId, ...outcome}] : []));
 }
 
 /** @param {string} message @returns {Outcome} */

@@ -19,7 +19,7 @@ const ITEMS = {
   'send-page': {kind: 'page', context: 'page', title: 'menuPage'},
 };
 /** The longest `data:` address of a picture that is kept; larger ones go by their address. */
-const PICTURE_CHARS = 4_000_000;
+const PICTURE_CHARS = 2_000_000;
 
 /** Make the menu; the browser keeps it. */
 export async function makeMenus() {

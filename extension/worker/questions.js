@@ -52,7 +52,11 @@ export async function askPerson({kind, label, origin, tabId, signal}) {
   const withdraw = () => answer(false);
   signal?.addEventListener('abort', withdraw, {once: true});
   if (signal?.aborted) withdraw();
-  const shown = show({id, kind, label, origin, tabId, where: 'panel'}, answer);
+  const shown = show({id, kind, label, origin, tabId, where: 'panel'}, answer).catch((error) => {
+    console.error(error);
+    answer(false); // what cannot be asked is not allowed
+    return async () => {};
+  });
   try {
     return await answered;
   } finally {

@@ -14,7 +14,7 @@ import {prepareTabEvents} from './tab-events.js';
 import {noteUpdate, updateIfIdle} from './updates.js';
 
 /** What was of before is settled first, and then whatever woke the worker. */
-const started = start();
+const started = start().catch((error) => console.error(error));
 
 async function start() {
   await Promise.all([

@@ -267,3 +267,15 @@ async def test_tab_goes_from_one_chat_to_another_and_a_second_click_changes_noth
     assert first["shareId"] == second["shareId"] != shared.share["shareId"]
     assert [each["sessionId"] for each in await shared.shares()] == [session_id]
     assert (await shared.call(fill("late")))["error"]["type"] == "user_tab_not_shared"
+
+
+async def test_nothing_is_done_on_another_site_also_before_the_tab_is_heard_to_have_left(shared):
+    """The stored share is of another site than the tab, as between a navigation and the browser's word of it."""
+    script = """async (shareId) => {
+        const {shares} = await chrome.storage.session.get('shares');
+        shares[shareId].origin = 'http://shop.example';
+        await chrome.storage.session.set({shares});
+    }"""
+    await shared.extension.run(script, shared.share["shareId"])
+    assert (await shared.call(fill("elsewhere")))["error"]["type"] == "user_tab_forbidden"
+    assert await shared.page.locator("#search").input_value() == ""
