@@ -2,7 +2,7 @@
 import {attribute, holds, its, rootOf, tidy} from './own.js';
 import {assertUsable, nameOf, press} from './click.js';
 import {isChecked} from './context.js';
-import {kindOf, secretOf} from './kinds.js';
+import {isTextField, kindOf, secretOf} from './kinds.js';
 import {labelOf, textOf} from './labels.js';
 import {isDisabled, isShown} from './layout.js';
 import {turn, until} from './pace.js';
@@ -74,6 +74,12 @@ async function chooseCustom(element, value, label) {
   if (attribute(element, 'aria-expanded') !== 'true' && kindOf(element) !== 'option') await press(element, label);
   const find = () => optionFor(optionsFor(element, before), value, (option) => attribute(option, 'data-value') || attribute(option, 'value'), (option) => labelOf(option) || textOf(option));
   await until(() => find() !== null, OPEN_MS);
+  // some lists come up when something is typed
+  if (!optionsFor(element, before).length && isTextField(element) && !element.readOnly) {
+    element.value = value;
+    element.dispatchEvent(new InputEvent('input', {bubbles: true, composed: true, inputType: 'insertText', data: value}));
+    await until(() => find() !== null, OPEN_MS);
+  }
   const option = find();
   if (!option) {
     const names = optionsFor(element, before).map((each) => labelOf(each) || textOf(each));

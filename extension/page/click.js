@@ -1,5 +1,5 @@
 /** Clicks, as a pointer makes them: at a place, in the order that pages know. */
-import {focused, its, tidy} from './own.js';
+import {focused, its, nearest, tidy} from './own.js';
 import {labelOf, textOf} from './labels.js';
 import {centreOf, coverAt, drawingOf, isDisabled, isInert, modalDialog} from './layout.js';
 import {drawn, turn} from './pace.js';
@@ -14,8 +14,8 @@ const FOCUSABLE = 'a[href], button, input, select, textarea, summary, [tabindex]
 /** @param {Element} element @returns {Promise<import('./reply.js').Reply>} */
 export async function click(element) {
   const label = nameOf(element);
-  await press(element, label);
-  return done('clicked', {label});
+  const opened = await press(element, label);
+  return {...done('clicked', {label}), ...(opened ? {opened} : {})};
 }
 
 /** What an element is called in answers. @param {Element} element */
@@ -26,6 +26,7 @@ export function nameOf(element) {
 /**
  * Press and release the pointer in the middle of an element.
  * @param {Element} element @param {string} label
+ * @returns {Promise<string>}  what is to be opened in a new tab; empty: nothing
  */
 export async function press(element, label) {
   assertUsable(element, label);
@@ -115,7 +116,28 @@ function pressAt(element, point) {
   const end = at.isConnected ? at : receiver(element, point);
   send(end, 'pointerup', point);
   send(end, 'mouseup', point);
-  send(end, 'click', point);
+  return clickAt(end, point);
+}
+
+/**
+ * A browser opens a new tab only for what a person has clicked. So the address that a link would open is given to the
+ * extension, unless the page does something else for the click.
+ * @param {Element} at @param {{x: number, y: number}} point @returns {string}
+ */
+function clickAt(at, point) {
+  const link = nearest(at, 'a[href][target=_blank], area[href][target=_blank]');
+  let opened = '';
+  /** @param {Event} event */
+  const take = (event) => {
+    const {href} = /** @type {HTMLAnchorElement} */ (link);
+    if (event.defaultPrevented || !/^https?:/.test(href)) return;
+    event.preventDefault();
+    opened = href;
+  };
+  if (link) addEventListener('click', take);
+  send(at, 'click', point);
+  removeEventListener('click', take);
+  return opened;
 }
 
 /** What the pointer is over: the element, or what is drawn in it. @param {Element} element @param {{x: number, y: number}} point @returns {Element} */

@@ -1,9 +1,9 @@
 /** Editors: elements whose text a script of the page keeps, and that change only by what a person could do to them. */
 import {focused, holds, its} from './own.js';
+import {CODE_EDITOR} from './kinds.js';
 import {turn, until} from './pace.js';
 import {Refusal, done} from './reply.js';
 
-const CODE_EDITOR = '.monaco-editor';
 /** How long an editor may take to show what it was given. */
 const SHOWN_MS = 1500;
 

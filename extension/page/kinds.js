@@ -24,9 +24,14 @@ const INPUTS = {
   color: 'color', file: 'file',
 };
 
+/** An editor that draws its text by itself, and has a field somewhere in it that listens to the keyboard. */
+export const CODE_EDITOR = '.monaco-editor';
+const CODE_INPUT = '.native-edit-context, textarea.inputarea';
+
 /** What an element is; null: nothing that is acted on by itself. @param {Element} element @returns {Kind | null} */
 export function kindOf(element) {
   const tag = element.localName;
+  if (its(element).closest(CODE_EDITOR)) return its(element).matches(CODE_INPUT) ? 'editor' : null;
   const role = ROLES[attribute(element, 'role').toLowerCase().split(/\s+/)[0]];
   if (element instanceof HTMLInputElement) {
     const kind = INPUTS[element.type];
@@ -81,6 +86,8 @@ export function secretOf(element, label = '') {
     return NAMES.payment.test(wordsOf(element, label)) ? 'payment' : 'password';
   }
   if (!isTextField(element)) return null;
+  // fields of text that are drawn as dots
+  if (!['none', ''].includes(getComputedStyle(element).getPropertyValue('-webkit-text-security'))) return 'password';
   const words = wordsOf(element, label);
   return /** @type {Secret[]} */ (['payment', 'oneTimeCode', 'password']).find((kind) => NAMES[kind].test(words)) ?? null;
 }

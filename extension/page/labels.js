@@ -69,7 +69,8 @@ function native(element) {
   if (element instanceof HTMLAreaElement) return tidy(element.alt);
   if (element.localName === 'textarea' || element.localName === 'select') return '';
   // what is in an editor is no name
-  return element instanceof HTMLElement && element.isContentEditable ? '' : textOf(element);
+  const isEdited = element instanceof HTMLElement && element.isContentEditable;
+  return isEdited || /^(?:textbox|searchbox|spinbutton)$/.test(attribute(element, 'role')) ? '' : textOf(element);
 }
 
 /** What the element says that has this one in its shadow. @param {Element} element */

@@ -5,6 +5,7 @@
  * @property {boolean} ok
  * @property {string} key  of the text
  * @property {Record<string, string | number>} values  what stands in the text
+ * @property {string} [opened]  the address that a click opens in a new tab
  */
 
 /** @param {string} key @param {Record<string, string | number>} [values] @returns {Reply} */

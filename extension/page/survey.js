@@ -1,6 +1,6 @@
 /** Which elements there are to act on: the page is walked in small pieces, reads of the same kind together, without a write. */
 import {attribute, focused, its, nearest} from './own.js';
-import {CANDIDATES, kindOf, secretOf} from './kinds.js';
+import {CANDIDATES, CODE_EDITOR, kindOf, secretOf} from './kinds.js';
 import {Labels, labelOf, placeholderOf} from './labels.js';
 import {coverAt, centreOf, isDisabled, isInert, isInWindow, isShown, modalDialog} from './layout.js';
 import {Pace} from './pace.js';
@@ -52,7 +52,7 @@ export class Survey {
     let order = 0;
     await this._pace.each(candidates, ([element, kind]) => {
       if (!element.isConnected) return;
-      const box = element.getBoundingClientRect();
+      const box = (its(element).closest(CODE_EDITOR) ?? element).getBoundingClientRect();
       if (!isShown(element, box)) return;
       const isBlocked = isInert(element, modal);
       const use = usefulness(element, kind, box) + (element === active ? 25 : 0) - (isBlocked ? 2000 : 0);
@@ -156,6 +156,7 @@ function usefulness(element, kind, box) {
   if (isInWindow(box)) use += 1000;
   else if (box.top >= innerHeight) use += 200 - Math.min(150, Math.floor((box.top - innerHeight) / innerHeight) * 10);
   if (isDisabled(element)) use -= 30;
+  if (nearest(element, '[aria-hidden=true]')) use -= 1500;
   if (nearest(element, 'footer, [role=contentinfo]')) use -= 20;
   if (nearest(element, 'nav, [role=navigation]')) use -= 8;
   if (nearest(element, 'form, [role=search], [role=form]')) use += 12;

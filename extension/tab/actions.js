@@ -10,7 +10,7 @@ import {text} from './strings.js';
  * @typedef {import('./strings.js').Language} Language
  * @typedef {{kind: string, label: string, origin: string}} Question
  * @typedef {{success: boolean, message: string}} Step
- * @typedef {{ok: boolean, key: string, values: Record<string, string | number>}} Reply
+ * @typedef {{ok: boolean, key: string, values: Record<string, string | number>, opened?: string}} Reply
  */
 
 const NEEDS_TARGET = new Set(['fill', 'click', 'select', 'check']);
@@ -126,10 +126,17 @@ export class Actions {
       if (error instanceof FrameGone) throw new PageError('interrupted', text(this._language, 'interrupted'));
       throw error;
     }
+    if (reply.opened) await this._open(reply.opened);
     if (reply.key !== 'secret' || allowed) return reply;
     const {kind, label} = /** @type {{kind: string, label: string}} */ (reply.values);
     const isAllowed = await this._confirm({kind, label, origin: await originOf(frame)});
     return isAllowed ? this._act(frame, request, kind) : refused('secretRefused', {label});
+  }
+
+  /** @param {string} url */
+  async _open(url) {
+    const {windowId, index} = await chrome.tabs.get(this._tabId);
+    await chrome.tabs.create({url, windowId, index: index + 1, openerTabId: this._tabId});
   }
 
   _aborted() {

@@ -18,6 +18,19 @@ async def test_click_is_the_sequence_of_a_pointer_in_the_middle(open_tab):
     ]  # fmt: skip
 
 
+async def test_link_to_a_new_tab_opens_one_beside_unless_the_page_does_something_else(open_tab, site):
+    site.show("/next", "<title>Next</title>")
+    tab: Tab = await open_tab("""<a href=/next target=_blank>Next</a>
+        <a href=/next target=_blank onclick="event.preventDefault(); document.title = 'Own'">Own</a>""")
+    async with tab.page.context.expect_page() as opened:
+        assert await tab.messages(("click", "link:Own"), ("click", "link:Next")) == ["Clicked: Own", "Clicked: Next"]
+    page = await opened.value
+    await page.wait_for_url("**/next")
+    assert await tab.page.title() == "Own"
+    assert site.asked.count("/next") == 1
+    await page.close()
+
+
 async def test_what_is_covered_disabled_or_behind_a_dialog_is_not_clicked(open_tab):
     tab: Tab = await open_tab("""
         <style>.box { position: relative } .cover { position: absolute; inset: 0; background: red }</style>

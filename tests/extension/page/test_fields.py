@@ -116,6 +116,17 @@ async def test_lists_boxes_and_radios_are_chosen(open_tab):
     ]
 
 
+async def test_list_that_comes_up_while_typing_is_chosen_from(open_tab):
+    tab: Tab = await open_tab("""<input id=city role=combobox aria-label=City aria-controls=cities>
+        <ul role=listbox id=cities></ul><script>
+        city.oninput = () => setTimeout(() => { cities.innerHTML = ['Bern', 'Berlin']
+            .filter((each) => each.startsWith(city.value)).map((each) => `<li role=option>${each}`).join(''); });
+        cities.onclick = (event) => { city.value = event.target.textContent; cities.innerHTML = ''; };</script>""")
+    assert await tab.messages(("select", "combobox:City", "Berlin")) == ["Selected: Berlin (City)"]
+    assert await tab.page.input_value("#city") == "Berlin"
+    assert await tab.messages(("select", "combobox:City", "Paris")) == ["✗ City showed no options"]
+
+
 async def test_secret_fields_are_never_read_and_filled_only_after_a_question(open_tab):
     tab: Tab = await open_tab("""
         <form><label>Password <input type=password id=pass value=hunter2></label>
@@ -123,8 +134,9 @@ async def test_secret_fields_are_never_read_and_filled_only_after_a_question(ope
         <label>Code <input id=otp autocomplete=one-time-code inputmode=numeric value=314159></label>
         <label>Number <input id=number autocomplete=cc-number value=4111111111111111></label>
         <label>Month <select id=month autocomplete=cc-exp-month><option>01<option selected>July</select></label>
-        <input id=cvv name=cvv value=987></form>""")
-    secrets = ("hunter2", "314159", "4111", "987", "July")
+        <input id=cvv name=cvv value=987>
+        <input id=drawn aria-label=Drawn style="-webkit-text-security: disc" value=dotted></form>""")
+    secrets = ("hunter2", "dotted", "314159", "4111", "987", "July")
     context = await tab.context()
     assert [each["desc"] for each in context["elements"]] == [
         "password:Password(filled only after the person is asked)",
@@ -133,13 +145,15 @@ async def test_secret_fields_are_never_read_and_filled_only_after_a_question(ope
         "input:Number(filled only after the person is asked)",
         "select:Month(filled only after the person is asked)",
         "input:cvv(filled only after the person is asked)",
+        "input:Drawn(filled only after the person is asked)",
     ]
     shown = await tab.messages(
-        ("click", "css=button"), *(("read", f"css=#{each}") for each in ("pass", "otp", "number", "month", "cvv"))
+        ("click", "css=button"),
+        *(("read", f"css=#{each}") for each in ("pass", "otp", "number", "month", "cvv", "drawn")),
     )
     assert shown[1:] == [
         f"✗ {name} is a field for secrets: what is in it is not read"
-        for name in ("Password", "Code", "Number", "Month", "cvv")
+        for name in ("Password", "Code", "Number", "Month", "cvv", "Drawn")
     ]
     await tab.page.evaluate("document.getElementById('pass').select()")
     selected = await tab.call("get_selected_text")
