@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import re
 
 import pytest
+from playwright.async_api import expect
 
 from tests.extension.serving import LIMIT_S
 
@@ -68,3 +70,21 @@ async def test_menu_has_its_items(extension):
         for item in ITEMS:
             while await worker.evaluate(script, item) != "there":  # it is made when the extension has been installed
                 await asyncio.sleep(0.02)
+
+
+async def test_panel_takes_a_selection_as_a_draft_and_a_picture_as_a_file(start_server, extension, site):
+    site.show("/", "<title>Shop</title><img src='/dot.png'>")
+    site.show("/dot.png", DOT, "image/png")
+    server = await start_server()
+    await extension.pair(server)
+    page = await extension.context.new_page()
+    await page.goto(site.url())
+    await page.locator("img").evaluate("(image) => image.decode()")
+    panel = await extension.open_panel(page)
+    message = panel.get_by_role("textbox", name="Message")
+    await message.wait_for()
+    await extension.run(SEND, [{"menuItemId": "send-selection", "selectionText": "iPhone 16"}, page.url])
+    await expect(message).to_have_value(re.compile("> iPhone 16"))
+    info = {"menuItemId": "send-picture", "srcUrl": site.url("/dot.png"), "mediaType": "image"}
+    await extension.run(SEND, [info, page.url])
+    await expect(panel.get_by_text(".png")).to_be_visible()
