@@ -22,7 +22,7 @@ export async function choose(element, value, allowed) {
   const label = nameOf(element);
   assertUsable(element, label);
   const secret = secretOf(element, label);
-  if (secret && secret !== allowed) throw new Refusal('secret', {kind: secret, label});
+  if (secret && secret !== allowed) throw new Refusal('secret', {kind: secret, label, origin: globalThis.origin});
   if (element instanceof HTMLSelectElement) return chooseNative(element, value, label);
   if (kindOf(element) === 'radio') return check(element, 'true');
   return chooseCustom(element, value, label);

@@ -4,7 +4,7 @@ import {idOf} from './ids.js';
 import {isTextField, secretOf} from './kinds.js';
 import {placeholderOf} from './labels.js';
 import {isDisabled} from './layout.js';
-import {Survey, inRegion, ofType} from './survey.js';
+import {Survey, ofType} from './survey.js';
 
 /**
  * @typedef {import('./survey.js').Found} Found
@@ -41,7 +41,8 @@ export async function collect(isFrame) {
 /** @param {{region?: string, elementType?: string, keyword?: string}} wanted @returns {Promise<Described[]>} */
 export async function more({region, elementType, keyword}) {
   const survey = await new Survey().take();
-  let found = ofType(inRegion(survey.found, region), elementType);
+  let found = ofType(survey.found, elementType);
+  if (region) found = await survey.inRegion(found, region);
   if (keyword) found = await survey.withKeyword(found, keyword);
   if (!region && !keyword && (!elementType || elementType === 'all')) {
     const others = found.filter(({element}) => !offered.has(element));

@@ -40,7 +40,7 @@ export async function fill(element, value, allowed) {
  */
 export function assertAllowed(element, label, allowed) {
   const secret = secretOf(inside(element), label);
-  if (secret && secret !== allowed) throw new Refusal('secret', {kind: secret, label});
+  if (secret && secret !== allowed) throw new Refusal('secret', {kind: secret, label, origin: globalThis.origin});
 }
 
 /** The field of an element that is one's frame: a label, or a component that has one. @param {Element} element @returns {Element} */

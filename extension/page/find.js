@@ -58,16 +58,16 @@ async function byWords({kinds, label}) {
   const wanted = label.toLowerCase();
   let best = NONE;
   let most = 0;
-  for (const each of survey.found) {
+  await survey.pace.each(survey.found, (each) => {
     const fit = fitOf(wanted, survey.nameOf(each).toLowerCase(), placeholderOf(each.element).toLowerCase());
     const isKind = kinds.includes(each.kind);
-    if (wanted ? !fit : !isKind) continue;
+    if (wanted ? !fit : !isKind) return;
     const rank = fit * 10 + (isKind ? 8 : 0) + (isInWindow(each.box) ? 2 : 0) + each.use / 10_000;
     if (rank > most) {
       most = rank;
       best = {element: each.element, fit: Math.min(70, 10 + fit * 5 + (isKind ? 4 : 0))};
     }
-  }
+  });
   return best;
 }
 

@@ -9,7 +9,7 @@ import {fill} from './fill.js';
 import {find} from './find.js';
 import {elementOf, idOf} from './ids.js';
 import {clearMarks, markElement, markSelection, markText} from './marks.js';
-import {its} from './own.js';
+import {its, tidy} from './own.js';
 import {until} from './pace.js';
 import {cut, read} from './read.js';
 import {Refusal, done} from './reply.js';
@@ -31,7 +31,6 @@ const ANSWERS = {
   more: ({wanted}) => more(wanted),
   selectedText: () => ({text: selectedText()}),
   clearMarks: () => ({count: clearMarks()}),
-  origin: () => ({origin: globalThis.origin}),
   /** @param {{target: Target, words: Words}} request */
   find: async ({target, words}) => {
     const {element, fit, invalid} = await find(target, words);
@@ -75,12 +74,11 @@ async function carryOut({action, params}, id, allowed, text) {
 }
 
 /** @param {'highlight' | 'underline'} kind @param {Element | null} element @param {Act['params']} params @param {string} [text] */
-function mark(kind, element, {value, color}, text) {
+async function mark(kind, element, {value, color}, text) {
   const wanted = value || text;
-  const marked = wanted ? markText(kind, wanted, element, color) : null;
+  const marked = wanted ? await markText(kind, wanted, element, color) : null;
   if (marked) return marked;
-  if (wanted && !element) throw new Refusal('noText', {text: wanted.slice(0, 60)});
-  if (value) throw new Refusal('noText', {text: value.slice(0, 60)});
+  if (wanted) throw new Refusal('noText', {text: tidy(wanted, 60)});
   const reply = element ? markElement(kind, element, color) : markSelection(kind, color);
   if (!reply) throw new Refusal('noSelection');
   return reply;

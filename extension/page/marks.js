@@ -7,11 +7,12 @@ import {focused, its, rootOf, tidy} from './own.js';
 import {nameOf} from './click.js';
 import {isSeenIn} from './labels.js';
 import {selectionIn} from './context.js';
+import {Pace} from './pace.js';
 import {Refusal, done} from './reply.js';
 
 const COLOURS = {highlight: '#ffeb3b', underline: '#e53935'};
-/** Text nodes that are searched for a text. */
-const NODES_SEARCHED = 100_000;
+/** How long a page is searched for a text. */
+const SEARCH_MS = 4000;
 const UNMARKED = new Set(['script', 'style', 'noscript', 'template', 'textarea', 'select']);
 
 /** @typedef {'highlight' | 'underline'} Kind */
@@ -28,9 +29,14 @@ let marks = 0;
 export function markElement(kind, element, color) {
   const colour = validColour(kind, color);
   element.scrollIntoView({block: 'nearest', behavior: 'instant'});
+  if (kind === 'underline' && !element.shadowRoot && its(element).textContent?.trim()) {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return markRanges(kind, [range], color, nameOf(element));
+  }
   const style = kind === 'highlight'
-    ? {backgroundColor: colour, color: readableOn(colour), outline: `2px solid ${colour}`}
-    : {textDecorationLine: 'underline', textDecorationColor: colour, textDecorationThickness: '2px', boxShadow: `0 2px 0 0 ${colour}`};
+    ? {backgroundColor: colour, color: readableOn(colour), outline: `3px solid ${colour}`}
+    : {boxShadow: `0 3px 0 0 ${colour}`};
   const frames = Object.fromEntries(Object.entries(style).map(([name, value]) => [name, [value, value]]));
   const animation = element.animate(frames, {duration: 1e9, fill: 'both'});
   animation.pause();
@@ -51,10 +57,10 @@ export function markSelection(kind, color) {
 /**
  * Mark a text wherever it begins and ends, the first time that it stands in a scope.
  * @param {Kind} kind @param {string} text @param {Element | null} scope @param {string | undefined} color
- * @returns {import('./reply.js').Reply | null}  null: the text is not there
+ * @returns {Promise<import('./reply.js').Reply | null>}  null: the text is not there
  */
-export function markText(kind, text, scope, color) {
-  const range = rangeOf(text, scope ?? its(document).body ?? its(document).documentElement);
+export async function markText(kind, text, scope, color) {
+  const range = await rangeOf(text, scope ?? its(document).body ?? its(document).documentElement);
   if (!range) return null;
   range.startContainer.parentElement?.scrollIntoView({block: 'nearest', behavior: 'instant'});
   return markRanges(kind, [range], color, text);
@@ -121,53 +127,55 @@ function readableOn(colour) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#000' : '#fff';
 }
 
-/** Where a text stands; blanks and capital letters do not count. @param {string} wanted @param {Element} scope @returns {Range | null} */
-function rangeOf(wanted, scope) {
-  const text = fold(wanted.trim());
-  if (!text) return null;
-  for (const root of rootsIn(scope)) {
-    const range = rangeIn(text, root);
+/** Where a text stands; blanks and capital letters do not count. @param {string} wanted @param {Element} scope @returns {Promise<Range | null>} */
+async function rangeOf(wanted, scope) {
+  const text = [...wanted.trim().replace(/\s+/g, ' ')].map(folded).join('');
+  const pace = new Pace(SEARCH_MS);
+  for (const root of text ? rootsIn(scope) : []) {
+    const range = await rangeIn(text, root, pace);
     if (range) return range;
   }
   return null;
 }
 
-/** @param {Element | ShadowRoot} scope @returns {(Element | ShadowRoot)[]} */
+/** An element, and the shadow roots in it. @param {Element | ShadowRoot} scope @returns {(Element | ShadowRoot)[]} */
 function rootsIn(scope) {
   const inner = [scope, ...its(scope).querySelectorAll('*')].flatMap((each) => (each instanceof Element && each.shadowRoot ? rootsIn(each.shadowRoot) : []));
   return [scope, ...inner];
 }
 
-/** @param {string} text */
-function fold(text) {
-  // letter by letter: some become two when they are made small, and places would no longer fit
-  return [...text.replace(/\s+/g, ' ')].map((letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter)).join('');
+/** A letter as it is compared. Some become two when they are made small, and places would no longer fit. @param {string} letter */
+function folded(letter) {
+  const small = letter.toLowerCase();
+  return small.length === letter.length ? small : letter;
 }
 
-/** @param {string} text @param {Element | ShadowRoot} root */
-function rangeIn(text, root) {
+/** @param {string} text @param {Element | ShadowRoot} root @param {Pace} pace */
+async function rangeIn(text, root, pace) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  /** Each letter's place. @type {[Text, number][]} */
+  /** Where each letter of `all` stands. @type {[Text, number][]} */
   const places = [];
   let all = '';
-  for (let node = walker.nextNode(), nodes = 0; node && nodes < NODES_SEARCHED; node = walker.nextNode(), nodes++) {
+  for (let node = walker.nextNode(); node && !pace.isOver; node = walker.nextNode()) {
+    if (pace.isDue) await pace.rest();
     const inner = /** @type {Text} */ (node);
-    if (!isSeen(inner)) continue;
+    if (!isMarkable(inner)) continue;
+    const from = Math.max(0, all.length - text.length);
     for (let index = 0; index < inner.data.length; index++) {
       const letter = /\s/.test(inner.data[index]) ? ' ' : inner.data[index];
       if (letter === ' ' && all.endsWith(' ')) continue;
-      const small = letter.toLowerCase();
-      all += small.length === 1 ? small : letter;
+      all += folded(letter);
       places.push([inner, index]);
     }
-    const start = all.indexOf(text);
+    const start = all.indexOf(text, from);
     if (start >= 0) return rangeAt(places[start], places[start + text.length - 1]);
   }
   return null;
 }
 
-/** @param {[Text, number]} first @param {[Text, number]} last */
+/** @param {[Text, number]} first @param {[Text, number]} last @returns {Range | null} null: the page has changed it meanwhile */
 function rangeAt(first, last) {
+  if (![first, last].every(([node, index]) => node.isConnected && index < node.length)) return null;
   const range = document.createRange();
   range.setStart(...first);
   range.setEnd(last[0], last[1] + 1);
@@ -175,6 +183,6 @@ function rangeAt(first, last) {
 }
 
 /** @param {Text} node */
-function isSeen({parentElement}) {
+function isMarkable({parentElement}) {
   return parentElement !== null && !UNMARKED.has(parentElement.localName) && isSeenIn(parentElement);
 }

@@ -38,7 +38,8 @@ export class Survey {
     this.labels = new Labels();
     /** @type {Found[]} */
     this.found = [];
-    this._pace = new Pace(LIMIT_MS);
+    /** Of the work on all that was found. */
+    this.pace = new Pace(LIMIT_MS);
     /** @type {Map<Element, string>} */
     this._names = new Map();
     this._styles = 0;
@@ -50,7 +51,7 @@ export class Survey {
     const modal = modalDialog();
     const active = focused();
     let order = 0;
-    await this._pace.each(candidates, ([element, kind]) => {
+    await this.pace.each(candidates, ([element, kind]) => {
       if (!element.isConnected) return;
       const box = (its(element).closest(CODE_EDITOR) ?? element).getBoundingClientRect();
       if (!isShown(element, box)) return;
@@ -79,7 +80,7 @@ export class Survey {
     const likely = [...found].sort((a, b) => b.use - a.use || a.order - b.order).slice(0, 4 * limit);
     /** @type {Set<string>} */
     const seen = new Set();
-    await this._pace.each(likely, (each) => {
+    await this.pace.each(likely, (each) => {
       const name = this.nameOf(each);
       const key = `${each.kind} ${name} ${each.kind === 'link' ? attribute(each.element, 'href') : ''}`;
       if (!name) each.use -= each.kind === 'clickable' ? Infinity : 40;
@@ -91,15 +92,24 @@ export class Survey {
     return likely.filter(({use}) => use > -Infinity).sort((a, b) => b.use - a.use || a.order - b.order).slice(0, limit).sort((a, b) => a.order - b.order);
   }
 
-  /** Keep those whose name, placeholder or text has a word. @param {Found[]} found @param {string} keyword */
-  async withKeyword(found, keyword) {
+  /** Those whose name or placeholder has a word. @param {Found[]} found @param {string} keyword */
+  withKeyword(found, keyword) {
     const wanted = keyword.trim().toLowerCase();
+    return this._those(found, (each) => `${this.nameOf(each)} ${placeholderOf(each.element)}`.toLowerCase().includes(wanted));
+  }
+
+  /** Those in a part of the page: what the page calls so, or else what is where such a part would be. @param {Found[]} found @param {string} region */
+  async inRegion(found, region) {
+    if (region === 'below_viewport') return found.filter(({box}) => box.top >= innerHeight);
+    const named = await this._those(found, ({element}) => nearest(element, REGION_PARTS[region]) !== null);
+    return named.length ? named : this._those(found, ({box}) => isAbout(box, region));
+  }
+
+  /** @param {Found[]} found @param {(each: Found) => boolean} isMeant @returns {Promise<Found[]>} */
+  async _those(found, isMeant) {
     /** @type {Found[]} */
     const kept = [];
-    await this._pace.each(found, (each) => {
-      const words = `${this.nameOf(each)} ${placeholderOf(each.element)}`.toLowerCase();
-      if (words.includes(wanted)) kept.push(each);
-    });
+    await this.pace.each(found, (each) => { if (isMeant(each)) kept.push(each); });
     return kept;
   }
 
@@ -108,7 +118,7 @@ export class Survey {
     /** @type {[Element, Kind][]} */
     const candidates = [];
     let left = ELEMENTS;
-    await this._pace.each(elementsIn(document), (element) => {
+    await this.pace.each(elementsIn(document), (element) => {
       if (left-- <= 0) return;
       if (element.localName === 'label') this.labels.add(element);
       const kind = this._kindOf(element);
@@ -173,7 +183,7 @@ const TYPES = {
   select: new Set(['select', 'combobox', 'option']),
 };
 
-/** Keep those of a kind. @param {Found[]} found @param {string | undefined} type */
+/** Those of a kind. @param {Found[]} found @param {string | undefined} type */
 export function ofType(found, type) {
   const kinds = type ? TYPES[type] : undefined;
   return kinds ? found.filter(({kind}) => kinds.has(kind)) : found;
@@ -187,15 +197,7 @@ const REGION_PARTS = {
   footer: 'footer, [role=contentinfo]',
 };
 
-/** Keep those in a part of the page: what the page calls so, or else what is where such a part would be. @param {Found[]} found @param {string | undefined} region */
-export function inRegion(found, region) {
-  if (!region) return found;
-  if (region === 'below_viewport') return found.filter(({box}) => box.top >= innerHeight);
-  const named = found.filter(({element}) => nearest(element, REGION_PARTS[region]));
-  return named.length ? named : found.filter(({box}) => isAbout(box, region));
-}
-
-/** @param {Box} box @param {string} region */
+/** Whether a place is where a part of the page would be. @param {Box} box @param {string} region */
 function isAbout(box, region) {
   const {scrollWidth, scrollHeight} = its(document).documentElement;
   switch (region) {

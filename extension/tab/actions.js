@@ -127,10 +127,11 @@ export class Actions {
       throw error;
     }
     if (reply.opened) await this._open(reply.opened);
-    if (reply.key !== 'secret' || allowed) return reply;
-    const {kind, label} = /** @type {{kind: string, label: string}} */ (reply.values);
-    const isAllowed = await this._confirm({kind, label, origin: await originOf(frame)});
-    return isAllowed ? this._act(frame, request, kind) : refused('secretRefused', {label});
+    if (reply.key !== 'secret') return reply;
+    const question = /** @type {Question} */ (/** @type {unknown} */ (reply.values));
+    // a field that has become another kind of secret meanwhile is not the one that was asked about
+    const isAllowed = !allowed && await this._confirm(question);
+    return isAllowed ? this._act(frame, request, question.kind) : refused('secretRefused', {label: question.label});
   }
 
   /** @param {string} url */
@@ -143,11 +144,6 @@ export class Actions {
     const reason = this._signal?.reason;
     return reason instanceof PageError ? reason : new PageError('interrupted', text(this._language, 'cancelled'));
   }
-}
-
-/** @param {Frame} frame @returns {Promise<string>} */
-async function originOf(frame) {
-  return (await ask(frame, {type: 'origin'})).origin;
 }
 
 /** @param {string} key @param {Record<string, string>} [values] @returns {Reply} */

@@ -1,6 +1,10 @@
 """Clicks go where a person's would, or say why not; pages that fight back do not mislead them."""
 
+import pytest
+
 from tests.extension.page.conftest import Tab
+
+pytestmark = pytest.mark.spec("C4")
 
 
 async def test_click_is_the_sequence_of_a_pointer_in_the_middle(open_tab):

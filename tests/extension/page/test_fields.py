@@ -1,6 +1,10 @@
 """Filling, choosing and checking, in fields as HTML has them."""
 
+import pytest
+
 from tests.extension.page.conftest import Tab
+
+pytestmark = pytest.mark.spec("C4")
 
 
 async def test_fields_take_values_of_their_kind_and_refuse_others(open_tab):

@@ -7,6 +7,8 @@ from playwright.async_api import Error, expect
 
 from tests.extension.page.conftest import Tab
 
+pytestmark = pytest.mark.spec("C4")
+
 _FIELD = "<title>Inner</title><form><input placeholder='{0}'><button type=button>{0} button</button></form>"
 
 

@@ -1,6 +1,10 @@
 """Highlights, underlines, what they leave of the page; scrolling and reading."""
 
+import pytest
+
 from tests.extension.page.conftest import Tab
+
+pytestmark = pytest.mark.spec("C4")
 
 _PAGE = """<style>p { color: navy }</style><p id=first style="color:red">The <b>quick</b> brown <i>fox</i> jumps.</p>
     <p id=second>A field <input value=x> and a <button>button</button></p><my-box></my-box>
@@ -36,6 +40,7 @@ async def test_marks_change_no_byte_of_the_page_and_go_away(open_tab):
     assert await tab.page.evaluate(ranges) == [
         "The quick brown fox jumps.\n    A field",
         "quick brown fox",
+        "A field  and a button",
         "jumps",
         "of a shadow",
     ]
