@@ -22,14 +22,17 @@ const LIMIT = 30;
 const SELECTION_CHARS = 20_000;
 const VALUE_CHARS = 60;
 
-/** Elements that a model knows of, so that more of them are others. @type {WeakSet<Element>} */
-let offered = new WeakSet();
+/** Chats whose models are remembered; of more, the oldest begins anew. */
+const READERS = 16;
 
-/** @param {boolean} isFrame @returns {Promise<{url: string, title: string, elements: Described[], selectedText: string}>} */
-export async function collect(isFrame) {
+/** Elements that the model of each chat knows of, so that more of them are others. @type {Map<string, WeakSet<Element>>} */
+const offered = new Map();
+
+/** @param {string} reader  of which chat @param {boolean} isFrame @returns {Promise<{url: string, title: string, elements: Described[], selectedText: string}>} */
+export async function collect(reader, isFrame) {
   const survey = await new Survey().take();
   const best = isFrame && !(await isFrameSeen()) ? [] : await survey.best(survey.found, LIMIT);
-  offered = new WeakSet(best.map(({element}) => element));
+  offer(reader, new WeakSet(best.map(({element}) => element)));
   return {
     url: location.href,
     title: tidy(its(document).title, 300),
@@ -38,20 +41,35 @@ export async function collect(isFrame) {
   };
 }
 
-/** @param {{region?: string, elementType?: string, keyword?: string}} wanted @returns {Promise<Described[]>} */
-export async function more({region, elementType, keyword}) {
+/**
+ * What a model has not been told of yet; for one that knows nothing of the page, what it begins with.
+ * @param {string} reader  of which chat @param {{region?: string, elementType?: string, keyword?: string}} wanted @returns {Promise<Described[]>}
+ */
+export async function more(reader, {region, elementType, keyword}) {
   const survey = await new Survey().take();
   let found = ofType(survey.found, elementType);
   if (region) found = await survey.inRegion(found, region);
   if (keyword) found = await survey.withKeyword(found, keyword);
+  let known = offered.get(reader) ?? new WeakSet();
   if (!region && !keyword && (!elementType || elementType === 'all')) {
-    const others = found.filter(({element}) => !offered.has(element));
+    const others = found.filter(({element}) => !known.has(element));
     if (others.length) found = others;
-    else offered = new WeakSet();
+    else known = new WeakSet();
   }
   const best = await survey.best(found, LIMIT);
-  for (const {element} of best) offered.add(element);
+  for (const {element} of best) known.add(element);
+  offer(reader, known);
   return best.map((each) => described(each, survey));
+}
+
+/** @param {string} reader @param {WeakSet<Element>} known */
+function offer(reader, known) {
+  offered.delete(reader);
+  offered.set(reader, known);
+  for (const oldest of offered.keys()) {
+    if (offered.size <= READERS) return;
+    offered.delete(oldest);
+  }
 }
 
 /** @param {Found} found @param {Survey} survey @returns {Described} */

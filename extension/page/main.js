@@ -27,8 +27,8 @@ const READY_MS = 5000;
 
 /** @type {Record<string, (request: any) => unknown>} */
 const ANSWERS = {
-  context: ({isFrame}) => collect(isFrame),
-  more: ({wanted}) => more(wanted),
+  context: ({reader, isFrame}) => collect(reader, isFrame),
+  more: ({reader, wanted}) => more(reader, wanted),
   selectedText: () => ({text: selectedText()}),
   clearMarks: () => ({count: clearMarks()}),
   /** @param {{target: Target, words: Words}} request */

@@ -14,6 +14,7 @@ export {PAGE_TOOLS, pageTools} from './tools.js';
  * @typedef {{id: string, desc: string}} Element
  * @typedef {object} Options
  * @property {string} [locale]  of the texts
+ * @property {string} [reader]  the chat whose model reads: `request_more_elements` gives what that one has not been told of
  * @property {AbortSignal} [signal]  ends a call between two actions
  * @property {(question: {kind: 'password' | 'oneTimeCode' | 'payment', label: string, origin: string}) => Promise<boolean>} [confirm]
  *   asked before a secret field is filled; without it none is
@@ -23,14 +24,14 @@ const LIMIT = 30;
 
 /**
  * What the page of a tab is, for a model.
- * @param {number} tabId @param {{locale?: string}} [options]
+ * @param {number} tabId @param {{locale?: string, reader?: string}} [options]
  * @returns {Promise<{url: string, title: string, elements: Element[], selectedText?: string}>}  at most 30 elements
  * @throws {import('./page-error.js').PageError}
  */
-export async function collectContext(tabId, {locale} = {}) {
+export async function collectContext(tabId, {locale, reader = ''} = {}) {
   const language = languageOf(locale);
   const frames = await framesOf(tabId, language);
-  const answers = await askAll(frames, ({frameId}) => ({type: 'context', isFrame: frameId !== 0}), language);
+  const answers = await askAll(frames, ({frameId}) => ({type: 'context', reader, isFrame: frameId !== 0}), language);
   const {url, title} = answers[0].answer;
   const selectedText = answers.map(({answer}) => answer.selectedText).find(Boolean);
   const elements = merge(answers.map(({answer}) => answer.elements), language);
@@ -44,11 +45,11 @@ export async function collectContext(tabId, {locale} = {}) {
  *   `{success: false, error}` where the arguments are wrong
  * @throws {import('./page-error.js').PageError}
  */
-export async function runPageTool(tabId, tool, args, {locale, signal, confirm = async () => false} = {}) {
+export async function runPageTool(tabId, tool, args, {locale, reader = '', signal, confirm = async () => false} = {}) {
   const language = languageOf(locale);
   if (!Object.hasOwn(TOOLS, tool)) return {success: false, error: text(language, 'noTool', {tool})};
   try {
-    return await TOOLS[tool](tabId, args, language, {signal, confirm});
+    return await TOOLS[tool](tabId, args, language, {reader, signal, confirm});
   } catch (error) {
     if (error instanceof BadArguments) return {success: false, error: text(language, 'badArguments', {problem: error.message})};
     throw error;
@@ -58,9 +59,9 @@ export async function runPageTool(tabId, tool, args, {locale, signal, confirm = 
 /** @type {Record<string, (tabId: number, args: any, language: Language, options: any) => Promise<any>>} */
 const TOOLS = {
   page_action: (tabId, args, language, {signal, confirm}) => new Actions(tabId, language, confirm, signal).run(readActions(args)),
-  request_more_elements: async (tabId, args, language) => {
+  request_more_elements: async (tabId, args, language, {reader}) => {
     const wanted = readWanted(args);
-    const answers = await askAll(await framesOf(tabId, language), () => ({type: 'more', wanted}), language);
+    const answers = await askAll(await framesOf(tabId, language), () => ({type: 'more', reader, wanted}), language);
     return {success: true, elements: merge(answers.map(({answer}) => answer), language)};
   },
   get_selected_text: async (tabId, _, language) => {

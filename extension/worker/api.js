@@ -46,9 +46,12 @@ export async function requestSite(url) {
   return site !== null && chrome.permissions.request({origins: [site.pattern]});
 }
 
-/** Share a tab with a session; its site has been allowed. @param {number} tabId @param {string} sessionId @returns {Promise<Share>} @throws {WorkerError} */
-export function share(tabId, sessionId) {
-  return ask({type: 'share', tabId, sessionId});
+/**
+ * Share a tab with a session; its site has been allowed.
+ * @param {number} tabId @param {string} sessionId @param {string} [sessionTitle]  by which the person knows the chat @returns {Promise<Share>} @throws {WorkerError}
+ */
+export function share(tabId, sessionId, sessionTitle) {
+  return ask({type: 'share', tabId, sessionId, sessionTitle});
 }
 
 /** @param {string} shareId @returns {Promise<void>} */

@@ -117,7 +117,7 @@ async function act(call, tabId, signal) {
   /** @param {{kind: string, label: string, origin: string}} question */
   const confirm = (question) => askPerson({...question, tabId, signal});
   // a page that does not answer must not keep the calls behind this one
-  return Promise.race([runPageTool(tabId, call.tool, call.arguments, {locale: call.locale, signal, confirm}), aborted(signal)]);
+  return Promise.race([runPageTool(tabId, call.tool, call.arguments, {locale: call.locale, reader: call.shareId, signal, confirm}), aborted(signal)]);
 }
 
 /** @param {AbortSignal} signal @returns {Promise<never>} */

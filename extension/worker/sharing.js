@@ -1,4 +1,5 @@
 /** What begins, pauses and ends the sharing of a tab: the person in the panel, the tab itself, the server. */
+import {browserName} from './browser-name.js';
 import {PageError} from '../tab/tab-page.js';
 import {cancel, cancelShare, take} from './calls.js';
 import {Connection} from './connection.js';
@@ -86,12 +87,12 @@ export function retryConnection() {
 
 /**
  * Share a tab with a session of the used server. The person has clicked it, and allowed the site.
- * @param {number} tabId @param {string} sessionId
+ * @param {number} tabId @param {string} sessionId @param {string} [sessionTitle]
  * @returns {Promise<Share>}
  * @throws {ShareError} `not_paired`, `page_forbidden`, `permission_needed`, `not_offered`, or what the server says
  */
-export function shareTab(tabId, sessionId) {
-  const done = begun.then(() => beginShare(tabId, sessionId));
+export function shareTab(tabId, sessionId, sessionTitle) {
+  const done = begun.then(() => beginShare(tabId, sessionId, sessionTitle));
   begun = done.catch(() => {}); // a second click waits for the first, and finds what came of it
   return done;
 }
@@ -99,8 +100,8 @@ export function shareTab(tabId, sessionId) {
 /** @type {Promise<unknown>} */
 let begun = Promise.resolve();
 
-/** @param {number} tabId @param {string} sessionId @returns {Promise<Share>} */
-async function beginShare(tabId, sessionId) {
+/** @param {number} tabId @param {string} sessionId @param {string} [sessionTitle] @returns {Promise<Share>} */
+async function beginShare(tabId, sessionId, sessionTitle) {
   const server = await usedServer();
   if (!server?.key) throw failure('not_paired', 'No server is paired.');
   const {url, title = '', site} = await allowedTab(tabId);
@@ -108,7 +109,7 @@ async function beginShare(tabId, sessionId) {
   if (before?.sessionId === sessionId && before.state !== 'paused') return before;
   if (before) await endShare(before.shareId, 'moved');
   const shareId = crypto.randomUUID();
-  await addShare({shareId, tabId, sessionId, server: server.origin, origin: site.origin, url, title, state: 'starting'});
+  await addShare({shareId, tabId, sessionId, sessionTitle, server: server.origin, origin: site.origin, url, title, state: 'starting'});
   const confirmed = confirmation(shareId);
   await connectAsNeeded();
   const added = await findShare(shareId);
@@ -245,10 +246,10 @@ async function tellSinceHello() {
 }
 
 /** @param {Message} message */
-async function confirm({shareId, resourceId, sessionTitle}) {
+async function confirm({shareId, resourceId}) {
   const share = await findShare(shareId);
   if (!share) return void connection.send({type: 'unshare', shareId}); // it ended while the server was taking it
-  await changeShare(shareId, {resourceId, sessionTitle, ...(share.state === 'starting' ? {state: 'ready'} : {})});
+  await changeShare(shareId, {resourceId, ...(share.state === 'starting' ? {state: 'ready'} : {})});
   unconfirmed.get(shareId)?.(null);
   const icon = iconOf(await chrome.tabs.get(share.tabId));
   if (icon) connection.send({type: 'update', shareId, icon});
@@ -300,11 +301,4 @@ function iconOf({favIconUrl = ''}) {
 /** @param {string} type @param {string} message @param {string | null} [origin] @returns {ShareError} */
 function failure(type, message, origin) {
   return {type, message, ...(origin === undefined ? {} : {origin})};
-}
-
-function browserName() {
-  /** @type {{brands?: {brand: string, version: string}[]} | undefined} */
-  const data = /** @type {any} */ (navigator).userAgentData;
-  const known = data?.brands?.find(({brand}) => brand !== 'Chromium' && !/not.*brand/i.test(brand)) ?? data?.brands?.[0];
-  return known ? `${known.brand} ${known.version}` : 'Chromium';
 }

@@ -38,7 +38,7 @@ prepareTabEvents({
   replaced: afterStart(renumber),
 });
 answerDocuments({
-  share: ({tabId, sessionId}) => started.then(() => shareTab(tabId, sessionId)),
+  share: ({tabId, sessionId, sessionTitle}) => started.then(() => shareTab(tabId, sessionId, sessionTitle)),
   endShare: ({shareId}) => started.then(() => endShare(shareId, 'person')),
   resumeShare: ({shareId}) => started.then(() => resumeShare(shareId)),
   answerQuestion: ({id, isAllowed}) => takeAnswer(id, isAllowed === true),

@@ -22,7 +22,7 @@ LOAD = """() => {
 }"""
 SHARE = """async ([tabId, sessionId]) => {
     const {share} = await import('/worker/api.js');
-    return share(tabId, sessionId).catch(({type, message, origin}) => ({type, message, origin}));
+    return share(tabId, sessionId, 'Shopping').catch(({type, message, origin}) => ({type, message, origin}));
 }"""
 RESUME = """async (shareId) => {
     const {resumeShare} = await import('/worker/api.js');
@@ -107,6 +107,17 @@ async def test_client_fills_a_field_in_the_shared_tab_over_http(shared):
     assert answer["data"]["success"] is True
     await expect(shared.page.locator("#search")).to_have_value("iPhone 16")
     assert answer["resourceId"] == shared.share["resourceId"]
+    _, state = await shared.server.ask("GET", "/api/modules/user_tabs/state")
+    assert [tab["browser"] for tab in state["tabs"]] == ["Chromium"]
+    assert shared.share["sessionTitle"] == "Shopping"
+
+
+async def test_chat_that_a_tab_is_shared_with_sees_all_of_the_page_whatever_the_panel_has_shown(shared):
+    read = "(tabId) => import('/tab/tab-page.js').then(({collectContext}) => collectContext(tabId))"
+    told = await shared.extension.run(read, shared.tab_id)
+    answer = await shared.call({}, "request_more_elements")
+    assert answer["data"]["elements"] == told["elements"]
+    assert [element["desc"] for element in told["elements"]] == ["input:Search", "button:0"]
 
 
 async def test_calls_of_one_tab_follow_each_other_and_those_of_another_do_not_wait(shared, site):

@@ -3,7 +3,7 @@ import {Localized, t} from '../../webui/base/i18n.js';
 import {base, buttons, cards, fields} from '../../webui/ui/styles.js';
 import '../../webui/ui/ac-icon.js';
 import {pair, serverOrigin} from '../../worker/servers.js';
-import {browserName} from './browser-name.js';
+import {browserOnSystem} from '../../worker/browser-name.js';
 
 const USUAL_ADDRESS = 'http://127.0.0.1:8765';
 
@@ -87,7 +87,7 @@ export class AcPanelPairing extends Localized(LitElement) {
     return html`
       <div class="card wait">
         <ac-icon name="shield"></ac-icon>
-        <div role="status"><h2>${t('panel.pairing')}</h2><p class="muted">${t('panel.pairingText', {origin: this._waitsFor, name: browserName()})}</p></div>
+        <div role="status"><h2>${t('panel.pairing')}</h2><p class="muted">${t('panel.pairingText', {origin: this._waitsFor, name: browserOnSystem()})}</p></div>
         <div class="actions">
           <a class="button primary" href=${this._waitsFor} target="_blank"><ac-icon name="external-link"></ac-icon>${t('panel.openPage')}</a>
           <button @click=${this._cancel}>${t('panel.cancel')}</button>
@@ -110,7 +110,7 @@ export class AcPanelPairing extends Localized(LitElement) {
     this._ending = new AbortController();
     const {signal} = this._ending;
     try {
-      const result = await pair({origin: address, code, name: browserName(), signal, onAsked: () => { this._waitsFor = origin; }});
+      const result = await pair({origin: address, code, name: browserOnSystem(), signal, onAsked: () => { this._waitsFor = origin; }});
       // where it is paired, another server is used from now on, and the panel begins anew
       if (result.state !== 'paired') this._problem = {...result, origin};
     } catch (error) {

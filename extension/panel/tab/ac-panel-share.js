@@ -47,7 +47,7 @@ export class AcPanelShare extends Localized(LitElement) {
     const others = await this._others();
     menu.open([
       {label: t('panel.shareHere'), icon: 'message-square', run: () => void this._share(() => this._here())},
-      ...others.map(({sessionId, title}, at) => ({label: title || t('chat.untitled'), isApart: at === 0, run: () => void this._share(async () => sessionId)})),
+      ...others.map(({sessionId, title}, at) => ({label: title || t('chat.untitled'), isApart: at === 0, run: () => void this._share(async () => sessionId, title)})),
     ], anchor, t('panel.share'));
   }
 
@@ -71,13 +71,13 @@ export class AcPanelShare extends Localized(LitElement) {
     return sessionId;
   }
 
-  /** The browser asks about the site within the click, before anything else. @param {() => Promise<string>} choose */
-  async _share(choose) {
+  /** The browser asks about the site within the click, before anything else. @param {() => Promise<string>} choose @param {string} [title] */
+  async _share(choose, title) {
     const {tab} = activeTab;
     if (tab?.id === undefined || !tab.url) return;
     try {
       if (!await requestSite(tab.url)) return void toast(t('panel.shareRefused'), {kind: 'info'});
-      await share(tab.id, await choose());
+      await share(tab.id, await choose(), title);
     } catch (error) {
       toastError(t('panel.shareFailed'), error);
     }

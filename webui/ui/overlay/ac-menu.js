@@ -30,7 +30,7 @@ export class AcMenu extends LitElement {
       max-height: min(28rem, 80dvh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l);
       background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-l);
     }
-    .menu:popover-open { display: grid; }
+    .menu:popover-open { display: grid; grid-template-columns: minmax(0, 1fr); }
     button {
       justify-content: flex-start; min-height: 2.25rem; padding: 0 var(--ac-space-3) 0 var(--ac-space-2); border: 0;
       background: none; box-shadow: none; font-weight: inherit;
