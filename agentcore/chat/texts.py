@@ -117,8 +117,16 @@ more elements.""",
 _OF_RESULTS: Mapping[str, str] = {
     "rejected": "A person rejected this call; it did not run. Ask what they want instead.",
     "rejected_because": "A person rejected this call; it did not run. They say: {reason}",
+    "rejected_running": (
+        "A person rejected this call when it may have begun: it may have taken effect or not. Look before you repeat "
+        "it."
+    ),
     "edited": "The person changed the arguments before approving; the call ran with: {arguments}",
     "superseded": "The person sent a new message instead of an answer; this call did not run.",
+    "superseded_running": (
+        "The person sent a new message when this call may have begun: it may have taken effect or not. Look before you "
+        "repeat it."
+    ),
     "stopped": "The person stopped the turn; this call did not run.",
     "stopped_running": (
         "The person stopped this call while it ran: it may have taken effect or not. Look before you repeat it."

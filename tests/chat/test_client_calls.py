@@ -179,6 +179,29 @@ async def test_call_that_waits_for_its_client_survives_a_restart_with_the_person
     ]
 
 
+@pytest.mark.parametrize("end", ["stop", "steer", "reject"])
+async def test_model_is_told_that_a_call_may_have_begun_that_the_client_was_free_to_run(open_talk, provider, end):
+    provider.say("", PRESS, LOOK)
+    for _ in range(2):
+        provider.say("I look.")
+    async with open_talk() as talk:
+        session_id = await talk.begin()
+        pressed, looked = wanted(await talk.say(session_id, "click", browserTools=[CLICK, MORE]))
+        await consent(talk, session_id, pressed["toolId"])
+        if end == "reject":
+            for call in (pressed, looked):
+                await consent(talk, session_id, call["toolId"], approved=False)
+        else:
+            if end == "stop":
+                await talk.ask("POST", f"/api/sessions/{session_id}/stop")
+            await talk.say(session_id, "wait", when="steer")
+    told = {
+        each["tool_call_id"]: each["content"] for each in provider.requests[-1]["messages"] if each["role"] == "tool"
+    }
+    assert "it may have taken effect or not" in told[pressed["toolId"]]
+    assert "did not run" in told[looked["toolId"]]
+
+
 class Tabs(Module):
     """A module with a tool that clients bring, too."""
 

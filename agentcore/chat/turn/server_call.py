@@ -89,14 +89,18 @@ class ServerCalls:
         if verdict is not None:
             reason = verdict.reason
             await self._host.call(self._request(call, call.call_id))
-        said = result_text("rejected_because", reason=reason) if reason else result_text("rejected")
+        if call.may_have_begun:
+            said = result_text("rejected_running")
+        else:
+            said = result_text("rejected_because", reason=reason) if reason else result_text("rejected")
         await self.fail(call, ToolError("approval_denied", said))
 
     async def supersede(self, call: ChatCallRow) -> None:
         """End a call that waits, because the person sent a message instead of an answer."""
         if (pending := self._host.approvals.find(call.call_id)) is not None:
             await pending.withdraw()
-        await self.fail(call, ToolError("approval_denied", result_text("superseded")))
+        said = result_text("superseded_running" if call.may_have_begun else "superseded")
+        await self.fail(call, ToolError("approval_denied", said))
 
     async def interrupt(self, call: ChatCallRow) -> None:
         """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""

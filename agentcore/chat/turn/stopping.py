@@ -54,7 +54,7 @@ class StoppedTurn:
     async def _settle(self, call: ChatCallRow) -> None:
         call_id = self._host_id(call)
         await self._withdraw(call_id)
-        said = result_text("stopped_running" if call.state == "running" else "stopped")
+        said = result_text("stopped_running" if call.may_have_begun else "stopped")
         error = ToolError("cancelled", said)
         envelope = {"ok": False, "callId": call_id, "error": error.to_json()}
         is_settled = await self._chats.move(

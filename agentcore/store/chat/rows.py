@@ -127,6 +127,12 @@ class ChatCallRow(NamedTuple):
     envelope: str | None = None
     needs_approval: int = 0
 
+    @property
+    def may_have_begun(self) -> bool:
+        """Whether somebody may have begun to run it: it is the host's that runs, or the client may run it by now."""
+        is_with_client = self.kind == "client" and self.state in {"waiting", "rejected"} and not self.needs_approval
+        return self.state == "running" or is_with_client
+
 
 class ChatMessageRow(NamedTuple):
     """One message of a session.

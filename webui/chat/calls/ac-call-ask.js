@@ -20,6 +20,7 @@ export class AcCallAsk extends Localized(LitElement) {
     :host { display: block; border-top: 1px solid var(--ac-border); }
     .ask { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); padding: var(--ac-space-3); background: var(--ac-warn-soft); }
     .ask.line { padding-block: var(--ac-space-1); flex-wrap: nowrap; }
+    .ask.allowed { background: none; } .ask.allowed strong { color: inherit; }
     .ask p { flex: 1 1 14rem; min-width: 0; }
     .ask strong { display: block; color: var(--ac-warn); }
     .ask.line strong { display: inline; }
@@ -54,7 +55,7 @@ export class AcCallAsk extends Localized(LitElement) {
   render() {
     const {call} = this;
     if (!call) return nothing;
-    return this._isFramed ? this._renderFrame(String(call.callId)) : this._renderText(call.kind);
+    return this._isFramed ? this._renderFrame(String(call.callId)) : this._renderText(call);
   }
 
   updated() {
@@ -74,13 +75,14 @@ export class AcCallAsk extends Localized(LitElement) {
       <ac-approval-frame .callId=${callId} @ac-log-in-needed=${this._onLogInNeeded}></ac-approval-frame>`;
   }
 
-  /** @param {'server' | 'client'} kind */
-  _renderText(kind) {
-    const isClient = kind === 'client';
+  /** @param {import('../conversation/items.js').ChatCall} call */
+  _renderText({kind, client, needsApproval}) {
+    const isAllowed = kind === 'client' && needsApproval === false;
+    const [head, text] = kind === 'client' ? clientTexts(client, isAllowed) : [t('chat.waitsForYou'), t('chat.waitsForTerminal')];
     return html`
-      <div class="ask">
-        <p><strong>${t(isClient ? 'chat.waitsForClient' : 'chat.waitsForYou')}</strong>${t(isClient ? 'chat.waitsForClientText' : 'chat.waitsForTerminal')}</p>
-        <span class="actions">${this._renderReject()}</span>
+      <div class="ask ${isAllowed ? 'allowed' : ''}">
+        <p><strong>${head}</strong>${text}</p>
+        ${isAllowed ? nothing : html`<span class="actions">${this._renderReject()}</span>`}
       </div>`;
   }
 
@@ -111,3 +113,9 @@ export class AcCallAsk extends Localized(LitElement) {
   }
 }
 customElements.define('ac-call-ask', AcCallAsk);
+
+/** Who is to answer a client's call, and what they do. @param {string | undefined} client  empty: nobody knows @param {boolean} isAllowed */
+function clientTexts(client, isAllowed) {
+  if (isAllowed) return [client ? t('chat.clientRuns', {client}) : t('chat.clientRunsUnnamed'), t('chat.clientRunsText')];
+  return client ? [t('chat.waitsInClient', {client}), t('chat.waitsInClientText')] : [t('chat.waitsForClient'), t('chat.waitsForClientText')];
+}

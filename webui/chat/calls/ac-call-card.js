@@ -95,8 +95,9 @@ export class AcCallCard extends Localized(LitElement) {
     if (!call) return nothing;
     const tool = toolList.find(call.toolName);
     const display = readDisplay(call.arguments, call.result?.data, tool?.display);
+    const state = shownState(call);
     return html`
-      <article class=${call.state} aria-label=${t('chat.callNamed', {tool: call.toolName, state: t(`chat.state.${call.state}`)})}>
+      <article class=${state} aria-label=${t('chat.callNamed', {tool: call.toolName, state: t(`chat.state.${state}`)})}>
         ${this._renderHead(call, display)}
         ${call.state === 'running' && call.progress && !this._hasWritten ? this._renderProgress(call.progress) : nothing}
         ${this._renderLive(call, display)}
@@ -110,9 +111,10 @@ export class AcCallCard extends Localized(LitElement) {
   _renderHead(call, display) {
     const {exitCode} = display;
     const isBad = call.state === 'done' && exitCode !== null && exitCode !== 0;
-    const {icon, kind} = isBad ? LOOKS.interrupted : LOOKS[call.state];
+    const state = shownState(call);
+    const {icon, kind} = isBad ? LOOKS.interrupted : LOOKS[state];
     const [reason, brief] = [reasonOf(call), headline(display) || summaryOf(call.arguments)];
-    const end = isBad ? html`<span class="bad">${t('results.exitCode', {code: exitCode})}</span>` : call.state === 'done' ? endSummary(call.result) : t(`chat.state.${call.state}`);
+    const end = isBad ? html`<span class="bad">${t('results.exitCode', {code: exitCode})}</span>` : call.state === 'done' ? endSummary(call.result) : t(`chat.state.${state}`);
     return html`
       <button class="head" aria-expanded=${this._shows} @click=${() => { this._isOpen = !this._shows; }}>
         <span class="sign ${kind}"><ac-icon name=${icon}></ac-icon></span>
@@ -187,3 +189,8 @@ export class AcCallCard extends Localized(LitElement) {
   }
 }
 customElements.define('ac-call-card', AcCallCard);
+
+/** How far a call is to a person: one that its client may run waits for nobody. @param {ChatCall} call */
+function shownState({state, kind, needsApproval}) {
+  return state === 'waiting' && kind === 'client' && needsApproval === false ? 'running' : state;
+}

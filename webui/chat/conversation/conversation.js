@@ -271,10 +271,10 @@ export class Conversation extends Store {
   /** A message as it is listed: a person's, perhaps from another page, or a notice, also to the work of a sub-agent. @param {any} event @param {string} [parent] */
   _onMessage(event, parent) {
     if (parent) { this._changeCall(parent, (call) => ({...call, thread: withNotice(call.thread ?? [], event)})); return; }
-    const {number, time, role = 'user', text, calls, error, thinking, attachments} = event;
+    const {number, time, role = 'user', text, calls, error, thinking, attachments, page} = event;
     if (this.items.some((known) => known.number === number)) return;
     this.items = withoutLive(this.items);
-    const item = storedItem({number, time, role, text, calls, error, thinking, attachments});
+    const item = storedItem({number, time, role, text, calls, error, thinking, attachments, page});
     const at = role === 'user' ? this.items.findIndex(({isSending}) => isSending) : -1;
     if (role === 'user') this.isRunning = true;
     this.items = at < 0 ? [...this.items, item] : this.items.with(at, {...item, key: this.items[at].key});
@@ -292,7 +292,10 @@ export class Conversation extends Store {
   _onToolState(event, parent) {
     const isOwn = this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === event.toolId));
     if (event.state === 'running' && !parent && !isOwn) this.isRunning = true;
-    this._changeCall(event.toolId, (call) => (isOver(call) ? call : {...call, state: stateOf(event), callId: event.callId ?? call.callId}));
+    this._changeCall(event.toolId, (call) => (isOver(call) ? call : {
+      ...call, state: stateOf(event), callId: event.callId ?? call.callId,
+      needsApproval: event.needsApproval ?? call.needsApproval, answeredBy: event.answeredBy ?? call.answeredBy,
+    }));
   }
 
   /** @param {import('../../client/client.js').Envelope & {toolId: string}} result */
@@ -384,8 +387,8 @@ function ended(thread) {
 
 /** @param {any} event @returns {import('./items.js').ChatCall} */
 function callOf(event) {
-  const {tool_name, toolName = tool_name, arguments: given, toolId, kind, needsApproval} = event.tool_call ?? event;
-  return {toolId, toolName, arguments: argumentsOf(given), kind, needsApproval, state: 'pending'};
+  const {tool_name, toolName = tool_name, arguments: given, toolId, kind, needsApproval, client} = event.tool_call ?? event;
+  return {toolId, toolName, arguments: argumentsOf(given), kind, state: 'pending', needsApproval, client};
 }
 
 /** @param {any} event @returns {Question | null} */

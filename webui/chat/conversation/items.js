@@ -9,13 +9,15 @@
  * @property {Record<string, any>} arguments
  * @property {'server' | 'client'} kind
  * @property {CallState} state
- * @property {boolean | null} [needsApproval]  of a client's call: whether its client asks a person first
  * @property {string} [callId]
  * @property {import('../../client/client.js').Envelope | null} [result]
  * @property {string} [answeredBy]
+ * @property {boolean | null} [needsApproval]  of a client's call: whether its person is to be asked before it runs
+ * @property {string} [client]  of a client's call: the paired client that is to run it
  * @property {{fraction?: number, message?: string}} [progress]
  * @property {ChatItem[]} [thread]  what an agent did that this call started
  * @typedef {{shortenedResults: number, cutParts: number, replacedMessages: number, summary?: string, tokensBefore: number, tokensAfter: number}} Compaction
+ * @typedef {{url: string, title: string, elements: number, selectedChars: number}} SentPage
  * @typedef {object} ChatItem
  * @property {string} key  stays the same from the first token to the stored message
  * @property {number | null} number  of the stored message
@@ -25,6 +27,7 @@
  * @property {string} [thinking]
  * @property {ChatCall[]} calls
  * @property {import('../../client/upload.js').Uploaded[]} [attachments]
+ * @property {SentPage} [page]  the page that went with a person's message
  * @property {import('../../client/client.js').ErrorObject | null} [error]
  * @property {Compaction} [compaction]  what the model has been told in a shorter form since
  * @property {boolean} [stopped]  the person stopped it before its end

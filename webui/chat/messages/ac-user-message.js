@@ -6,6 +6,7 @@ import {base, buttons, fields} from '../../ui/styles.js';
 import '../../ui/ac-copy.js';
 import '../../ui/ac-icon.js';
 import '../attachments/ac-sent-attachments.js';
+import './ac-sent-page.js';
 
 /**
  * What a person said; it can be said anew, and then what came after it is gone.
@@ -38,10 +39,11 @@ export class AcUserMessage extends Localized(LitElement) {
   render() {
     if (!this.item) return nothing;
     if (this._isEditing) return this._renderForm(this.item.text);
-    const {text, number, time, isSending, attachments} = this.item;
+    const {text, number, time, isSending, attachments, page} = this.item;
     return html`
       ${attachments?.length ? html`<ac-sent-attachments class=${isSending ? 'sending' : ''} .files=${attachments}></ac-sent-attachments>` : nothing}
       ${text ? html`<div class="bubble ${isSending ? 'sending' : ''}"><span class="visually-hidden">${t('chat.youSaid')} </span>${text}</div>` : nothing}
+      ${page ? html`<ac-sent-page .page=${page}></ac-sent-page>` : nothing}
       <div class="foot">
         <time datetime=${new Date(time).toISOString()}>${formatTime(time, {seconds: false})}</time>
         <ac-copy .value=${text} label=${t('chat.copyMessage')}></ac-copy>
