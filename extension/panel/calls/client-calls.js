@@ -24,6 +24,8 @@ class ClientCalls extends Store {
     this._running = new Map();
     /** @type {Map<string, Problem>} */
     this._problems = new Map();
+    /** Calls that were carried out here: what is told of them may come later. @type {Set<string>} */
+    this._done = new Set();
     /** Calls of one chat follow each other. @type {Map<string, Promise<void>>} */
     this._last = new Map();
     client.on('session.toolState', ({toolId, state}) => { if (!['waiting', 'running'].includes(state)) this._running.get(toolId)?.abort(); });
@@ -62,6 +64,7 @@ class ClientCalls extends Store {
   /** @param {string} sessionId @param {PageCall} call @param {boolean} isApproved  by a person, just now */
   async _run(sessionId, call, isApproved) {
     const {toolId, toolName} = call;
+    if (this._done.has(toolId)) return;
     const turn = await turnOf(sessionId);
     if (!turn || !(await isOurs(turn)) || !(await begin({toolId, sessionId, toolName}))) return;
     const ending = new AbortController();
@@ -72,6 +75,7 @@ class ClientCalls extends Store {
       if (isApproved) await this._consent(sessionId, toolId);
       const result = await this._act(sessionId, call, tabOf(turn, call), ending.signal);
       if (result) {
+        this._done.add(toolId);
         await finish(toolId, result);
         await this._send({toolId, sessionId, toolName, result});
       } else await forget(toolId);

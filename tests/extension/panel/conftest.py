@@ -15,7 +15,8 @@ from tests.extension.serving import Server
 
 SHOP = """<!doctype html><html lang="en"><title>Corner shop</title>
 <h1>Corner shop</h1>
-<form onsubmit="event.preventDefault(); document.querySelector('output').textContent = `Results for ${this.q.value}`">
+<form onsubmit="event.preventDefault(); document.querySelector('output').textContent = `Results for ${this.q.value}`;
+ this.dataset.searches = 1 + Number(this.dataset.searches ?? 0)">
 <label>Search <input name="q" placeholder="Search"></label> <button>Search</button></form><output></output>"""
 SHOP_ZH = SHOP.replace('lang="en"', 'lang="zh"').replace("Corner shop", "街角商店").replace("Search", "搜索")
 SENTENCE = "Type iPhone 16 into the search box and press search"

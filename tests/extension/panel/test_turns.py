@@ -41,6 +41,15 @@ async def test_mode_that_asks_nobody_lets_a_call_run_at_once(beside):
     await expect(at.page.get_by_role("status")).to_have_text("Results for iPhone 16")
 
 
+async def test_call_that_was_approved_runs_once_whatever_is_told_of_it_later(beside):
+    at = await asked(beside)
+    await at.decide()
+    await at.shows("Done after 1 call.")
+    await at.say("Thanks")
+    await at.shows("Done after 2 call.")
+    await expect(at.page.locator("form")).to_have_attribute("data-searches", "1")
+
+
 async def test_panel_that_is_opened_again_goes_on_with_the_call_that_waits(beside):
     at = await asked(beside)
     address = at.panel.url
