@@ -12,9 +12,10 @@
  * @property {string[]} scopes  what the person allowed: `approve`, `chat`, `tab`
  * @property {number} pairedAt  milliseconds since 1970
  *
- * Why there is no pairing: `no_server` nothing answers, or nothing that lets this extension read its answer ·
+ * Why there is no pairing: `no_server` nothing answers, or an agentcore that does not allow this extension: a browser tells
+ * both in the same way, unless the person has allowed the extension the pages of that host ·
  * `permission_refused` the browser keeps extensions from servers on this machine · `not_agentcore` something else answers
- * · `unknown_extension` the server does not allow this extension · `wrong_code` · `refused` by the person · `expired`
+ * · `unknown_extension` that, where it can be told · `wrong_code` · `refused` by the person · `expired`
  * nobody decided · `invalid_address` · `failed` whatever the server says in `message`.
  * @typedef {'no_server' | 'permission_refused' | 'not_agentcore' | 'unknown_extension' | 'wrong_code' | 'refused' | 'expired'
  *   | 'invalid_address' | 'failed'} PairProblem
