@@ -42,7 +42,7 @@ class Said(StrictWireModel):
     agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None
     browser_tools: Annotated[
         ClientTools | None,
-        Field(description="Tools that the client runs, for the rest of the turn; a message that steers may leave out."),
+        Field(description="Tools that the client runs, for the rest of the turn; left out, those of the turn stay."),
     ] = None
     current_page_info: Annotated[
         PageInfo | None, Field(description="The page that the person looks at, for the rest of the turn.")
