@@ -1,6 +1,6 @@
 /** Carries out the actions of a call, one after the other, each in the frame that has its element. */
 import {wordsOf} from './descriptions.js';
-import {FrameGone, ask, askAll, framesOf} from './frames.js';
+import {FrameGone, FrameSilent, ask, askAll, framesOf} from './frames.js';
 import {PageError} from './page-error.js';
 import {text} from './strings.js';
 
@@ -59,7 +59,9 @@ export class Actions {
   /** @param {Action} action @returns {Promise<Reply>} */
   async _next(action) {
     if (this._signal?.aborted) throw this._aborted();
-    const frames = await framesOf(this._tabId, this._language);
+    const frames = await framesOf(this._tabId, this._language, this._signal).catch((error) => {
+      throw this._signal?.aborted ? this._aborted() : error;
+    });
     this._page ??= frames[0].documentId;
     // what is known of the page is of the one that the call began in
     return frames[0].documentId === this._page ? this._one(action, frames) : refused('pageLeft');
@@ -121,9 +123,11 @@ export class Actions {
     /** @type {Reply} */
     let reply;
     try {
-      reply = await ask(frame, {type: 'act', ...request, allowed});
+      reply = await ask(frame, {type: 'act', ...request, allowed}, this._signal);
     } catch (error) {
+      if (this._signal?.aborted) throw this._aborted();
       if (error instanceof FrameGone) throw new PageError('interrupted', text(this._language, 'interrupted'));
+      if (error instanceof FrameSilent) throw new PageError('interrupted', text(this._language, 'noAnswer'));
       throw error;
     }
     if (reply.opened) await this._open(reply.opened);

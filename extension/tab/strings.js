@@ -92,6 +92,7 @@ const TEXTS = {
     page_gone: 'The tab was closed, or its page was left.',
     permission_needed: 'The person has not allowed the extension to use this site.',
     interrupted: 'The page was left or reloaded while an action ran. Whether it took effect is not known; look at the page before it is tried again.',
+    noAnswer: 'The page does not answer. It may show a dialog that the person has to answer first.',
     cancelled: 'The call was cancelled.',
   },
   zh: {
@@ -157,6 +158,7 @@ const TEXTS = {
     page_gone: '标签页已关闭，或已离开该页面。',
     permission_needed: '用户尚未允许扩展使用此网站。',
     interrupted: '操作执行期间页面被离开或重新加载，是否生效未知；重试之前请先查看页面。',
+    noAnswer: '页面没有响应，可能正在显示需要用户先处理的对话框。',
     cancelled: '调用已取消。',
   },
 };

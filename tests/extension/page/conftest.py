@@ -15,11 +15,11 @@ from tests.extension.site import Site
 
 _CALL = """async ([tab, tool, args, locale, answer]) => {
     const {collectContext, runPageTool} = await import('/tab/tab-page.js');
-    const questions = [];
+    const questions = [], {signal} = globalThis.ending = new AbortController();
     const confirm = async (question) => { questions.push(question); return answer; };
     try {
         const result = tool === 'context' ? await collectContext(tab, {locale})
-            : await runPageTool(tab, tool, args, {locale, ...(answer === null ? {} : {confirm})});
+            : await runPageTool(tab, tool, args, {locale, signal, ...(answer === null ? {} : {confirm})});
         return {result, questions};
     } catch (error) {
         return {error: {type: error.type ?? 'defect', message: error.message, origin: error.origin}, questions};
@@ -49,6 +49,10 @@ class Tab:
         reply = await self.extension.run(_CALL, given)
         self.questions = tuple(reply["questions"])
         return reply["error"] if "error" in reply else reply["result"]
+
+    async def cancel(self) -> None:
+        """End the call that runs."""
+        await self.extension.run("() => globalThis.ending.abort()")
 
     async def context(self) -> Any:
         return await self.call("context")

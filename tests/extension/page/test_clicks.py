@@ -1,5 +1,7 @@
 """Clicks go where a person's would, or say why not; pages that fight back do not mislead them."""
 
+import asyncio
+
 import pytest
 
 from tests.extension.page.conftest import Tab
@@ -149,3 +151,15 @@ async def test_page_that_never_stops_changing_is_described_and_used(open_tab):
     assert await tab.descriptions() == ["input:Name(placeholder:Name)"]
     assert await tab.messages(("fill", "input:Name", "Ada")) == ["Filled: Name"]
     assert await tab.page.input_value("input") == "Ada"
+
+
+async def test_call_ends_when_it_is_cancelled_though_the_page_asks_the_person_something(open_tab):
+    tab: Tab = await open_tab("<button onclick=\"document.title = confirm('Sure?')\">Delete</button>")
+    async with tab.page.expect_event("dialog") as asked:
+        call = asyncio.create_task(tab.act(("click", "button:Delete")))
+    dialog = await asked.value
+    await tab.cancel()
+    assert (await call)["type"] == "interrupted"
+    await dialog.accept()
+    assert await tab.page.title() == "true"
+    assert await tab.descriptions() == ["button:Delete"]
