@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from agentcore.chat.bounds import QUEUED_CHARS
 from tests.chat.test_client_tools import CLICK, MORE, PAGE
 from tests.chat.test_conversations import of_type
 from tests.chat.test_message_queue import open_busy  # noqa: F401 - a fixture
@@ -119,3 +120,28 @@ async def test_what_no_provider_takes_is_refused_with_the_message(open_talk, bod
         refused = await talk.ask("POST", path, {"text": "x", **body}, status=400)
         assert await talk.items(session_id) == []
     assert refused["error"]["type"] == "invalid_body"
+
+
+async def test_chat_message_in_place_of_an_answer_goes_on_with_page_and_tools(open_talk, provider):
+    provider.say("", ("a", "page_action", '{"actions": []}'))
+    provider.say("Instead.")
+    provider.say("Hello.")
+    async with open_talk() as talk:
+        await talk.post("click", browser_tools=[CLICK], current_page_info=PAGE)
+        await talk.post("rather tell me", current_page_info=OTHER_PAGE)
+        await talk.post("hello")
+    assert [told(request) for request in provider.requests] == [
+        (["example.org/a"], ["page_action"]),
+        (["example.com/b"], ["page_action"]),
+        ([], []),
+    ]
+
+
+async def test_pages_count_in_what_may_wait(open_busy):  # noqa: F811
+    page = {"selectedText": "x" * (QUEUED_CHARS // 2)}
+    async with open_busy() as chat:
+        await chat.send("second", currentPageInfo=page)
+        refused = await chat.send("third", status=429, currentPageInfo=page)
+        await chat.send("fourth")
+        await chat.stop()
+    assert refused["error"]["type"] == "queue_full"
