@@ -68,7 +68,7 @@ export class AcPanelPairing extends Localized(LitElement) {
   _renderForm() {
     const {_problem: problem} = this;
     return html`
-      <div class="head"><img src="/static/icon.svg" alt=""><h1>${t('panel.pair')}</h1><p>${t('panel.pairText')}</p></div>
+      <div class="head"><img src="/webui/icon.svg" alt=""><h1>${t('panel.pair')}</h1><p>${t('panel.pairText')}</p></div>
       ${this.reason ? html`<p class="note warn" role="alert"><ac-icon name="triangle-alert"></ac-icon><span>${this.reason}</span></p>` : nothing}
       <form class="card" @submit=${this._submit}>
         <ol><li><span>${t('panel.pairStep1')}</span></li><li><span>${t('panel.pairStep2')}</span></li><li><span>${t('panel.pairStep3')}</span></li></ol>
