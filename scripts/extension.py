@@ -17,8 +17,12 @@ from collections.abc import Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from scripts.store_checks import explanations, is_comment, problems
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "build" / "extension"
+DOCUMENT = ROOT / "docs" / "extension.md"
+"""What tells people why each permission is needed."""
 OVERLAYS = "panel/webui/"
 """Files that stand in the place of those of `webui/` with the same path."""
 PAGE_SCRIPTS = "page/"
@@ -27,7 +31,6 @@ ORIGIN_PATH = "/static/"
 
 _STATIC_IMPORT = re.compile(r"^((?:import|export)\b[^'\";=]*?\bfrom\s*|import\s*)(['\"])([^'\"\n]+)\2", re.MULTILINE)
 _DYNAMIC_IMPORT = re.compile(r"\bimport\(\s*(['\"])([^'\"\n]+)\1\s*\)")
-_OTHER_DYNAMIC = re.compile(r"\bimport\((?!\s*['\"][^'\"\n]+['\"]\s*\))")
 _DOCUMENT_PARTS = re.compile(r"<(?:script|link)\b[^>]*?\b(?:src|href)=\"([^\"]+)\"")
 
 _PAGE_IMPORT = re.compile(r"^import \{([^}\n]*)\} from '(\./[\w./-]+\.js)';$")
@@ -113,18 +116,13 @@ def _with_relative_imports(name: str, source: str, addresses: dict[str, str]) ->
         return f"{match[1]}{match[2]}{relative(match[3])}{match[2]}"
 
     def dynamic(match: re.Match[str]) -> str:
-        if _is_comment(source, match.start()):  # a type, which names files that need not be in the extension
+        if is_comment(source, match.start()):  # a type, which names files that need not be in the extension
             return match[0]
         return f"import({match[1]}{relative(match[2])}{match[1]})"
 
     source = _STATIC_IMPORT.sub(static, source)
     rewritten = _DYNAMIC_IMPORT.sub(dynamic, source)
     return re.sub(rf"(['\"]){ORIGIN_PATH}", r"\1/webui/", rewritten) if name.startswith("webui/") else rewritten
-
-
-def _is_comment(source: str, position: int) -> bool:
-    line = source[source.rfind("\n", 0, position) + 1 : position]
-    return line.lstrip().startswith("*") or "/**" in line or "//" in line
 
 
 def _resolved(name: str, specifier: str, addresses: dict[str, str]) -> str:
@@ -165,7 +163,7 @@ def _targets(name: str, content: bytes) -> Iterator[str]:
         found = _DOCUMENT_PARTS.findall(_text(name, content))
     elif name.endswith(".js"):
         source = _text(name, content)
-        dynamic = [match for match in _DYNAMIC_IMPORT.finditer(source) if not _is_comment(source, match.start())]
+        dynamic = [match for match in _DYNAMIC_IMPORT.finditer(source) if not is_comment(source, match.start())]
         found = [*(match[3] for match in _STATIC_IMPORT.finditer(source)), *(match[2] for match in dynamic)]
     else:
         return
@@ -237,44 +235,18 @@ class _PageScript:
         return line
 
 
-def pack(target: Path, built: Path = BUILT) -> None:
-    """Check what was built as a store would, and write it as one file, the same for the same content."""
-    files = dict(_files(built))
-    if found := [problem for name, path in files.items() for problem in _problems(name, path)]:
-        raise BuildError("; ".join(found))
+def pack(target: Path, built: Path = BUILT, document: Path = DOCUMENT) -> None:
+    """Check what was built as a store would, and write it as one file, the same for the same content.
+
+    Raises:
+        BuildError: With all that is wrong with it; no file is written.
+    """
+    if found := problems(built, explanations(document)):
+        raise BuildError("\n".join(found))
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, path in files.items():
+        for name, path in _files(built):
             archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-
-
-REASONS = {
-    "activeTab": "Reads the page that the person is on after they open the panel there, without access to other pages.",
-    "alarms": "Takes up the connection for a shared tab again where the browser has stopped the worker.",
-    "contextMenus": "Sends a selection, a link, a picture or a page to the chat from the menu of the right button.",
-    "scripting": "Reads a page for the chat and acts in it, where the person has allowed it.",
-    "sidePanel": "The chat is in the side panel.",
-    "storage": "Keeps which server the extension is paired with, and which tabs are shared until the browser closes.",
-    "http://*/*": "Asked for one site at a time, when the person shares a tab of it with a chat.",
-    "https://*/*": "Asked for one site at a time, when the person shares a tab of it with a chat.",
-}
-"""Why each permission of the manifest is needed: stores ask for it, so it is printed with the file for them."""
-
-
-def _problems(name: str, path: Path) -> Iterator[str]:
-    """What a store would refuse, or what the extension has promised not to have."""
-    if name == "manifest.json":
-        manifest = json.loads(path.read_text("utf-8"))
-        wanted = [*manifest["permissions"], *manifest["optional_host_permissions"]]
-        yield from (f"{name}: nothing says why {each} is needed" for each in wanted if each not in REASONS)
-        forbidden = ("externally_connectable", "web_accessible_resources", "host_permissions", "content_scripts")
-        yield from (f"{name}: has {each}" for each in forbidden if each in manifest)
-    elif name.endswith(".js"):
-        source = _text(name, path.read_bytes())
-        if any(not _is_comment(source, match.start()) for match in _OTHER_DYNAMIC.finditer(source)):
-            yield f"{name}: imports what its source does not name"
-        if re.search(r"\beval\(|\bnew Function\(|\bimportScripts\(", source):
-            yield f"{name}: runs text as code"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -293,8 +265,8 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{exc}\n")
         return 1
     if options.zip:
-        sys.stdout.write("".join(f"{permission}: {reason}\n" for permission, reason in REASONS.items()))
-    sys.stdout.write(f"{archive if options.zip else BUILT}\n")
+        sys.stdout.write("".join(f"{permission}: {reason}\n" for permission, reason in explanations(DOCUMENT).items()))
+    sys.stdout.write(f"{archive} ({archive.stat().st_size:,} bytes)\n" if options.zip else f"{BUILT}\n")
     return 0
 
 

@@ -1,11 +1,14 @@
 """How the extension is made of its own files and the page's, and what is refused."""
 
 import json
+import re
+import shutil
 import zipfile
 
 import pytest
 
-from scripts.extension import REASONS, ROOT, BuildError, build, join_scripts, pack
+from scripts.extension import DOCUMENT, ROOT, BuildError, build, join_scripts, pack
+from scripts.store_checks import explanations
 
 
 def name_in(folder, path):
@@ -142,7 +145,7 @@ def test_real_extension_is_made_of_its_sources_and_passes_what_stores_look_at(tm
         assert (built / name).read_bytes() == (ROOT / "extension" / name).read_bytes()
     assert all((built / name).is_file() for name in own if name.startswith(("worker/", "tab/")))
     manifest = json.loads((built / "manifest.json").read_text("utf-8"))
-    assert set(REASONS) == {*manifest["permissions"], *manifest["optional_host_permissions"]}
+    assert set(explanations(DOCUMENT)) == {*manifest["permissions"], *manifest["optional_host_permissions"]}
     assert f'version = "{manifest["version"]}"' in (ROOT / "pyproject.toml").read_text("utf-8")
     pack(tmp_path / "first.zip", built)
     pack(tmp_path / "again.zip", built)
@@ -151,29 +154,63 @@ def test_real_extension_is_made_of_its_sources_and_passes_what_stores_look_at(tm
         assert "manifest.json" in archive.namelist()
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The real extension, as it is built."""
+    folder = tmp_path_factory.mktemp("extension")
+    build(folder)
+    return folder
+
+
+LOOSE = "default-src 'none'; script-src 'self' https://cdn.example; style-src 'self'"
+
+
 @pytest.mark.parametrize(
     ("path", "text", "message"),
     [
-        ("extension/panel/panel.js", "eval('1');", "runs text as code"),
-        ("extension/panel/panel.js", "import(somewhere);", "imports what its source does not name"),
-        (
-            "extension/manifest.json",
-            '{"permissions": ["debugger"], "optional_host_permissions": []}',
-            "why debugger is needed",
-        ),
-        (
-            "extension/manifest.json",
-            '{"permissions": [], "optional_host_permissions": [], "externally_connectable": {}}',
-            "has externally_connectable",
-        ),
+        ("panel/panel.js", "eval('1');", "panel/panel.js: runs text as code"),
+        ("panel/panel.js", "import(somewhere);", "panel/panel.js: imports what its source does not name"),
+        ("panel/panel.js", "import 'https://cdn.example/lit.js';", "panel/panel.js: imports from elsewhere"),
+        ("panel/other.html", '<script src="//cdn.example/lit.js"></script>', "panel/other.html: loads from elsewhere"),
+        ("panel/other.html", "<script>alert(1)</script>", "panel/other.html: has scripts or styles in its text"),
+        ("panel/other.css", "@import 'https://cdn.example/a.css';", "panel/other.css: loads from elsewhere"),
+        ("panel/other.wasm", "", "panel/other.wasm: is of no kind"),
+        ("icons/48.png", "no picture", "48.png is no PNG of 48 × 48"),
+        ("_locales/fr/messages.json", "{}", "the text name is not in every language"),
+        ("manifest.json", {"permissions": ["debugger"]}, "docs/extension.md does not say why debugger is needed"),
+        ("manifest.json", {"permissions": []}, "explains activeTab, which is not asked for"),
+        ("manifest.json", {"externally_connectable": {}}, "has externally_connectable"),
+        ("manifest.json", {"content_security_policy": {}}, "has script-src nowhere, not 'self' alone"),
+        ("manifest.json", {"content_security_policy": {"extension_pages": LOOSE}}, "has script-src 'self' https"),
+        ("manifest.json", {"description": "d" * 133}, "description in en has 133 characters, not 1 to 132"),
+        ("manifest.json", {"name": ""}, "name in en has 0 characters"),
+        ("manifest.json", {"icons": {}}, "has no icon of 16 pixels"),
+        ("manifest.json", {"version": "1.0-beta"}, "version '1.0-beta' is not one to four numbers"),
     ],
 )
-def test_what_a_store_would_refuse_is_not_packed(sources, path, text, message):
-    sources.write("extension/manifest.json", '{"permissions": [], "optional_host_permissions": []}')
-    sources.write(path, text)
-    sources.made()
-    with pytest.raises(BuildError, match=message):
-        pack(sources.target.parent / "extension.zip", sources.target)
+def test_what_a_store_would_refuse_is_not_packed(built, tmp_path, path, text, message):
+    changed = tmp_path / "extension"
+    shutil.copytree(built, changed)
+    if isinstance(text, dict):
+        text = json.dumps({**json.loads((changed / path).read_text("utf-8")), **text})
+    (changed / path).parent.mkdir(parents=True, exist_ok=True)
+    (changed / path).write_text(text, "utf-8")
+    archive = tmp_path / "extension.zip"
+    with pytest.raises(BuildError, match=re.escape(message)):
+        pack(archive, changed)
+    assert not archive.exists()
+
+
+def test_document_tells_the_shortcut_and_the_menu_as_they_are():
+    document = DOCUMENT.read_text("utf-8")
+    manifest = json.loads((ROOT / "extension" / "manifest.json").read_text("utf-8"))
+    texts = json.loads((ROOT / "extension" / "_locales" / "en" / "messages.json").read_text("utf-8"))
+    for command in manifest["commands"].values():
+        title = texts[command["description"].removeprefix("__MSG_").removesuffix("__")]["message"]
+        assert f"| <kbd>{command['suggested_key']['default']}</kbd> | *{title}*:" in document
+    for key in [key for key in texts if key.startswith("menu")]:
+        assert f"*{texts[key]['message']}*" in document
+    assert f"version {manifest['minimum_chrome_version']} or later" in document
 
 
 def test_languages_have_the_same_texts():
