@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,9 +62,9 @@ async def beside(
 ) -> Callable[..., Awaitable[Beside]]:
     """`await beside(locale="zh", model={"tools": "prompted"})`: a panel beside the shop."""
 
-    async def start(locale: str = "en", html: str = "", **config: Any) -> Beside:
+    async def start(locale: str = "en", html: str = "", modules: Sequence[str] = (), **config: Any) -> Beside:
         extension = await start_extension(locale="zh-CN" if locale == "zh" else "en-US", viewport=NARROW)
-        server = await start_server(locale=locale, **config)
+        server = await start_server(modules, locale=locale, **config)
         site.show("/shop", html or (SHOP_ZH if locale == "zh" else SHOP))
         await extension.pair(server)
         page = await extension.context.new_page()
