@@ -67,7 +67,7 @@ class CallPreview:
         paths: Resolved paths that the call touches, for rules and for the person.
         cwd: The working directory of a command.
         urls: Addresses that the call contacts.
-        diff: A unified diff of what a write would change.
+        diff: A unified diff of what a write would change, or lines that say in words what the call would do.
         is_protected: The call touches something that always needs a person (security-relevant files).
         is_sandboxed: What it executes is held in a sandbox that keeps it from the person's files and keys.
         caution: What a person has to know before it runs, in the server's language: a call with one is always asked

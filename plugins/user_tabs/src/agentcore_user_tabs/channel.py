@@ -21,7 +21,8 @@ from agentcore_user_tabs.protocol import (
     Unshare,
     Update,
 )
-from agentcore_user_tabs.tabs import Browser, SharedTabs
+from agentcore_user_tabs.tab import Browser
+from agentcore_user_tabs.tabs import SharedTabs
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +75,7 @@ class Channel:
                 sending = group.create_task(send(), name="user_tabs:send")
                 async for message in socket:
                     if not conversation.is_over:
-                        await conversation.take(message)
+                        conversation.take(message)
                         await self._settle(conversation, socket)
                 sending.cancel()
         except* ConnectionError:
@@ -118,15 +119,16 @@ class _Conversation:
     def send(self, message: Mapping[str, Any]) -> None:
         """Queue a message; a browser that reads nothing loses its connection."""
         try:
-            self._outgoing.put_nowait(json.dumps(message, ensure_ascii=False))
+            self._outgoing.put_nowait(json.dumps(message))
         except asyncio.QueueFull:
             self._tabs.counts["unread_messages"] += 1
             self.is_over = True
+            self.end()
 
-    async def take(self, text: str | bytes) -> None:
+    def take(self, text: str | bytes) -> None:
         """Take one message; what is wrong with it is said, and nothing else happens."""
         try:
-            message = INCOMING.validate_json(text)
+            message = _read(text)
         except ValidationError as exc:
             first = exc.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -134,7 +136,7 @@ class _Conversation:
             return
         share_id = message.share_id if isinstance(message, Share | Update | Unshare) else None
         try:
-            await self._act(message)
+            self._act(message)
         except ToolError as exc:
             self._refuse(exc, share_id)
 
@@ -143,9 +145,9 @@ class _Conversation:
         if self.browser is not None:
             self._tabs.disconnect(self.browser, self.send)
 
-    async def _act(self, message: Incoming) -> None:
+    def _act(self, message: Incoming) -> None:
         if isinstance(message, Hello):
-            return await self._begin(message)
+            return self._begin(message)
         browser = self.browser
         if browser is None:
             self.is_over = True
@@ -158,12 +160,12 @@ class _Conversation:
             case Update():
                 self._tabs.update(browser, message)
             case Unshare():
-                await self._tabs.unshare(browser, message.share_id)
+                self._tabs.unshare(browser, message.share_id)
             case Result():
                 self._tabs.answer(browser, message)
         return None
 
-    async def _begin(self, hello: Hello) -> None:
+    def _begin(self, hello: Hello) -> None:
         if self.browser is not None:
             self.is_over = True
             raise ToolError("invalid_message", "`hello` is said once")
@@ -171,9 +173,28 @@ class _Conversation:
             self.is_over = True
             spoken = f"this server speaks version {VERSION} of the protocol, the extension {hello.version}"
             raise ToolError("unsupported_version", f"{spoken}: update the older one", version=VERSION)
-        self.browser = await self._tabs.connect(self._client, hello, self.send)
+        self.browser = self._tabs.connect(self._client, hello, self.send)
 
     def _refuse(self, error: ToolError, share_id: str | None) -> None:
         self._tabs.counts["refused_messages"] += 1
         about = {} if share_id is None else {"shareId": share_id}
         self.send({"type": "refused", **about, "error": {"type": error.type, "message": error.message}})
+
+
+def _read(text: str | bytes) -> Incoming:
+    """What the extension says; halves of characters, of which a page's text may have some, are replaced.
+
+    Raises:
+        ValidationError: It is no message.
+    """
+    try:
+        return INCOMING.validate_json(text)
+    except ValidationError as exc:
+        if exc.errors(include_url=False, include_input=False)[0]["type"] != "json_invalid":
+            raise
+        try:
+            # `\ud83d` alone is JSON to a browser and to the standard library, and not to pydantic
+            whole = json.dumps(json.loads(text), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            raise exc from None
+        return INCOMING.validate_json(whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -34,8 +34,10 @@ from agentcore_user_tabs.results import (
     SelectionAnswer,
     read_answer,
 )
-from agentcore_user_tabs.tabs import RESOURCE_TYPE, SharedTab, SharedTabs
+from agentcore_user_tabs.tab import SharedTab
+from agentcore_user_tabs.tabs import RESOURCE_TYPE, SharedTabs
 from agentcore_user_tabs.translations import ZH
+from agentcore_user_tabs.words import in_words, one_line
 
 _FOLDER = Path(__file__).parent / "component"
 _TAB = ResourceUse(RESOURCE_TYPE, not_found="user_tab_not_shared")
@@ -107,7 +109,9 @@ class UserTabs(Module):
 
     def _preview_actions(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         looks = only_looks(action.action for action in arguments["actions"])
-        return _preview(self._shared.tab(ctx.resource), "read" if looks else "egress")
+        tab = self._shared.tab(ctx.resource)
+        said = in_words(arguments["actions"], dict(tab.names), self.runtime.locale)
+        return replace(_preview(tab, "read" if looks else "egress"), diff=said)
 
     def _preview_look(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return _preview(self._shared.tab(ctx.resource), "read")
@@ -196,7 +200,11 @@ class UserTabs(Module):
             "title": tab.title,
             "resourceId": tab.resource_id,
         }
-        lines = [f"{tab.title} – {tab.url}", *(f"{element.id} {element.desc}" for element in answer.elements)]
+        tab.learn({element.id: element.desc for element in answer.elements})
+        lines = [
+            *self._told_apart(tab),
+            *(f"{one_line(element.id)} {one_line(element.desc)}" for element in answer.elements),
+        ]
         if not answer.elements:
             lines.append("(no such elements; leave the filters out, or scroll)")
         return ToolResult("\n".join(lines), data, untrusted=True)
@@ -243,6 +251,16 @@ class UserTabs(Module):
         data: ClearedStyles = {"success": answer.success, "message": answer.message, "resourceId": tab.resource_id}
         return ToolResult(answer.message or "the marks are gone", data)
 
+    def _told_apart(self, tab: SharedTab) -> list[str]:
+        """Which page this is; where more tabs are shared with the chat, how each of them is named in calls."""
+        others = [other for other in self._shared.of_session(tab.session_id) if other is not tab]
+        if not others:
+            return [_page(tab)]
+        return [
+            f"{_page(tab)} (resourceId {tab.resource_id!r})",
+            *(f"also shared, by resourceId {other.resource_id!r}: {_page(other)}" for other in others),
+        ]
+
     def _on_change(self) -> None:
         self.runtime.publish("changed", {})
         if bool(self._shared.tabs) != self._was_shared:
@@ -263,6 +281,10 @@ class UserTabs(Module):
         return await self._shared.ask(
             tab, name, arguments, call_id=ctx.call_id, timeout_ms=limit_ms, locale=self.runtime.locale
         )
+
+
+def _page(tab: SharedTab) -> str:
+    return f"{one_line(tab.title)} – {one_line(tab.url)}"
 
 
 def _preview(tab: SharedTab, effect: Literal["read", "egress"]) -> CallPreview:

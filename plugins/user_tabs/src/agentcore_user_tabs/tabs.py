@@ -4,15 +4,17 @@ import asyncio
 import base64
 import binascii
 import secrets
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
 from typing import Any, Literal
 
 import structlog
 
 from agentcore.api import Image, Resource, Resources, ToolError
 from agentcore_user_tabs.protocol import SHARES, CallResult, Hello, TabOffer, Update
+from agentcore_user_tabs.tab import Asked, Browser, Send, SharedTab
 
 log = structlog.get_logger(__name__)
 
@@ -27,55 +29,10 @@ BROWSERS = 64
 CALLS = 32
 """Calls that one browser has been asked for and has not answered."""
 
+SHOWS_EVERY_S = 0.25
+"""A page may change its title at any rate; people are shown so often what it is."""
+
 ResourceStatus = Literal["ready", "starting"]
-
-Send = Callable[[Mapping[str, Any]], None]
-"""Gives a message to a browser; never waits and never fails."""
-
-
-@dataclass(eq=False)
-class SharedTab:
-    """One tab that a person shares with one session. `url` and `title` are a page's words."""
-
-    share_id: str
-    browser: "Browser"
-    resource_id: str
-    session_id: str
-    url: str
-    title: str
-    is_paused: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """`{resourceId, sessionId, url, title, isPaused, isThere, browser, client}`."""
-        return {
-            "resourceId": self.resource_id,
-            "sessionId": self.session_id,
-            "url": self.url,
-            "title": self.title,
-            "isPaused": self.is_paused,
-            "isThere": self.browser.send is not None,
-            "browser": self.browser.hello.browser,
-            "client": self.browser.client,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    tab: SharedTab
-    message: Mapping[str, Any]
-    answer: "asyncio.Future[dict[str, Any]]"
-
-
-@dataclass(eq=False)
-class Browser:
-    """One profile of one browser, by the key that it was paired with and the id that it gave itself."""
-
-    client: str
-    hello: Hello
-    send: Send | None = None
-    tabs: dict[str, SharedTab] = field(default_factory=dict)
-    asked: dict[str, _Asked] = field(default_factory=dict)
-    leaving: asyncio.TimerHandle | None = None
 
 
 class SharedTabs:
@@ -108,6 +65,10 @@ class SharedTabs:
     def tabs(self) -> list[SharedTab]:
         """All tabs that are shared, in the order in which they were."""
         return list(self._tabs.values())
+
+    def of_session(self, session_id: str) -> list[SharedTab]:
+        """The tabs that are shared with one session, the first first."""
+        return [tab for tab in self._tabs.values() if tab.session_id == session_id]
 
     # -- for tools ---------------------------------------------------------------------------------------------------
 
@@ -159,16 +120,29 @@ class SharedTabs:
             "timeoutMs": timeout_ms,
             "locale": locale,
         }
-        asked = _Asked(tab, message, asyncio.get_running_loop().create_future())
+        asked = Asked(tab, message, asyncio.get_running_loop().create_future())
         browser.asked[call_id] = asked
         if browser.send is not None:
             browser.send(message)
+        outcome = "cancelled"
         try:
             async with asyncio.timeout(timeout_ms / 1000):
-                return await asked.answer
+                answer = await asked.answer
         except TimeoutError:
-            raise self._late(tab, timeout_ms) from None
+            late = self._late(tab, timeout_ms)
+            outcome = late.type
+            raise late from None
+        except ToolError as exc:
+            outcome = exc.type
+            raise
+        else:
+            outcome = "user_tab_failed" if answer.get("success") is False else "ok"
+            return answer
         finally:
+            if tool != "screenshot":
+                tab.done.appendleft(
+                    {"callId": call_id, "tool": tool, "outcome": outcome, "time": int(time.time() * 1000)}
+                )
             browser.asked.pop(call_id, None)
             if not asked.answer.done() or asked.answer.cancelled():
                 self._tell(browser, {"type": "cancel", "callId": call_id})
@@ -197,7 +171,7 @@ class SharedTabs:
 
     # -- for browsers ------------------------------------------------------------------------------------------------
 
-    async def connect(self, client: str, hello: Hello, send: Send) -> Browser:
+    def connect(self, client: str, hello: Hello, send: Send) -> Browser:
         """Take a browser that begins to talk: what it shares already, and how calls of before a break ended.
 
         Calls that it has not answered are given to it once more, under the same ids: it knows those that it has begun.
@@ -221,7 +195,7 @@ class SharedTabs:
             self.answer(browser, result)
         offered = {offer.share_id for offer in hello.shares}
         for tab in [tab for tab in browser.tabs.values() if tab.share_id not in offered]:
-            await self.end(tab, "the person has ended it")
+            self.end(tab, "the person has ended it")
         for offer in hello.shares:
             try:
                 self.share(browser, offer)
@@ -241,7 +215,7 @@ class SharedTabs:
             return  # another connection has taken the place of this one
         browser.send = None
         for tab in browser.tabs.values():
-            self._resources.update(tab.resource_id, status="starting")
+            self._set(tab, status="starting")
         browser.leaving = asyncio.get_running_loop().call_later(self._away_s, self._leave, browser)
         self._changed()
 
@@ -258,10 +232,9 @@ class SharedTabs:
             )
             tab = SharedTab(offer.share_id, browser, resource.resource_id, offer.session_id, offer.url, offer.title)
             browser.tabs[offer.share_id] = self._tabs[resource.resource_id] = tab
-        tab.url, tab.title, tab.is_paused = offer.url, offer.title, offer.state == "paused"
-        self._show(tab, offer.icon)
+        tab.url, tab.title, tab.is_paused, tab.icon = offer.url, offer.title, offer.state == "paused", offer.icon
+        self._show(tab)
         self._tell(browser, {"type": "shared", "shareId": tab.share_id, "resourceId": tab.resource_id})
-        self._changed()
 
     def update(self, browser: Browser, change: Update) -> None:
         """Take what a shared tab shows now.
@@ -273,14 +246,18 @@ class SharedTabs:
         tab.url = tab.url if change.url is None else change.url
         tab.title = tab.title if change.title is None else change.title
         tab.is_paused = tab.is_paused if change.state is None else change.state == "paused"
-        self._show(tab, change.icon)
-        self._changed()
+        tab.icon = tab.icon if change.icon is None else change.icon
+        if tab.shows_again is None:
+            self._show(tab)
+            tab.shows_again = asyncio.get_running_loop().call_later(SHOWS_EVERY_S, self._show_again, tab)
+        else:
+            tab.is_stale = True
 
-    async def unshare(self, browser: Browser, share_id: str) -> None:
+    def unshare(self, browser: Browser, share_id: str) -> None:
         """End what the person has ended in the browser; twice is the same as once."""
         tab = browser.tabs.get(share_id)
         if tab is not None:
-            await self.end(tab, "the person has ended it, or closed the tab")
+            self.end(tab, "the person has ended it, or closed the tab")
 
     def answer(self, browser: Browser, result: CallResult) -> None:
         """Take how a call ended; what comes late or twice, or that nobody asked this browser for, is dropped."""
@@ -295,16 +272,15 @@ class SharedTabs:
 
     # -- ends --------------------------------------------------------------------------------------------------------
 
-    async def end(self, tab: SharedTab, why: str) -> None:
+    def end(self, tab: SharedTab, why: str) -> None:
         """End the sharing of one tab.
 
         Args:
             why: For calls that name it still: what became of it, as the end of a sentence.
         """
         if self._drop(tab, f"the tab is not shared any more: {why}") is not None:
-            await self._resources.release(
-                tab.resource_id, f"this tab is not shared any more: {why}; ask the person to share one"
-            )
+            reason = f"this tab is not shared any more: {why}; ask the person to share one"
+            self._start(self._resources.release(tab.resource_id, reason))
             self._changed()
 
     def end_session(self, session_id: str) -> None:
@@ -323,6 +299,8 @@ class SharedTabs:
             for asked in browser.asked.values():
                 if not asked.answer.done():
                     asked.answer.set_exception(ToolError("user_tab_away", "the module is stopping", retryable=True))
+        for tab in self._tabs.values():
+            _show_no_more(tab)
         self._browsers.clear()
         self._tabs.clear()
 
@@ -338,19 +316,20 @@ class SharedTabs:
     def _end_all(self, tabs: list[SharedTab], why: str) -> None:
         for tab in tabs:
             self._tell(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": why})
-            self._start(self.end(tab, why))
+            self.end(tab, why)
 
     def _leave(self, browser: Browser) -> None:
         """A browser that was away for too long is gone for good."""
         self._browsers.pop((browser.client, browser.hello.instance), None)
         for tab in list(browser.tabs.values()):
-            self._start(self.end(tab, "the person's browser is closed, or was away for too long"))
+            self.end(tab, "the person's browser is closed, or was away for too long")
 
     def _drop(self, tab: SharedTab, why: str) -> SharedTab | None:
         """Take a tab out, and end what waits for it; None: it was out already."""
         if self._tabs.pop(tab.resource_id, None) is None:
             return None
         tab.browser.tabs.pop(tab.share_id, None)
+        _show_no_more(tab)
         for asked in tab.browser.asked.values():
             if asked.tab is tab and not asked.answer.done():
                 asked.answer.set_exception(
@@ -358,14 +337,28 @@ class SharedTabs:
                 )
         return tab
 
-    def _show(self, tab: SharedTab, icon: str | None) -> None:
+    def _show(self, tab: SharedTab) -> None:
+        tab.is_stale = False
         status: ResourceStatus = "ready" if not tab.is_paused and tab.browser.send is not None else "starting"
-        self._resources.update(tab.resource_id, status=status, last_url=tab.url, title=tab.title or tab.url)
+        self._set(tab, status=status, last_url=tab.url, title=tab.title or tab.url)
+        icon, tab.icon = tab.icon, None
         if icon is not None:
             try:
-                self._resources.update(tab.resource_id, icon=_image(icon))
+                self._set(tab, icon=_image(icon))
             except ValueError:
                 self.counts["icons_refused"] += 1  # a tab does well without one
+        self._changed()
+
+    def _show_again(self, tab: SharedTab) -> None:
+        tab.shows_again = None
+        if tab.is_stale:
+            self._show(tab)
+            tab.shows_again = asyncio.get_running_loop().call_later(SHOWS_EVERY_S, self._show_again, tab)
+
+    def _set(self, tab: SharedTab, **fields: Any) -> None:
+        # one that the host is just ending is not there any more: it says so next (`_released`)
+        with suppress(ToolError):
+            self._resources.update(tab.resource_id, **fields)
 
     def _of(self, browser: Browser, share_id: str) -> SharedTab:
         tab = browser.tabs.get(share_id)
@@ -407,6 +400,12 @@ _FAILURES = {
     "page_gone": "user_tab_moved",
 }
 """What the extension says of pages, in the words of the tools."""
+
+
+def _show_no_more(tab: SharedTab) -> None:
+    if tab.shows_again is not None:
+        tab.shows_again.cancel()
+        tab.shows_again = None
 
 
 def _image(data_url: str) -> Image:

@@ -1,19 +1,19 @@
 /** One shared tab: what it shows, who shares it, a still picture when asked for, and the way to end it. */
 import {LitElement, css, html, nothing} from 'lit';
 import {badges, base, buttons, cards, views} from 'agentcore/styles.js';
-import {stateText, texts} from './texts.js';
-
-const SHOWN = 8;
+import {hindrance, outcomeText, stateText, texts} from './texts.js';
 
 class UserTabsView extends LitElement {
   static properties = {
-    client: {attribute: false}, resourceId: {attribute: false}, _tab: {state: true}, _picture: {state: true}, _error: {state: true}, _isLooking: {state: true}, _done: {state: true},
+    client: {attribute: false}, resourceId: {attribute: false}, _tab: {state: true}, _picture: {state: true}, _error: {state: true}, _isLooking: {state: true},
   };
 
   static styles = [base, badges, buttons, cards, views, css`
     :host { display: block; padding: var(--ac-space-5); overflow-wrap: anywhere; }
     header { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); margin-bottom: var(--ac-space-2); }
     h1 { font-size: var(--ac-text-l); min-width: 0; }
+    h1, .address { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; line-clamp: 2; overflow: hidden; }
+    .why { margin-top: var(--ac-space-2); max-width: 65ch; }
     .muted { color: var(--ac-text-muted); font-size: var(--ac-text-s); }
     .actions { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); margin: var(--ac-space-4) 0; }
     figure { margin: 0 0 var(--ac-space-4); }
@@ -21,8 +21,8 @@ class UserTabsView extends LitElement {
     figcaption { margin-top: var(--ac-space-1); }
     h2 { font-size: var(--ac-text-m); letter-spacing: 0; margin-bottom: var(--ac-space-2); }
     ul { list-style: none; margin: 0; padding: 0; display: grid; gap: var(--ac-space-1); }
-    li { display: flex; gap: var(--ac-space-3); }
-    .error { color: var(--ac-danger); }
+    li { display: flex; flex-wrap: wrap; gap: var(--ac-space-3); }
+    .error { color: var(--ac-danger); margin-bottom: var(--ac-space-3); }
     @media (max-width: 48rem) { :host { padding: var(--ac-space-3); } }
   `];
 
@@ -37,15 +37,14 @@ class UserTabsView extends LitElement {
     this._picture = null;
     this._error = '';
     this._isLooking = false;
-    /** The newest first. @type {{callId: string, tool: string, outcome: string, time: number}[]} */
-    this._done = [];
   }
 
   connectedCallback() {
     super.connectedCallback();
     this.client.on('user_tabs.changed', () => void this._load());
     this.client.on('locale', () => this.requestUpdate());
-    this.client.on('resource.log', (/** @type {any} */ event) => this._note(event));
+    this.client.on('resource.log', (/** @type {any} */ {resourceId}) => { if (resourceId === this.resourceId) void this._load(); });
+    this.client.on('connection', (/** @type {string} */ state) => { if (state === 'open') void this._load(); });
     void this._load();
   }
 
@@ -58,21 +57,17 @@ class UserTabsView extends LitElement {
     }
   }
 
-  /** @param {{resourceId: string, callId?: string, tool?: string, outcome?: string, time: number}} event */
-  _note({resourceId, callId, tool, outcome, time}) {
-    if (resourceId !== this.resourceId || !tool) return;
-    this._done = [{callId: callId ?? '', tool, outcome: outcome ?? '', time}, ...this._done].slice(0, SHOWN);
-  }
-
   render() {
     const t = texts(this.client.locale);
     const tab = this._tab;
     if (tab === undefined) return nothing;
     if (tab === null) return html`<p>${t.ended}</p>`;
+    const why = hindrance(tab, this.client.locale);
     return html`
-      <header><h1>${tab.title || tab.url}</h1><span class="badge ${tab.isThere && !tab.isPaused ? 'ok' : 'warn'}">${stateText(tab, this.client.locale)}</span></header>
-      <p class="muted">${tab.url}</p>
+      <header><h1 title=${tab.title}>${tab.title || tab.url}</h1><span class="badge ${why ? 'warn' : 'ok'}">${stateText(tab, this.client.locale)}</span></header>
+      <p class="muted address" title=${tab.url}>${tab.url}</p>
       <p class="muted">${t.by(tab.client, tab.browser)}</p>
+      ${why ? html`<p class="why">${why}</p>` : nothing}
       <div class="actions">
         <button ?disabled=${this._isLooking || !tab.isThere} @click=${this._look}>${this._isLooking ? t.looking : this._picture ? t.lookAgain : t.look}</button>
         <button class="danger" @click=${this._end}>${t.end}</button>
@@ -80,8 +75,8 @@ class UserTabsView extends LitElement {
       ${this._error ? html`<p class="error" role="alert">${t.lookFailed}: ${this._error}</p>` : nothing}
       ${this._picture ? html`<figure><img src=${this._picture.url} alt=${t.picture}><figcaption class="muted">${t.at(this._time(this._picture.at))}</figcaption></figure>` : nothing}
       <h2>${t.last}</h2>
-      ${this._done.length === 0 ? html`<p class="muted">${t.nothing}</p>` : html`
-        <ul>${this._done.map(({tool, outcome, time}) => html`<li><code>${tool}</code><span>${outcome === 'ok' ? t.ok : outcome}</span><span class="muted">${this._time(new Date(time))}</span></li>`)}</ul>`}`;
+      ${tab.done.length === 0 ? html`<p class="muted">${t.nothing}</p>` : html`
+        <ul>${tab.done.map(({tool, outcome, time}) => html`<li><code>${tool}</code><span>${outcomeText(outcome, this.client.locale)}</span><span class="muted">${this._time(new Date(time))}</span></li>`)}</ul>`}`;
   }
 
   /** @param {Date} moment */
