@@ -18,7 +18,8 @@ const started = start().catch((error) => console.error(error));
 
 async function start() {
   await Promise.all([
-    chrome.storage.local.setAccessLevel({accessLevel: 'TRUSTED_CONTEXTS'}),
+    // before Chrome 140 only the session's storage takes this; pages never reach either, only our own scripts in them
+    chrome.storage.local.setAccessLevel({accessLevel: 'TRUSTED_CONTEXTS'}).catch((error) => console.warn(error)),
     // a panel that the browser opens itself is not given the page of the tab; one that we open on a click is
     chrome.sidePanel.setPanelBehavior({openPanelOnActionClick: false}),
     interruptBegun(),
