@@ -1,4 +1,5 @@
 /** The frames of a tab that may be read, and what is asked of each. */
+import {OWN_PAGE} from './own-page.js';
 import {PageError, pageError} from './page-error.js';
 import {text} from './strings.js';
 
@@ -64,20 +65,24 @@ function within(limitMs, promise, signal) {
  */
 export async function ask({tabId, documentId}, request, signal) {
   const injected = await within(ANSWER_MS, chrome.scripting.executeScript({
-    target: {tabId, documentIds: [documentId]}, args: [request], injectImmediately: true,
-    func: (given) => /** @type {any} */ (globalThis)[Symbol.for('agentcore.page')].answer(given),
+    target: {tabId, documentIds: [documentId]}, args: [request, OWN_PAGE], injectImmediately: true,
+    func: (/** @type {any} */ given, /** @type {any} */ own) => (document.querySelector(own) ? {isOwn: true} : /** @type {any} */ (globalThis)[Symbol.for('agentcore.page')].answer(given)),
   }).catch((error) => {
     throw new FrameGone(error.message);
   }), signal);
   const answer = /** @type {any} */ (injected[0]?.result);
   // a document that is left in the middle answers nothing
   if (!answer) throw new FrameGone('no answer');
+  if (answer.isOwn) throw new FrameOwn('agentcore');
   if (answer.error) throw new Error(answer.error);
   return answer.value;
 }
 
 /** A frame was left, or may not be read any more. */
 export class FrameGone extends Error {}
+
+/** A frame shows agentcore itself, and is as if it was not there. */
+export class FrameOwn extends FrameGone {}
 
 /** A frame does not answer: its scripts never end, or it shows a dialog. */
 export class FrameSilent extends Error {}
@@ -96,6 +101,7 @@ export async function askAll(frames, requestFor, language) {
   const [main, ...inner] = await Promise.allSettled(asked);
   if (main.status === 'rejected') {
     if (main.reason instanceof FrameSilent) throw new PageError('page_gone', text(language, 'noAnswer'));
+    if (main.reason instanceof FrameOwn) throw new PageError('page_forbidden', text(language, 'ownPage'));
     if (main.reason instanceof FrameGone) throw new PageError('page_gone', text(language, 'page_gone'));
     throw main.reason;
   }

@@ -50,3 +50,26 @@ async def test_server_takes_the_key_where_the_browser_leaves_the_origin_out(exte
     paired = await extension.pair(server)
     used = await extension.run(USE, paired["server"])
     assert used == {"who": "Test-browser", "begun": "retry:", "said": "hello"}
+
+
+READ = """(tabId) => import('/tab/tab-page.js')
+    .then(({collectContext}) => collectContext(tabId, {})).catch(({type, message}) => ({type, message}))"""
+ACT = """(tabId) => import('/tab/tab-page.js')
+    .then(({runPageTool}) => runPageTool(tabId, 'page_action', {actions: [
+        {action: 'click', target: {selector: 'button'}}, {action: 'highlight', target: {}}]}, {}))
+    .catch(({type}) => ({type}))"""
+
+
+@pytest.mark.spec("S2", "C4")
+async def test_nobody_but_the_person_acts_in_agentcore_itself(extension, start_server):
+    """Neither in its page nor in the approval view, which are of a host that was allowed."""
+    server = await start_server([])
+    page = await extension.context.new_page()
+    code = server.host.store.page_sessions.create_code()
+    for address in (f"{server.address}/#code={code}", server.client.approval_address):
+        await page.goto(address)
+        await page.get_by_role("heading").first.wait_for()
+        tab_id = await extension.tab_id(page)
+        told = await extension.run(READ, tab_id)
+        assert (told.get("type"), "agentcore’s own" in told.get("message", "")) == ("page_forbidden", True), told
+        assert await extension.run(ACT, tab_id) == {"type": "page_forbidden"}

@@ -1,5 +1,6 @@
 /** The tab that the panel stands beside: its window's active one, or the one that its address names. */
 import {Store} from '../../webui/base/store.js';
+import {OWN_PAGE} from '../../tab/own-page.js';
 import {pageError} from '../../tab/page-error.js';
 import {onTabAllowed} from '../../worker/api.js';
 
@@ -53,8 +54,9 @@ class ActiveTab extends Store {
 /** Whether a script may run in a page. @param {number} tabId @returns {Promise<Reach>} */
 async function reachOf(tabId) {
   try {
-    await chrome.scripting.executeScript({target: {tabId}, func: () => 0, injectImmediately: true});
-    return 'ready';
+    const isOwn = (/** @type {string} */ own) => document.querySelector(own) !== null;
+    const [{result}] = await chrome.scripting.executeScript({target: {tabId}, func: isOwn, args: [OWN_PAGE], injectImmediately: true});
+    return result ? 'page_forbidden' : 'ready';
   } catch (error) {
     const {type} = await pageError(tabId, error, 'en');
     return type === 'interrupted' ? 'page_gone' : type;
