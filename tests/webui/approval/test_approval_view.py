@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 from playwright.async_api import expect
@@ -137,12 +138,13 @@ async def test_client_is_paired_by_a_short_code_and_revoked(ui):
     for text in ("a program: no web page or extension", "Pair it only if you have just typed that code"):
         await expect(shown).to_contain_text(text)
     await expect(page.get_by_role("status").locator("code")).to_have_count(0)
-    await expect(shown.get_by_label("Chat")).to_be_checked()
-    await shown.get_by_label("Chat").uncheck()
+    chat = shown.get_by_role("checkbox", name=re.compile("^Chat"))
+    await expect(chat).to_be_checked()
+    await chat.uncheck()
     confirm = shown.get_by_role("button", name="Pair: panel")
     await confirm.and_(page.locator('[aria-disabled="false"]')).click()
     await expect(shown.get_by_role("alert")).to_contain_text("Choose at least one thing")
-    await shown.get_by_label("Approve").check()
+    await shown.get_by_role("checkbox", name=re.compile("^Approve")).check()
     await confirm.and_(page.locator('[aria-disabled="false"]')).click()
     answer = await ui.server.post("/api/approvers/key", json={"ticket": asked["ticket"]})
     assert (await answer.json())["scopes"] == ["approve"]
