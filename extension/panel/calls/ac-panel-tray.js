@@ -15,7 +15,7 @@ export class AcPanelTray extends Localized(LitElement) {
     details { border-bottom: 1px solid var(--ac-border); background: var(--ac-warn-soft); }
     summary { display: flex; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); font-size: var(--ac-text-s); font-weight: var(--ac-weight-medium); cursor: pointer; outline-offset: -2px; }
     summary ac-icon { color: var(--ac-warn); }
-    .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); max-height: 60dvh; overflow: auto; padding: 0 var(--ac-space-2) var(--ac-space-2); }
+    .list { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); max-height: min(60dvh, max(12rem, 100dvh - 26rem)); overflow: auto; padding: 0 var(--ac-space-2) var(--ac-space-2); }
   `];
 
   constructor() {

@@ -2,6 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../webui/base/i18n.js';
 import {Listening} from '../../webui/base/listening.js';
 import {visible} from '../../webui/approval/guard/visible.js';
+import {client} from '../../webui/client/client.js';
 import {base, buttons} from '../../webui/ui/styles.js';
 import '../../webui/ui/ac-icon.js';
 import {requestSite} from '../../worker/api.js';
@@ -42,12 +43,20 @@ export class AcPanelContext extends Localized(LitElement) {
     this._isOpen = false;
     /** null: not read. @type {Context | null} */
     this._context = null;
-    new Listening(this, () => [activeTab.subscribe(() => void this._load()), onOff(() => void this._load())]);
+    new Listening(this, () => [
+      activeTab.subscribe(() => void this._load()), onOff(() => void this._load()),
+      client.on('session.message', ({sessionId, role}) => { if (sessionId === this.sessionId && role === 'user') this._isOpen = false; }),
+    ]);
   }
 
   connectedCallback() {
     super.connectedCallback();
     void this._load();
+  }
+
+  /** What was looked at has gone with the message; the room is for the answer. @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has('sessionId')) this._isOpen = false;
   }
 
   async _load() {

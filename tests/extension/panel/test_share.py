@@ -1,8 +1,12 @@
-"""A tab is shared with the chat in view, shown as shared, and taken back, from the panel."""
+"""A tab is shared from the panel, with the chat in view or another one, shown as shared, and taken back."""
+
+import asyncio
+from collections.abc import Callable
 
 from playwright.async_api import expect
 
 from tests.extension.panel.conftest import LIMIT_MS
+from tests.extension.serving import LIMIT_S
 
 
 async def test_tab_is_shared_with_the_chat_in_view_and_taken_back_with_a_click(beside):
@@ -21,4 +25,41 @@ async def test_tab_is_shared_with_the_chat_in_view_and_taken_back_with_a_click(b
     await expect(shared).to_have_count(0, timeout=LIMIT_MS)
     status, answer = await at.server.ask("GET", "/api/resources")
     assert status == 200
-    assert "user_tab" not in [each["type"] for each in answer["resources"]]
+    assert "user_tab" not in [each["resourceType"] for each in answer["resources"]]
+
+
+FILL = '{"actions": [{"action": "fill", "target": {"selector": "input"}, "params": {"value": "iPhone 16"}}]}'
+
+
+async def test_chat_of_somebody_else_acts_in_the_tab_once_the_person_approves_in_the_panel(beside):
+    """A chat of a program, as those of the page and of the terminal are, is chosen by its title."""
+    at = await beside(modules=["user_tabs"])
+    provider, ask = at.server.provider, at.server.ask
+    provider.say("Hello.")
+    provider.say("", ("call_1", "page_action", FILL))
+    provider.say("It is filled.")
+    session_id = (await ask("POST", "/api/sessions", {}))[1]["sessionId"]
+    messages = f"/api/sessions/{session_id}/messages"
+    assert (await ask("POST", messages, {"text": "Buy a telephone"}))[0] == 202
+    await _until(lambda: len(provider.requests) == 1)
+    await at.panel.get_by_role("button", name="Share", exact=True).click()
+    await at.panel.get_by_role("menuitem", name="Buy a telephone").click()
+    await expect(at.panel.get_by_text("This tab is shared with “Buy a telephone”.")).to_be_visible(timeout=LIMIT_MS)
+    assert (await ask("POST", messages, {"text": "Fill the search box"}))[0] == 202
+    await at.panel.get_by_text("1 call of another chat waits for you").click(timeout=LIMIT_MS)
+    card = at.panel.locator("ac-approval-call")
+    await expect(card.get_by_text("Fill input with “iPhone 16”")).to_be_visible(timeout=LIMIT_MS)
+    approve = card.get_by_role("button", name="Approve: page_action")
+    # read to its end
+    await at.panel.locator("ac-panel-tray .list").evaluate("(list) => list.scrollTo(0, list.scrollHeight)")
+    await expect(approve).to_have_attribute("aria-disabled", "false", timeout=LIMIT_MS)
+    await approve.click()
+    await expect(at.page.get_by_role("textbox")).to_have_value("iPhone 16", timeout=LIMIT_MS)
+    await _until(lambda: len(provider.requests) == 3)
+    assert "Filled: Search" in provider.sent
+
+
+async def _until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not is_so():
+            await asyncio.sleep(0.02)

@@ -122,12 +122,14 @@ async def test_page_that_is_taken_off_does_not_go_with_a_message_until_it_is_put
 async def test_chip_shows_what_is_sent_before_it_is_sent(beside):
     at = await beside()
     at.server.provider.say("An answer.")
-    await at.panel.get_by_role("button", name="Corner shop").click()
+    chip = at.panel.get_by_role("button", name="Corner shop")
+    await chip.click()
     shown = at.panel.get_by_role("group", name="Goes with your next message")
     for words in (at.page.url, "Corner shop", "input:Search(placeholder:Search)", "button:Search"):
         await expect(shown.get_by_text(words, exact=True)).to_be_visible(timeout=LIMIT_MS)
     await at.say("Hello")
     await at.shows("An answer.")
+    await expect(chip).to_have_attribute("aria-expanded", "false", timeout=LIMIT_MS)
     for words in (at.page.url, "Corner shop", "input:Search(placeholder:Search)", "button:Search"):
         assert words in at.server.provider.sent
 
