@@ -14,7 +14,6 @@ class UserTabsAbout extends LitElement {
     .card p { max-width: 65ch; }
     summary { width: fit-content; margin-top: var(--ac-space-3); cursor: pointer; font-weight: var(--ac-weight-medium); border-radius: var(--ac-radius-s); }
     ol { list-style: decimal; max-width: 65ch; margin: var(--ac-space-2) 0 0; padding-inline-start: 1.25rem; display: grid; gap: var(--ac-space-2); }
-    ol li::marker { color: var(--ac-text-muted); }
     h2, .address { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; line-clamp: 2; overflow: hidden; }
     .tab { display: grid; grid-template-columns: minmax(0, 1fr) max-content; gap: var(--ac-space-1) var(--ac-space-3); align-items: start; }
     .tab h2 { font-size: var(--ac-text-m); letter-spacing: 0; }
