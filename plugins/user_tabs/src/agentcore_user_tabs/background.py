@@ -2,13 +2,11 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 
 class Background:
-    """The tasks of one owner. Whoever makes it ends with `cancel` or `stop` what is left when it closes.
+    """The tasks of one owner. Whoever makes it ends with `stop` what is left when it closes.
 
     Args:
         name: The tasks' name, for logs.
@@ -16,28 +14,18 @@ class Background:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Let something run to its end."""
-        # no TaskGroup: the browser's events start it, outside of any block that could wait for it
+        # no TaskGroup: timers and events start it, outside of any block that could wait for it
         task = asyncio.get_running_loop().create_task(work, name=self._name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
-
-    def cancel(self) -> None:
-        """Cancel what runs, but for the task that asks for it."""
-        for task in self._tasks - {asyncio.current_task()}:
-            task.cancel()
 
     async def stop(self) -> None:
         """Cancel what runs, and wait for its end."""
-        self.cancel()
-        await asyncio.gather(*self._tasks - {asyncio.current_task()}, return_exceptions=True)
-
-
-def ignore_failure(task: "asyncio.Future[Any]") -> None:
-    """Take note of a task's failure, which nobody waits for any more; else the event loop reports it as lost."""
-    if not task.cancelled():
-        task.exception()
+        running = self._tasks - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
