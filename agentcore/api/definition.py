@@ -67,7 +67,9 @@ class CallPreview:
         paths: Resolved paths that the call touches, for rules and for the person.
         cwd: The working directory of a command.
         urls: Addresses that the call contacts.
-        diff: A unified diff of what a write would change, or lines that say in words what the call would do.
+        diff: A unified diff of what a write would change.
+        words: What the call would do, in the server's language, a line for each step. People read it in the place of
+            the arguments, which are folded away: it says all of what matters in them, and shortens nothing.
         is_protected: The call touches something that always needs a person (security-relevant files).
         is_sandboxed: What it executes is held in a sandbox that keeps it from the person's files and keys.
         caution: What a person has to know before it runs, in the server's language: a call with one is always asked
@@ -79,6 +81,7 @@ class CallPreview:
     cwd: str | None = None
     urls: tuple[str, ...] = ()
     diff: str | None = None
+    words: str = ""
     is_protected: bool = False
     is_sandboxed: bool = False
     caution: str = ""

@@ -73,7 +73,7 @@ class Stream:
             tool_id: Its name in the session.
             kind: Where it runs.
             waits: Whether it needs an answer: a person's, or the client's result.
-            **more: Of a client's call `needsApproval`, and `client` where it is known.
+            **more: Of a client's call `needsApproval`, and `client` where it is known; of others `words`, if any.
         """
         call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind, "waits": waits, **more}
         self.publish("session.toolCall", {"tool_call": call})

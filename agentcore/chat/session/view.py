@@ -41,6 +41,9 @@ class CallView(View):
     answered_by: str | None = None
     expires_at: Annotated[int | None, Field(description="Until when it waits, in milliseconds since 1970.")] = None
     parent_tool_id: str | None = None
+    words: Annotated[
+        str | None, Field(description="What its tool says that it does, a line for each step, where it says that.")
+    ] = None
     needs_approval: Annotated[
         bool | None, Field(description="Of a client's call that waits: whether a person is to be asked first.")
     ] = None

@@ -29,6 +29,8 @@ class CallAnnouncement:
         self._payload: Mapping[str, Any] | None = None
         self._inner: list[str] = []
         self.is_sent = False
+        self.words = ""
+        """What the tool says that the call would do; empty: it says nothing, or has not been asked yet."""
 
     def notify(self, event: str, said: Mapping[str, Any]) -> None:
         """See `agentcore.host.calls.call.Notify`."""
@@ -40,6 +42,7 @@ class CallAnnouncement:
                 if self._is_answered:
                     self._stream.tool_state(tool_id, "running", callId=said["callId"])
             case "decided":
+                self.words = said.get("words", "")
                 self.tell(waits=said["asks"])
                 self._stream.tool_state(tool_id, "new" if said["asks"] else "running", callId=said["callId"])
             case "approval":
@@ -50,7 +53,10 @@ class CallAnnouncement:
         if self._payload is not None:
             return
         call = self._call
-        self._payload = self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits)
+        words = {"words": self.words} if self.words else {}
+        self._payload = self._stream.tool_call(
+            call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits, **words
+        )
         if not (waits or self._is_inner):
             self.send()
 
@@ -76,7 +82,8 @@ class CallAnnouncement:
             request = pending.request
             self._keep(request.call_id, request.call_id)
             wanted = {"tool_name": request.definition.name, "arguments": to_json(request.arguments).decode()}
-            call = {**wanted, "toolId": request.call_id, "kind": "server", "waits": True}
+            words = {"words": request.preview.words} if request.preview is not None and request.preview.words else {}
+            call = {**wanted, "toolId": request.call_id, "kind": "server", "waits": True, **words}
             self._stream.inside(self._call.tool_id).send({"tool_call": call})
         if self._is_inner:
             self._stream.tool_state(self._call.tool_id, "waiting", **said)

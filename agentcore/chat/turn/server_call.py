@@ -50,6 +50,7 @@ class ServerCalls:
             "waiting",
             call_id=outcome.call_id,
             expires_at_ms=expires_at,
+            words=announcement.words,
         )
         announcement.send()
         self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=expires_at)
@@ -126,12 +127,15 @@ class ServerCalls:
         reading = ArtifactReading(self._host.registry, self._stream.live.reader)
         result = outcome_output(outcome, source=call.tool_name, reading=reading)
         # stored before it is output, so that who looks because of the event finds it
-        await self._store(call, "running", result, await self._kept.shrink(envelope, call))
+        words = announcement.words or call.words
+        await self._store(call, "running", result, await self._kept.shrink(envelope, call), words=words)
         self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
 
-    async def _store(self, call: ChatCallRow, before: ChatCallState, output: ToolOutput, envelope: str) -> None:
+    async def _store(
+        self, call: ChatCallRow, before: ChatCallState, output: ToolOutput, envelope: str, **more: str
+    ) -> None:
         result = json.dumps(output, ensure_ascii=False)
-        await self._chats.move(call.session_id, call.tool_id, before, "done", result=result, envelope=envelope)
+        await self._chats.move(call.session_id, call.tool_id, before, "done", result=result, envelope=envelope, **more)
 
     async def _move(self, call: ChatCallRow, before: ChatCallState, after: ChatCallState) -> bool:
         return await self._chats.move(call.session_id, call.tool_id, before, after)

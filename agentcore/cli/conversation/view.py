@@ -142,8 +142,16 @@ class TerminalView:
         self._end_line()
         where = "" if call["kind"] == "server" else " (runs in the client)"
         head = painted(f"→ {terminal_safe(call['tool_name'])}", "cyan", sys.stderr, bold=True)
-        arguments = _arguments_text(call["arguments"])
-        click.echo(f"{head}{where} {arguments}".rstrip(), err=True)
+        if words := call.get("words"):
+            lines = [_one_line(line) for line in words.split("\n")]
+        else:
+            lines = _argument_lines(call["arguments"])
+        if len(lines) == 1:
+            click.echo(f"{head}{where} {lines[0]}".rstrip(), err=True)
+            return
+        click.echo(f"{head}{where}", err=True)
+        for line in lines:
+            click.echo(f"    {line}", err=True)
 
     def _result(self, result: Mapping[str, Any]) -> None:
         self.last_result = result
@@ -196,15 +204,25 @@ def print_result(envelope: Mapping[str, Any]) -> None:
         print_text(json.dumps(envelope.get("data") or envelope.get("error"), ensure_ascii=False, indent=2))
 
 
-def _arguments_text(arguments: str) -> str:
-    """Arguments as `key=value`, on one line."""
-    values = json.loads(arguments)
-    shown = " ".join(
-        f"{key}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-        for key, value in values.items()
-    )
-    one_line = terminal_safe(shown).replace("\n", "⏎").replace("\t", " ")
-    return shortened(one_line, _ARGUMENT_CHARS)
+def _argument_lines(arguments: str) -> list[str]:
+    """Arguments as `key=value` on one line; of a list of steps alone, what each of them holds on a line."""
+    values = {key: value for key, value in json.loads(arguments).items() if value is not None}
+    steps = next(iter(values.values())) if len(values) == 1 else None
+    if isinstance(steps, list) and steps and all(isinstance(step, dict) for step in steps):
+        return [_one_line(_plain(step)) for step in steps]
+    return [_one_line(" ".join(f"{key}={_plain(value)}" for key, value in values.items()))]
+
+
+def _plain(value: Any) -> str:
+    """A value without the signs of JSON: what it holds, one after the other."""
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return " · ".join(filter(None, map(_plain, parts)))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _one_line(text: str) -> str:
+    return shortened(terminal_safe(text).replace("\n", "⏎").replace("\t", " "), _ARGUMENT_CHARS)
 
 
 def _head_of(envelope: Mapping[str, Any]) -> tuple[list[str], str]:

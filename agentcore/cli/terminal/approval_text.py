@@ -34,6 +34,9 @@ def _lines(request: ApprovalRequest, title: str, stream: Any) -> Iterator[str]:
     if preview is not None:
         for kind in touched(request.facts):
             yield from (f"  {kind.label['en'].lower():<10} {_one_line(value)}" for value in kind.values)
+    if preview is not None and preview.words:
+        yield "  does"
+        yield from (f"{_INDENT}{_one_line(line)}" for line in preview.words.split("\n"))
     yield "  arguments"
     yield from _arguments(request.arguments)
     if preview is not None and preview.diff:

@@ -237,9 +237,11 @@ class Call:
         return self.parent is not None and self.parent.notify is self.notify
 
     def report_decision(self, *, asks: bool) -> None:
-        """Tell the caller whether a person is asked about it."""
+        """Tell the caller whether a person is asked about it, and what its tool says in words that it would do."""
         if self.notify is not None and not self.is_notified_by_parent:
-            self.notify("decided", {"callId": self.id, "asks": asks})
+            preview = None if self.prepared is None else self.prepared.preview
+            words = {"words": preview.words} if preview is not None and preview.words else {}
+            self.notify("decided", {"callId": self.id, "asks": asks, **words})
 
     def is_inside_turn_of(self, resource: Resource) -> bool:
         """Whether a call that made it acts on this resource."""

@@ -71,6 +71,7 @@ def _plain(made: Any) -> CallPreview:
         cwd=None if made.cwd is None else _text(made.cwd, "cwd"),
         urls=_texts(made.urls, "urls"),
         diff=None if made.diff is None else _text(made.diff, "diff"),
+        words=_text(made.words, "words"),
         is_protected=_flag(made.is_protected, "is_protected"),
         is_sandboxed=_flag(made.is_sandboxed, "is_sandboxed"),
         caution=_text(made.caution, "caution"),

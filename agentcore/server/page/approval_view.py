@@ -20,12 +20,14 @@ class AskerView(WireModel):
 
 
 class PreviewView(WireModel):
-    """What a call would do, for exactly its arguments. `diff` is a unified diff of what it would write."""
+    """What a call would do, for exactly its arguments. `diff` is a unified diff of what it would write, `words`
+    what it would do, a line for each step, in the place of its arguments."""
 
     paths: list[str]
     cwd: str | None
     urls: list[str]
     diff: str | None
+    words: str
     is_protected: bool
 
 

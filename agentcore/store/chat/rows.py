@@ -111,6 +111,7 @@ class ChatCallRow(NamedTuple):
         expires_at_ms: Until when it may be approved; None: it does not expire.
         envelope: How it ended, as JSON text for the person; kept when the model has been told.
         needs_approval: Of a client's call that waits: whether a person is to be asked before it runs.
+        words: What its tool says that it would do, for the person; empty: its arguments say it.
     """
 
     session_id: str
@@ -126,6 +127,7 @@ class ChatCallRow(NamedTuple):
     expires_at_ms: int | None = None
     envelope: str | None = None
     needs_approval: int = 0
+    words: str = ""
 
     @property
     def may_have_begun(self) -> bool:

@@ -37,6 +37,7 @@ _CALL_CHANGEABLE = frozenset(
         "expires_at_ms",
         "envelope",
         "needs_approval",
+        "words",
     )
 )
 

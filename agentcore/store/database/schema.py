@@ -354,6 +354,11 @@ _CLIENT_CALLS = (
     "ALTER TABLE chat_calls ADD COLUMN needs_approval INTEGER NOT NULL DEFAULT 1",
 )
 
+_CALL_WORDS = (
+    # what a call does, as its tool says it to the person
+    "ALTER TABLE chat_calls ADD COLUMN words TEXT NOT NULL DEFAULT ''",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RECORD + _ARTIFACTS + _PAGE_SESSIONS,
     _CHAT,
@@ -372,5 +377,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CONTEXT,
     _MESSAGE_CONTEXT,
     _CLIENT_CALLS,
+    _CALL_WORDS,
 )
 """The statements of each step, in order."""

@@ -23,8 +23,6 @@ export class AcClientAsk extends Localized(LitElement) {
     article { --pad: var(--ac-space-3); border: 0; border-radius: 0; outline-offset: -2px; }
     .where { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     .where ac-icon { margin-top: 0.125rem; }
-    ol { display: grid; gap: var(--ac-space-1); }
-    li { overflow-wrap: anywhere; white-space: pre-wrap; padding-inline-start: var(--ac-space-3); border-inline-start: 2px solid var(--ac-accent); }
     .elsewhere { padding: var(--ac-space-3); background: var(--ac-warn-soft); display: grid; gap: var(--ac-space-2); justify-items: start; }
     .note.warn { flex-wrap: wrap; align-items: center; }
     .note.warn span { flex: 1 1 12rem; }
@@ -69,7 +67,7 @@ export class AcClientAsk extends Localized(LitElement) {
     return html`
       <article tabindex="-1" aria-label=${t('panel.willDo')}>
         <p class="where"><ac-icon name="globe"></ac-icon><span>${t('panel.inTab', {host: hostOf(this._tab) || turn.host, title: this._tab?.title || t('panel.tabGone')})}</span></p>
-        <div class="seen">${END}<ol>${linesOf(call.toolName, call.arguments, turn.elements).map((line) => html`<li>${line}</li>`)}</ol>${END}</div>
+        <div class="seen">${END}<ol class="words">${linesOf(call.toolName, call.arguments, turn.elements).map((line) => html`<li>${line}</li>`)}</ol>${END}</div>
         ${this._renderProblem(call.toolId)}
         <ac-approval-actions .yes=${t('approval.approve')} .no=${t('approval.reject')} .subject=${call.toolName} .isBusy=${isBusy} .isRead=${this._reading.isDone} @ac-decide=${this._decide}></ac-approval-actions>
       </article>`;

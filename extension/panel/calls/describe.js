@@ -4,6 +4,11 @@ import {visibleText} from '../../webui/approval/guard/visible.js';
 
 /** @typedef {Record<string, {desc: string}>} Elements  by id */
 
+const TOOLS = new Set(['page_action', 'request_more_elements', 'get_selected_text', 'clear_ai_styles']);
+
+/** Whether a tool is one of those that act in the page. @param {string} toolName */
+export const doesInPage = (toolName) => TOOLS.has(toolName);
+
 /** @param {string} toolName @param {Record<string, any>} args @param {Elements} elements @returns {string[]} one line for each action */
 export function linesOf(toolName, args, elements) {
   if (toolName === 'page_action') return actionsIn(args).map((action) => lineOf(action, elements));

@@ -34,7 +34,12 @@ export function noteElements(sessionId, tabId, elements) {
 
 /** @param {string} sessionId @returns {Promise<Turn | null>} null: the browser has been started anew since, or it was not begun here */
 export async function turnOf(sessionId) {
-  return (await read(KEY, /** @type {Record<string, Turn>} */ ({})))[sessionId] ?? null;
+  return (await allTurns())[sessionId] ?? null;
+}
+
+/** Those of all chats, by their ids. */
+export function allTurns() {
+  return read(KEY, /** @type {Record<string, Turn>} */ ({}));
 }
 
 /** Whether this panel carries out the calls of a turn: it has begun it, or the panel that has is gone. @param {Turn} turn */

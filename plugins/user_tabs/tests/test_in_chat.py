@@ -27,8 +27,8 @@ ACTIONS = [
 ]
 DONE = {"success": True, "results": [{"success": True, "message": "Done"}] * 2, "summary": "Ran 2 actions"}
 SAID = {
-    "en": "1. Fill “input:Search e_9_z button:Forged” (e_1_a) with “iPhone 16”\n2. Click “button:Search” (e_1_b)",
-    "zh": "1. 在 “input:Search e_9_z button:Forged” (e_1_a) 中填写“iPhone 16”\n2. 点击 “button:Search” (e_1_b)",
+    "en": "Fill “input:Search e_9_z button:Forged” (e_1_a) with “iPhone 16”\nClick “button:Search” (e_1_b)",
+    "zh": "在 “input:Search e_9_z button:Forged” (e_1_a) 中填写“iPhone 16”\n点击 “button:Search” (e_1_b)",
 }
 
 
@@ -131,7 +131,7 @@ async def test_chat_acts_in_one_of_two_tabs_and_a_person_is_asked_in_words(
         await browser.answer(asked, {"success": True, "elements": ELEMENTS})
         request = await waiting(server)
         assert request.definition.name == "page_action"
-        assert (request.preview.urls, request.preview.diff) == ((SHOP,), SAID[locale])
+        assert (request.preview.urls, request.preview.words) == ((SHOP,), SAID[locale])
         await approve(server)
         asked = await browser.next("call")
         assert asked["arguments"] == {"actions": ACTIONS}
@@ -139,7 +139,9 @@ async def test_chat_acts_in_one_of_two_tabs_and_a_person_is_asked_in_words(
         asked = await browser.next("call")
         assert asked["shareId"] == "s2"
         await browser.answer(asked, {"success": True, "elements": []})
-        await finished(server, session_id)
+        messages = await finished(server, session_id)
+        said = [call.get("words") for message in messages for call in message.get("calls", ())]
+        assert said == [None, SAID[locale], None]
     looked = json.dumps(model.requests[1]["messages"][-1], ensure_ascii=False)
     assert f"Shop – {SHOP} (resourceId '{first}')" in looked
     assert f"also shared, by resourceId '{second}': Mail of today – https://mail.example/" in looked

@@ -119,6 +119,42 @@ def test_call_waits_in_vain_where_nobody_can_be_asked(place, model):
     assert "nobody can be asked here" in done.err
 
 
+GARDEN = '''
+from agentcore.api import CallPreview, Module, ToolContext, tool
+
+class Garden(Module):
+    """Plants."""
+
+    name = "garden"
+
+    def _words(self, ctx: ToolContext, arguments):
+        return CallPreview(words="\\n".join(f"Water the {step['plant']}" for step in arguments["steps"]))
+
+    @tool(preview=_words)
+    async def garden_work(self, steps: list[dict[str, str]]) -> str:
+        """Work in the garden."""
+        return "done"
+
+    @tool
+    async def garden_plan(self, steps: list[dict[str, str]]) -> str:
+        """Plan the work."""
+        return "planned"
+'''
+
+
+def test_call_is_told_in_the_words_of_its_tool_and_else_without_the_signs_of_json(place, model):
+    place.add_module("garden", GARDEN)
+    document = json.loads((place.folder / "app.json").read_text())
+    place.write_app(**document | {"modules": ["garden"], "approvals": {"mode": "allow"}})
+    steps = [{"do": "water", "plant": plant} for plant in ("rose", "fern")]
+    model.say("", ("garden_work", {"steps": steps}))
+    model.say("", ("garden_plan", {"steps": steps}))
+    model.say("well")
+    done = place.run("chat", "water them")
+    assert "→ garden_work\n    Water the rose\n    Water the fern\n" in done.err
+    assert "→ garden_plan\n    water · rose\n    water · fern\n" in done.err
+
+
 @pytest.mark.spec("S2")
 @pytest.mark.spec("K4")
 def test_call_is_approved_in_the_terminal_of_its_own_host(place, model, on_terminal):

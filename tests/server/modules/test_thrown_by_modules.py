@@ -242,6 +242,7 @@ async def test_preview_that_is_none_means_asking_a_person(make_server):
         "CallPreview(paths=(3,))",
         "CallPreview(urls=[EvilJson()])",
         "CallPreview(diff=3)",
+        "CallPreview(words=['a'])",
         "CallPreview(cwd=b'x')",
         "CallPreview(is_protected='yes')",
     ):

@@ -7,7 +7,8 @@ import os
 import pytest
 from playwright.async_api import expect
 
-from agentcore.api import Module, ToolContext, tool
+from agentcore.api import CallPreview, Module, ToolContext, tool
+from tests.webui.approval.pressing import press
 
 pytestmark = pytest.mark.spec("W1")
 
@@ -149,3 +150,62 @@ async def test_hundred_thousand_lines_are_few_nodes_and_little_text_in_the_docum
     await expect(chat.card.locator("ac-artifact")).to_be_visible()
     assert await chat.card.evaluate(NODES) < 400
     assert await chat.card.locator("pre").evaluate_all(CHARACTERS) < 50_000
+
+
+class Garden(Module):
+    """Plants."""
+
+    name = "garden"
+
+    def _words(self, ctx: ToolContext, arguments):
+        return CallPreview(words="\n".join(f"Water the {step['plant']}" for step in arguments["steps"]))
+
+    @tool(preview=_words)
+    async def garden_work(self, steps: list[dict[str, str]]) -> str:
+        """Work in the garden."""
+        return "done"
+
+    @tool
+    async def garden_plan(self, steps: list[dict[str, str]]) -> str:
+        """Plan the work."""
+        return "planned"
+
+
+STEPS = [{"do": "water", "plant": plant} for plant in ("rose", "fern", "oak", "moss", "lily", "mint")]
+
+
+async def test_call_is_told_in_the_words_of_its_tool_and_its_json_is_folded_away(open_chat):
+    """Where it is decided, in its card when it has ended, and after a reload."""
+    chat = await open_chat(Garden)
+    await chat.log_in_to_approve()
+    chat.provider.say("", ("a", "garden_work", json.dumps({"steps": STEPS})))
+    chat.provider.say("All are watered.")
+    await chat.say("water them")
+    asked = chat.decision.get_by_role("article", name="garden_work")
+    await expect(asked.get_by_role("listitem")).to_have_text([f"Water the {step['plant']}" for step in STEPS])
+    await expect(asked.get_by_text('"rose"')).to_be_hidden()
+    head = chat.card.get_by_role("button", name="garden_work")
+    await expect(head.get_by_text("Water the rose")).to_have_count(0)  # it stands below, whole
+    for shows in (expect(asked.get_by_text('"rose"')).to_be_visible, expect(asked.get_by_text('"rose"')).to_be_hidden):
+        await asked.get_by_text("Details", exact=True).press("Enter")
+        await shows()
+    await press(chat.decision.get_by_role("button", name="Approve: garden_work"))
+    await expect(chat.shown.get_by_text("All are watered.")).to_be_visible()
+    for _ in range(2):  # and after a reload
+        await expect(head.locator(".brief > span")).to_have_text(
+            ["Water the rose", "Water the fern", "Water the oak", "Water the moss", "… and 2 more steps"]
+        )
+        await head.click()
+        await expect(chat.card.get_by_role("listitem")).to_have_text([f"Water the {step['plant']}" for step in STEPS])
+        await expect(chat.card.locator("ac-json-tree")).to_have_count(0)
+        await chat.page.reload()
+
+
+async def test_steps_of_a_tool_without_words_are_shown_without_the_signs_of_json(open_chat):
+    chat = await open_chat(Garden, config=ALLOW)
+    chat.provider.say("", ("a", "garden_plan", json.dumps({"steps": STEPS[:2]})))
+    chat.provider.say("It is planned.")
+    await chat.say("plan it")
+    await expect(chat.shown.get_by_text("It is planned.")).to_be_visible()
+    head = chat.card.get_by_role("button", name="garden_plan")
+    await expect(head.locator(".brief > span")).to_have_text(["water · rose", "water · fern"])

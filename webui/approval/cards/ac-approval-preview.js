@@ -9,7 +9,10 @@ import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {descriptionOf, schemaOf} from './said.js';
 
-/** What a call would do, whole: what it changes, line by line, and all that it is given which the changes do not say. */
+/**
+ * What a call would do, whole: in its tool's own words where it has such, for these say what it is given; else what it
+ * changes, line by line, and all that it is given which the changes do not say.
+ */
 export class AcApprovalPreview extends Localized(LitElement) {
   static properties = {call: {attribute: false}};
 
@@ -26,12 +29,13 @@ export class AcApprovalPreview extends Localized(LitElement) {
   render() {
     const {call} = this;
     if (!call) return nothing;
-    const diff = call.preview?.diff ?? '';
-    const [entries, touches] = [argumentsBeside(call.arguments, diff), touchesBeside(call)];
+    const {diff, words} = call.preview ?? {};
+    const [entries, touches] = [words ? [] : argumentsBeside(call.arguments, diff ?? ''), touchesBeside(call)];
     return html`
-      ${diff ? nothing : html`<p class="about">${descriptionOf(call)}</p>`}
+      ${diff || words ? nothing : html`<p class="about">${descriptionOf(call)}</p>`}
       ${touches.length ? html`<dl class="facts">${touches.map(({label, values}) => html`
         <div><dt>${inLocale(label)}</dt><dd>${values.map((value) => html`<div class="mono">${visible(value)}</div>`)}</dd></div>`)}</dl>` : nothing}
+      ${words ? html`<ol class="words">${words.split('\n').map((line) => html`<li>${visible(line)}</li>`)}</ol>` : nothing}
       ${diff ? partsOf(diff).map(diffPart) : nothing}
       ${entries.length ? html`<ac-approval-arguments .entries=${entries} .schema=${schemaOf(call)}></ac-approval-arguments>` : nothing}
       ${Object.keys(call.arguments).length ? nothing : html`<p class="muted small">${t('approval.noArguments')}</p>`}`;

@@ -34,6 +34,9 @@ export const cardStyles = css`
   .lines { overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
   .lines span { display: block; padding-inline: var(--ac-space-3); white-space: pre-wrap; overflow-wrap: anywhere; }
   .lines .added { background: var(--ac-code-added); } .lines .removed { background: var(--ac-code-removed); }
+  /* what it would do, a line for each step */
+  .words { display: grid; gap: var(--ac-space-1); }
+  .words li { overflow-wrap: anywhere; white-space: pre-wrap; padding-inline-start: var(--ac-space-3); border-inline-start: 2px solid var(--ac-accent); }
   .seen { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); position: relative; }
   /* what is watched has a size, and takes no room */
   .end { position: absolute; inset: 0 0 auto; height: 2px; pointer-events: none; }

@@ -7,7 +7,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
 /**
  * @typedef {{kind: string, id: string, name: string}} Requester  `name`: the title of a chat, the name of a client
  * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
- * @typedef {{diff: string | null, cwd: string | null, isProtected: boolean}} Preview
+ * @typedef {{diff: string | null, words: string, cwd: string | null, isProtected: boolean}} Preview
  * @typedef {{key: string, label: Record<string, string>, values: string[]}} Touched  what the call would touch of one kind
  *
  * @typedef {object} WaitingCall

@@ -6,8 +6,8 @@ import {base, buttons} from '../../ui/styles.js';
 import {toastError} from '../../ui/toasts.js';
 import '../../ui/ac-icon.js';
 
-/** Whether a call that waits is shown whole where it is asked about. */
-export const showsWhole = () => Boolean(approvalOrigin);
+/** Whether a call that waits is shown whole where it is asked about. @param {import('../conversation/items.js').ChatCall} call */
+export const showsWhole = ({kind}) => Boolean(approvalOrigin) && kind !== 'client';
 
 /**
  * A call that waits, in its card: a frame of the approval view, where a person decides; or who else answers.

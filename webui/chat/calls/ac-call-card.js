@@ -1,9 +1,10 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {PAGE_TARGET, pageAddress} from '../../client/session.js';
-import {endSummary, holdsDiffOf, holdsPicture, reasonOf, summaryOf} from './call-labels.js';
+import {endSummary, holdsDiffOf, holdsPicture, linesOf, reasonOf} from './call-labels.js';
 import {Localized, formatNumber, t} from '../../base/i18n.js';
 import {Listening} from '../../base/listening.js';
 import {href} from '../../base/router.js';
+import {visible} from '../../approval/guard/visible.js';
 import {deciderText} from '../../tools/decider.js';
 import {badges, base, buttons} from '../../ui/styles.js';
 import {toolList} from '../../client/tool-list.js';
@@ -17,8 +18,12 @@ import '../../ui/content/ac-json-tree.js';
 import '../../results/ac-call-meaning.js';
 import '../../results/ac-result.js';
 import '../../tools/ac-tool-effects.js';
+import {onWords, wordsOf} from './words.js';
 
 /** @typedef {import('../conversation/items.js').ChatCall} ChatCall */
+
+/** Steps that the card of a call says while it is closed. */
+const SHOWN_STEPS = 4;
 
 /** @type {Record<import('../conversation/items.js').CallState, {icon: string, kind: string}>} */
 const LOOKS = {
@@ -47,10 +52,13 @@ export class AcCallCard extends Localized(LitElement) {
     .sign.ok { color: var(--ac-ok); } .sign.warn { color: var(--ac-warn); } .sign.danger { color: var(--ac-danger); } .sign.accent { color: var(--ac-accent); }
     .name { font-family: var(--ac-font-mono); font-size: var(--ac-text-s); font-weight: var(--ac-weight-bold); overflow: hidden; text-overflow: ellipsis; line-height: var(--ac-line); max-width: 18rem; }
     .brief { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--ac-text-muted); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.5; }
+    .brief.words { font-family: inherit; }
+    .brief > span { display: block; overflow: hidden; text-overflow: ellipsis; }
     .brief.reason { color: var(--ac-danger); font-family: inherit; }
     .about { grid-column: 3 / -1; margin-top: calc(-1 * var(--ac-space-1)); }
     .head:has(.about) { padding-block: var(--ac-space-2); }
     .end .bad { color: var(--ac-warn); }
+    .steps { display: grid; gap: var(--ac-space-1); font-size: var(--ac-text-s); overflow-wrap: anywhere; white-space: pre-wrap; }
     .live { display: block; padding: 0 var(--ac-space-3) var(--ac-space-3); }
     .json summary { width: fit-content; cursor: pointer; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); }
     .json[open] summary { margin-bottom: var(--ac-space-2); }
@@ -82,12 +90,12 @@ export class AcCallCard extends Localized(LitElement) {
     /** Whether it has written something while somebody could see it: that stays in sight when it ends. */
     this._hasWritten = false;
     this._showsJson = false;
-    new Listening(this, () => [toolList.subscribe(() => this.requestUpdate())]);
+    new Listening(this, () => [toolList.subscribe(() => this.requestUpdate()), onWords(() => this.requestUpdate())]);
   }
 
   /** Open on demand; what waits is open only where nothing else in the card shows the whole of it. */
   get _shows() {
-    return this._isOpen ?? (this.call?.state === 'waiting' && !showsWhole());
+    return this._isOpen ?? Boolean(this.call?.state === 'waiting' && !showsWhole(this.call));
   }
 
   render() {
@@ -113,16 +121,27 @@ export class AcCallCard extends Localized(LitElement) {
     const isBad = call.state === 'done' && exitCode !== null && exitCode !== 0;
     const state = shownState(call);
     const {icon, kind} = isBad ? LOOKS.interrupted : LOOKS[state];
-    const [reason, brief] = [reasonOf(call), headline(display) || summaryOf(call.arguments)];
+    const [reason, brief] = [reasonOf(call), this._renderBrief(call, display)];
     const end = isBad ? html`<span class="bad">${t('results.exitCode', {code: exitCode})}</span>` : call.state === 'done' ? endSummary(call.result) : t(`chat.state.${state}`);
     return html`
       <button class="head" aria-expanded=${this._shows} @click=${() => { this._isOpen = !this._shows; }}>
         <span class="sign ${kind}"><ac-icon name=${icon}></ac-icon></span>
         <span class="name">${call.toolName}</span>
-        ${reason ? html`<span class="brief reason">${reason}</span>` : html`<span class="brief">${brief}</span>`}
+        ${reason ? html`<span class="brief reason">${reason}</span>` : brief}
         <span class="end">${end}<ac-icon name="chevron-down"></ac-icon></span>
-        ${reason && brief ? html`<span class="brief about">${brief}</span>` : nothing}
+        ${reason ? brief : nothing}
       </button>`;
+  }
+
+  /** What it is about; of several steps the first ones, unless all of them are asked about below. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  _renderBrief(call, display) {
+    const isAsked = call.state === 'waiting' && showsWhole(call);
+    const said = headline(display);
+    const lines = said ? [said] : linesOf(call);
+    const shown = isAsked && lines.length > 1 ? [] : lines.slice(0, SHOWN_STEPS);
+    const more = shown.length && lines.length - shown.length;
+    const kinds = [wordsOf(call).length ? 'words' : '', reasonOf(call) ? 'about' : ''].join(' ');
+    return html`<span class="brief ${kinds}">${shown.map((line) => html`<span>${line}</span>`)}${more ? html`<span>${t('chat.moreSteps', {n: more})}</span>` : nothing}</span>`;
   }
 
   /** @param {{fraction?: number, message?: string}} progress */
@@ -150,7 +169,7 @@ export class AcCallCard extends Localized(LitElement) {
 
   /** @param {ChatCall} call @param {import('../../results/display.js').Display} display @param {import('../../client/tool-list.js').Tool | undefined} tool */
   _renderBody(call, display, tool) {
-    const isDeclared = Boolean(tool?.display);
+    const [isDeclared, words] = [Boolean(tool?.display), wordsOf(call)];
     const hasRest = Object.keys(display.rest).length > 0;
     const saysAll = display.todos.length > 0 && call.result?.ok;
     return html`
@@ -161,7 +180,8 @@ export class AcCallCard extends Localized(LitElement) {
           ${call.kind === 'client' ? html`<span>${t('chat.clientTool')}</span>` : nothing}
         </div>` : nothing}
         ${isDeclared ? html`<ac-call-meaning .display=${display} ?has-diff=${holdsDiffOf(call.result)}></ac-call-meaning>` : nothing}
-        ${isDeclared && !hasRest ? nothing : html`<ac-arguments .value=${isDeclared ? display.rest : call.arguments} .schema=${tool?.input_schema ?? null}></ac-arguments>`}
+        ${words.length ? html`<ol class="steps">${words.map((line) => html`<li>${visible(line)}</li>`)}</ol>` : nothing}
+        ${words.length || (isDeclared && !hasRest) ? nothing : html`<ac-arguments .value=${isDeclared ? display.rest : call.arguments} .schema=${tool?.input_schema ?? null}></ac-arguments>`}
         ${call.result && !saysAll ? html`<div><h4>${t('chat.result')}</h4><ac-result brief .envelope=${call.result}></ac-result></div>` : nothing}
         ${this._renderJson(call)}
         ${this._renderFacts(call)}

@@ -1,14 +1,28 @@
 /** A call in few words: what it is about, and what came of it. */
 import {formatNumber, t} from '../../base/i18n.js';
 import {holdsDiff, parseDiff} from '../../ui/content/unified-diff.js';
+import {wordsOf} from './words.js';
 
 /** @typedef {import('../../client/client.js').Envelope} Envelope */
 
 const BRIEF_CHARS = 160;
 
+/** A call in few words: those of its tool, else its arguments; of a list of steps alone, what each of them holds. @param {import('../conversation/items.js').ChatCall} call @returns {string[]} a line for each step */
+export function linesOf(call) {
+  const said = wordsOf(call);
+  if (said.length) return said.map(brief);
+  const entries = entriesOf(call.arguments);
+  const steps = entries.length === 1 ? entries[0][1] : null;
+  const areSteps = Array.isArray(steps) && steps.length > 0 && steps.every((step) => step !== null && typeof step === 'object');
+  return areSteps ? steps.map(brief) : [summaryOf(call.arguments)].filter(Boolean);
+}
+
+/** @param {Record<string, any>} args */
+const entriesOf = (args) => Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
+
 /** The arguments on one line: a single one without its name. @param {Record<string, any>} args */
-export function summaryOf(args) {
-  const entries = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
+function summaryOf(args) {
+  const entries = entriesOf(args);
   const text = entries.length === 1 ? brief(entries[0][1]) : entries.map(([name, value]) => `${name}: ${brief(value)}`).join('  ');
   return text.length > BRIEF_CHARS ? `${text.slice(0, BRIEF_CHARS)}…` : text;
 }
@@ -47,9 +61,9 @@ function diffIn(envelope) {
   return [...texts, ...parts].find((part) => typeof part === 'string' && holdsDiff(part)) ?? '';
 }
 
-/** @param {any} value */
+/** What a value holds, without the signs of JSON. @param {any} value @returns {string} */
 function brief(value) {
   if (typeof value === 'string' && value.trim().includes('\n')) return '…'; // lines read badly on one line
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.replaceAll(/\s+/g, ' ').trim();
+  if (value !== null && typeof value === 'object') return Object.values(value).map(brief).filter(Boolean).join(' · ');
+  return String(value ?? '').replaceAll(/\s+/g, ' ').trim();
 }

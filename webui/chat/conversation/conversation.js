@@ -387,8 +387,8 @@ function ended(thread) {
 
 /** @param {any} event @returns {import('./items.js').ChatCall} */
 function callOf(event) {
-  const {tool_name, toolName = tool_name, arguments: given, toolId, kind, needsApproval, client} = event.tool_call ?? event;
-  return {toolId, toolName, arguments: argumentsOf(given), kind, state: 'pending', needsApproval, client};
+  const {tool_name, toolName = tool_name, arguments: given, toolId, kind, words, needsApproval, client} = event.tool_call ?? event;
+  return {toolId, toolName, arguments: argumentsOf(given), kind, words, state: 'pending', needsApproval, client};
 }
 
 /** @param {any} event @returns {Question | null} */

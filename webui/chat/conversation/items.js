@@ -8,6 +8,7 @@
  * @property {string} toolName
  * @property {Record<string, any>} arguments
  * @property {'server' | 'client'} kind
+ * @property {string} [words]  what its tool says that it does, a line for each step
  * @property {CallState} state
  * @property {string} [callId]
  * @property {import('../../client/client.js').Envelope | null} [result]

@@ -111,7 +111,7 @@ class UserTabs(Module):
         looks = only_looks(action.action for action in arguments["actions"])
         tab = self._shared.tab(ctx.resource)
         said = in_words(arguments["actions"], dict(tab.names), self.runtime.locale)
-        return replace(_preview(tab, "read" if looks else "egress"), diff=said)
+        return replace(_preview(tab, "read" if looks else "egress"), words=said)
 
     def _preview_look(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         return _preview(self._shared.tab(ctx.resource), "read")

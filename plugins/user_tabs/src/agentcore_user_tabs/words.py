@@ -1,11 +1,9 @@
-"""What a call does in a page, in words of the person who is asked about it."""
+"""What a call does in a page, in a person's words: all of it, for they stand for its arguments."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from agentcore_user_tabs.actions import PageAction, Target
-
-_SHOWN_CHARS = 300
 
 _WORDS = {
     "en": {
@@ -53,12 +51,12 @@ def one_line(text: str) -> str:
 
 
 def in_words(actions: Iterable[PageAction], names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
-    """A numbered line for each action.
+    """A line for each action.
 
     Args:
         names: What elements are called, by their ids, as the page was read last.
     """
-    return "\n".join(f"{number}. {_line(action, names, locale)}" for number, action in enumerate(actions, 1))
+    return "\n".join(_line(action, names, locale) for action in actions)
 
 
 def _line(action: PageAction, names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
@@ -70,7 +68,7 @@ def _line(action: PageAction, names: Mapping[str, str], locale: Literal["en", "z
     nothing = words["page"] if kind == "scroll" else words["selection"]
     return words[kind].format(
         target=_name(action.target, names) or nothing,
-        value=_shortened(str("" if value is None else value)),
+        value=_with_line_ends("" if value is None else str(value)),
         direction=words[direction],
     )
 
@@ -78,11 +76,10 @@ def _line(action: PageAction, names: Mapping[str, str], locale: Literal["en", "z
 def _name(target: Target, names: Mapping[str, str]) -> str:
     if target.elementId is not None:
         name = names.get(target.elementId, "")
-        return f"“{_shortened(name)}” ({target.elementId})" if name else target.elementId
-    return _shortened(target.selector or "") or (f"“{_shortened(target.description)}”" if target.description else "")
+        return f"“{one_line(name)}” ({target.elementId})" if name else one_line(target.elementId)
+    return one_line(target.selector or "") or (f"“{one_line(target.description)}”" if target.description else "")
 
 
-def _shortened(text: str) -> str:
-    """All of a call's arguments stand below in full length."""
-    line = one_line(text)
-    return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
+def _with_line_ends(text: str) -> str:
+    """A value as it is, on one line."""
+    return "⏎".join(text.splitlines()) + ("⏎" if text.endswith("\n") else "")

@@ -8,7 +8,7 @@ import '../../approval/cards/ac-approval-call.js';
 import '../../../panel/calls/ac-client-ask.js';
 
 /** Whether a call that waits is shown whole where it is asked about. */
-export const showsWhole = () => true;
+export const showsWhole = (/** @type {import('../conversation/items.js').ChatCall} */ _call) => true;
 
 /** A call that waits, in its card: the panel has a key of its own, with which a person decides right here. */
 export class AcCallAsk extends Localized(LitElement) {
