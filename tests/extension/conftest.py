@@ -21,6 +21,7 @@ from tests import programs
 from tests.chat.conftest import Provider
 from tests.extension.driving import Extension
 from tests.extension.serving import Server
+from tests.extension.sharing import SHOP, Shared, share_with_new_session
 from tests.extension.site import Site
 
 ALLOWED = ["http://*.localhost/*"]
@@ -140,3 +141,15 @@ async def site() -> AsyncIterator[Site]:
     async with TestServer(app, host="127.0.0.1") as server:
         pages.port = server.port or 0
         yield pages
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def shared(start_server: Callable[..., Awaitable[Server]], extension: Extension, site: Site) -> Shared:
+    """A page of a shop, shared with a new session."""
+    site.show("/", SHOP)
+    site.show("/second", "<title>Second</title><input id=search>")
+    server = await start_server(["user_tabs"], approvals={"mode": "allow"})
+    await extension.pair(server)
+    page = await extension.context.new_page()
+    await page.goto(site.url())
+    return await share_with_new_session(extension, server, page)

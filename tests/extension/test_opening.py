@@ -11,7 +11,7 @@ from Xlib.ext import xtest
 
 from tests import programs
 from tests.extension.serving import LIMIT_S
-from tests.extension.test_sharing import SHARE, share_with_new_session
+from tests.extension.sharing import SHARE, share_with_new_session
 
 SHORTCUT = ("Control_L", "Shift_L", "y")
 ADDRESS = "(tabId) => chrome.tabs.get(tabId).then(({url}) => url ?? null)"
