@@ -14,6 +14,7 @@ import './calls/ac-panel-tray.js';
 import './question/ac-panel-questions.js';
 import './tab/ac-panel-context.js';
 import './tab/ac-panel-shared.js';
+import './ac-panel-stopped.js';
 import {onPending} from '../worker/api.js';
 import {takeDraft} from './pending.js';
 
@@ -51,6 +52,7 @@ export class AcPanel extends Localized(LitElement) {
     if (this._isPairing || !this.server || reason) return this._renderPairing(reason);
     return html`
       ${client.connection === 'lost' ? html`<p class="away" role="status"><ac-icon name="wifi-off"></ac-icon><span>${t('panel.away', {origin: this.server.origin})}</span></p>` : nothing}
+      <ac-panel-stopped></ac-panel-stopped>
       <ac-panel-tray .sessionId=${this._sessionId}></ac-panel-tray>
       <main class="view">${this._renderChats()}</main>
       <ac-panel-questions></ac-panel-questions>

@@ -9,9 +9,10 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
+from agentcore.testing.hosting import ModuleLike
 from tests.chat.conftest import Reply
 from tests.extension.driving import Extension
-from tests.extension.serving import Server
+from tests.extension.serving import SCOPES, Server
 
 SHOP = """<!doctype html><html lang="en"><title>Corner shop</title>
 <h1>Corner shop</h1>
@@ -62,11 +63,17 @@ async def beside(
 ) -> Callable[..., Awaitable[Beside]]:
     """`await beside(locale="zh", model={"tools": "prompted"})`: a panel beside the shop."""
 
-    async def start(locale: str = "en", html: str = "", modules: Sequence[str] = (), **config: Any) -> Beside:
+    async def start(
+        locale: str = "en",
+        html: str = "",
+        modules: Sequence[ModuleLike] = (),
+        scopes: tuple[str, ...] = SCOPES,
+        **config: Any,
+    ) -> Beside:
         extension = await start_extension(locale="zh-CN" if locale == "zh" else "en-US", viewport=NARROW)
         server = await start_server(modules, locale=locale, **config)
         site.show("/shop", html or (SHOP_ZH if locale == "zh" else SHOP))
-        await extension.pair(server)
+        await extension.pair(server, scopes)
         page = await extension.context.new_page()
         await page.goto(site.url("/shop"))
         return Beside(extension, server, page, await extension.open_panel(page), locale)

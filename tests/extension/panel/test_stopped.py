@@ -1,0 +1,32 @@
+"""The emergency stop is shown in the panel, and ended there by who may approve in it."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.extension.panel.conftest import LIMIT_MS
+
+
+async def test_person_who_may_approve_in_the_panel_lets_calls_be_taken_again(beside):
+    """A panel that is opened later says it as well."""
+    at = await beside()
+    banner = at.panel.get_by_role("alert").filter(has_text="Everything is stopped.")
+    assert (await at.server.ask("POST", "/api/stop", {}))[0] == 200
+    await expect(banner).to_be_visible(timeout=LIMIT_MS)
+    await at.panel.reload()
+    await banner.get_by_role("button", name="Take calls again").click()
+    await expect(banner).to_have_count(0, timeout=LIMIT_MS)
+    assert (await at.server.ask("GET", "/api/stop"))[1] == {"stopped": False}
+
+
+@pytest.mark.parametrize("locale", ["en", "zh"])
+async def test_panel_that_may_not_approve_says_where_calls_are_let_be_taken_again(beside, locale):
+    at = await beside(locale, scopes=("chat",))
+    stopped, opens = {
+        "en": ("resume in the approval view", "Open agentcore’s page"),
+        "zh": ("请在审批视图中恢复", "打开 agentcore 页面"),
+    }[locale]
+    assert (await at.server.ask("POST", "/api/stop", {}))[0] == 200
+    banner = at.panel.get_by_role("alert").filter(has_text=stopped)
+    await expect(banner).to_be_visible(timeout=LIMIT_MS)
+    await expect(banner.get_by_role("button")).to_have_count(0)
+    await expect(banner.get_by_role("link", name=opens)).to_have_attribute("href", f"{at.server.address}/#/")
