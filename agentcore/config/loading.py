@@ -1,6 +1,6 @@
 """app.json as it counts: read, overridden by the environment, validated, each value with its origin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -10,6 +10,7 @@ from pydantic import PrivateAttr, ValidationError
 from agentcore.config.app_json import AppDocument, beside
 from agentcore.config.environment import Variable, merge_variables, read_variables
 from agentcore.config.errors import ConfigError
+from agentcore.config.families import with_families
 from agentcore.config.file import ConfigFile, set_value
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Layers, Origin, Origins
@@ -29,6 +30,7 @@ class ConfigSources:
         variables: The environment's settings but for its part of `config`.
         settings_variables: The environment's part of `config`, merged over the settings of the module that it names.
         notices: Sentences for the person who starts the server.
+        family_keys: The keys of families of modules that were installed then.
     """
 
     file: Path = field(default_factory=DEFAULT_FILE.absolute)
@@ -36,6 +38,7 @@ class ConfigSources:
     variables: tuple[Variable, ...] = ()
     settings_variables: tuple[Variable, ...] = ()
     notices: tuple[str, ...] = ()
+    family_keys: tuple[str, ...] = ()
 
 
 class AppConfig(AppDocument):
@@ -78,6 +81,11 @@ class AppConfig(AppDocument):
         return self._sources.file.parent
 
     @property
+    def family_keys(self) -> tuple[str, ...]:
+        """The keys of families of modules that were installed when it was read."""
+        return self._sources.family_keys
+
+    @property
     def notices(self) -> tuple[str, ...]:
         """Sentences for the person who starts the server."""
         return self._sources.notices
@@ -97,28 +105,35 @@ class AppConfig(AppDocument):
         return self.origins.get(path, DEFAULT)
 
 
-def load_config(path: Path, environ: Mapping[str, str]) -> AppConfig:
+def load_config(path: Path, environ: Mapping[str, str], family_keys: Collection[str] = ()) -> AppConfig:
     """Read app.json and merge the environment over it.
 
     A file that is missing counts as empty, with a notice. Reads that file alone and changes nothing.
+
+    Args:
+        path: app.json.
+        environ: The environment, such as `os.environ`.
+        family_keys: Keys that families of modules declare; `agentcore.host.load_config` knows those that are installed.
 
     Raises:
         ConfigError: app.json or a variable is wrong; each problem says where.
     """
     file = ConfigFile.read(path.absolute())
-    variables, notices = read_variables(environ, AppConfig)
+    document = with_families(AppConfig, family_keys)
+    variables, notices = read_variables(environ, document)
     settings = tuple(variable for variable in variables if variable.segments[0].lower() == "config")
     for variable in settings:
         _check_settings_variable(variable)
     others = tuple(variable for variable in variables if variable not in settings)
     if not file.exists:
         notices.insert(0, f"{file.path} does not exist: no module is loaded; `agentcore init` writes one")
-    return AppConfig.from_sources(
-        ConfigSources(file.path, merge_app(file, others), others, settings, tuple(notices)),
+    layers = merge_app(file, others, document)
+    return document.from_sources(
+        ConfigSources(file.path, layers, others, settings, tuple(notices), tuple(family_keys)),
     )
 
 
-def merge_app(file: ConfigFile, variables: Sequence[Variable]) -> Layers:
+def merge_app(file: ConfigFile, variables: Sequence[Variable], document: type[AppDocument] = AppDocument) -> Layers:
     """app.json with the environment over it, not validated; the environment's part of `config` has no place here.
 
     Raises:
@@ -126,7 +141,7 @@ def merge_app(file: ConfigFile, variables: Sequence[Variable]) -> Layers:
     """
     layers = Layers()
     layers.merge_file(file, "app")
-    merge_variables(layers, variables, AppConfig)
+    merge_variables(layers, variables, document)
     return layers
 
 

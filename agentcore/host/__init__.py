@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentcore.config.errors import ConfigError
-    from agentcore.config.loading import AppConfig, load_config
+    from agentcore.config.loading import AppConfig
     from agentcore.host.calls.call import CallOutcome, CallRequest
+    from agentcore.host.discovery.families import load_config
     from agentcore.host.host import Host
 
 __all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Host", "load_config"]
@@ -17,7 +18,7 @@ _HOMES = {
     "CallRequest": "agentcore.host.calls.call",
     "ConfigError": "agentcore.config.errors",
     "Host": "agentcore.host.host",
-    "load_config": "agentcore.config.loading",
+    "load_config": "agentcore.host.discovery.families",
 }
 
 

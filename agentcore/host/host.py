@@ -109,7 +109,7 @@ class Host:
             on_code=self._guard.tell_modules,
             given=given,
         )
-        self.modules = Modules(lifecycle, self.registry, self.sources, config.modules_folder)
+        self.modules = Modules(lifecycle, self.registry, self.sources, config)
         self.has_started = False
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self.registry.records.values, self._count_blocked, self._guard)

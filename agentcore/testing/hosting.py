@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import pydantic_core
 
 from agentcore.api import Module, Principal, ToolDefinition, ToolResult
-from agentcore.config import AppConfig, load_config, prepare_roots
+from agentcore.config import AppConfig, prepare_roots
+from agentcore.host import load_config
 from agentcore.host.approvals import ApprovalRequest, Verdict
 from agentcore.host.calls import CallOutcome, CallRequest, ModelReader
 from agentcore.host.host import Host

@@ -1,6 +1,7 @@
 """Distributions on `sys.path`, laid out as an installer does it."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,16 +32,20 @@ class Site:
         *,
         version: str = "1.0",
         headers: str = "",
+        groups: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Path:
-        """Lay out a distribution; gives its .dist-info folder."""
+        """Lay out a distribution, with modules and entry points of other groups; gives its .dist-info folder."""
         info = f"{distribution.replace('-', '_')}-{version}.dist-info"
-        lines = [f"{name} = {value}" for name, value in entry_points.items()]
+        sections = {"console_scripts": {"x": "y:z"}, "agentcore.modules": entry_points, **(groups or {})}
+        lines = [
+            line
+            for group, entries in sections.items()
+            for line in ("", f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
+        ]
         self.write(
             {
                 f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n{headers}",
-                f"{info}/entry_points.txt": "\n".join(
-                    ["[console_scripts]", "x = y:z", "", "[agentcore.modules]", *lines]
-                ),
+                f"{info}/entry_points.txt": "\n".join(lines),
                 f"{info}/RECORD": "".join(f"{name},,\n" for name in files or {}),
                 **(files or {}),
             }

@@ -17,7 +17,8 @@ from agentcore.cli.terminal.output import note, warn
 from agentcore.cli.terminal.terminal import has_person
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
-from agentcore.config import load_config, prepare_roots
+from agentcore.config import prepare_roots
+from agentcore.host import load_config
 from agentcore.host.calls import CallRequest
 from agentcore.host.containment import bounded_runner
 from agentcore.host.context_task import ContextTask

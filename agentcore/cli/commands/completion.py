@@ -51,11 +51,11 @@ def complete_argument(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of installed and local modules."""
-    from agentcore.config import load_config
+    from agentcore.host import load_config
     from agentcore.host.discovery import installed_names
 
     try:
-        names = installed_names(load_config(_config_path(ctx), {}).modules_folder)
+        names = installed_names(load_config(_config_path(ctx), {}))
     except Exception:  # noqa: BLE001 - while somebody types, a broken app.json completes nothing
         return []
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

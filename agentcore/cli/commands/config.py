@@ -32,7 +32,8 @@ def show(config_path: Path, as_json: bool) -> None:
     import json
 
     from agentcore.cli.terminal.output import note, print_json, print_table
-    from agentcore.config import DEFAULT, dotted, load_config
+    from agentcore.config import DEFAULT, dotted
+    from agentcore.host import load_config
 
     loaded = load_config(config_path, os.environ)
     values, origins = _effective(loaded)
@@ -59,14 +60,14 @@ def schema(config_path: Path) -> None:
       agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
     """
     from agentcore.cli.terminal.output import print_json, warn
-    from agentcore.config import load_config
+    from agentcore.host import load_config
     from agentcore.host.modules import remembered_sources
     from agentcore.host.settings import installed_schema
     from agentcore.store.state import locate_state_dir
 
     loaded = load_config(config_path, os.environ)
     chosen = remembered_sources(loaded, locate_state_dir(config_path, os.environ))
-    found, failures = installed_schema(loaded.modules_folder, chosen)
+    found, failures = installed_schema(loaded, chosen)
     for name, reason in failures.items():
         warn(f"module {name} could not be imported, its settings are left open: {reason}")
     print_json(found)
@@ -76,6 +77,7 @@ def _effective(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "O
     """The masked document with the settings of modules as they count, and where its values come from."""
     from agentcore.cli.commands.settings_view import view_settings
     from agentcore.cli.terminal.output import warn
+    from agentcore.host.settings import SettingsSubject, masked_part
     from agentcore.secrets import masked
 
     values = loaded.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -84,6 +86,8 @@ def _effective(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "O
         warn(problem)
     for part in _MAY_HOLD_KEYS:
         values[part] = masked(values[part])
+    subject = SettingsSubject.of_app(loaded, blocks=settings.blocks)
+    values |= {key: masked_part(subject, (key,), values.get(key, {})) for key in loaded.family_keys}
     values["config"] = settings.values
     return values, {**loaded.origins, **{("config", *path): origin for path, origin in settings.origins.items()}}
 

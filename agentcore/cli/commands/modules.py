@@ -83,7 +83,7 @@ def enable(config_path: Path, name: str) -> int:
     loaded = _changeable(config_path)
     additions: list[str] = []
     try:
-        additions = page_additions(find_module(name, loaded.modules_folder).source_paths)
+        additions = page_additions(find_module(name, loaded).source_paths)
     except ModuleNotChosen as exc:
         note(str(exc))
     if name in loaded.modules:
@@ -159,7 +159,7 @@ def _changed_by_server(config_path: Path, name: str, change: Literal["enable", "
 
 def _changeable(config_path: Path) -> "AppConfig":
     """The configuration, unless the environment fixes the list of modules: app.json would not count."""
-    from agentcore.config import load_config
+    from agentcore.host import load_config
 
     loaded = load_config(config_path, os.environ)
     origin = loaded.origin_of(("modules",))

@@ -69,7 +69,8 @@ def serve(
     from agentcore.cli.late_certificates import certificates_later
 
     with quick_imports(), certificates_later() as load_certificates:
-        from agentcore.config import load_config, prepare_roots
+        from agentcore.config import prepare_roots
+        from agentcore.host import load_config
         from agentcore.host.containment import bounded_runner
         from agentcore.host.process_privacy import keep_secrets
         from agentcore.server.logging import configure_logging, keep_log

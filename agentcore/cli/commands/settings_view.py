@@ -10,8 +10,8 @@ from pydantic import BaseModel, SecretStr
 
 from agentcore.config import AppConfig, JsonPath, Origin, RawSettings, module_settings, validate_settings
 from agentcore.host.containment import text_of, type_name
-from agentcore.host.discovery import find_module
-from agentcore.host.modules import remembered_sources, settings_of
+from agentcore.host.discovery import FamilyMember, find_module
+from agentcore.host.modules import block_model, remembered_sources, settings_in_code
 from agentcore.secrets import MASK, masked
 from agentcore.store.state import locate_state_dir
 
@@ -24,11 +24,13 @@ class SettingsView:
         values: Key of `config` to its settings; defaults included, secrets masked.
         origins: Where values come from, by their path below `config`.
         problems: What could not be shown, one sentence each.
+        blocks: The models of the blocks of families whose modules are listed.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[JsonPath, Origin] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    blocks: dict[str, type[BaseModel] | None] = field(default_factory=dict)
 
 
 def view_settings(config: AppConfig) -> SettingsView:
@@ -50,7 +52,10 @@ def view_settings(config: AppConfig) -> SettingsView:
 def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
     raw: RawSettings | None = None
     try:
-        key, model = settings_of(find_module(name, config.modules_folder, chosen).load(), name)
+        found = find_module(name, config, chosen)
+        if isinstance(found, FamilyMember):
+            view.blocks[found.family.key] = block_model(found.load())
+        key, model = settings_in_code(found)
         raw = module_settings(config, name, key, model)
         values = _shown(model, raw)
     except KeyboardInterrupt:

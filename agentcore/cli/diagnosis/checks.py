@@ -18,8 +18,9 @@ from agentcore.cli.diagnosis.finding import Finding
 from agentcore.cli.diagnosis.models import look_at_models
 from agentcore.cli.terminal.exits import CliError
 from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
-from agentcore.config import AppConfig, load_config, prepare_roots
+from agentcore.config import AppConfig, prepare_roots
 from agentcore.errors import AgentcoreError
+from agentcore.host import load_config
 from agentcore.installing import pip_command
 from agentcore.store.state import find_running_server, is_held, locate_state_dir, read_loop_report
 

@@ -1,5 +1,6 @@
 """Where the code of modules is found: entry points, local folders, what they need."""
 
+from agentcore.host.discovery.families import FamilyMember, nameless_blocks
 from agentcore.host.discovery.finding import (
     Found,
     ModuleNotChosen,

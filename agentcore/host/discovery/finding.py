@@ -7,17 +7,30 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from agentcore.config.app_json import MODULE_NAME
+from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.loading import AppConfig
 from agentcore.errors import AgentcoreError
 from agentcore.host.discovery.code import TakenCode
-from agentcore.host.discovery.installed import InstalledModule, installed_entries, rescan, take_distribution
+from agentcore.host.discovery.families import FamilyMember, family_members, members_named
+from agentcore.host.discovery.installed import (
+    InstalledModule,
+    installed_entries,
+    installed_families,
+    rescan,
+    take_distribution,
+)
 from agentcore.host.discovery.local import LocalModule, local_file, local_names, take_local
 from agentcore.installing import INDEX_WARNING, pip_command
 
-Found = InstalledModule | LocalModule
+Found = InstalledModule | LocalModule | FamilyMember
 """A module that was found: `name`, `source`, `distribution`, `version`, `file`, `origin()`, `fingerprint()`, `load()`.
 
 `source` is what a person puts trust in: the distribution's name in its normal form, or the folder of local modules.
 """
+
+Places = AppConfig | Path | None
+"""Where modules are looked for beside distributions: in the folder of local modules that app.json names and in the
+blocks that it has; or in a folder of local modules alone."""
 
 _NAME = re.compile(MODULE_NAME)
 
@@ -27,10 +40,15 @@ class ModuleNotInstalled(AgentcoreError):  # noqa: N818 - it says what happened
 
     Args:
         near: Names that are installed and look like it, the nearest first.
+        keys: Keys of app.json whose blocks could make it.
     """
 
-    def __init__(self, name: str, near: tuple[str, ...]) -> None:
+    def __init__(self, name: str, near: tuple[str, ...], keys: tuple[str, ...] = ()) -> None:
         self.name, self.near = name, near
+        if keys:
+            self.command, others = "", f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            super().__init__(f"no block of {' or '.join(keys)} in app.json makes module {name!r}{others}")
+            return
         self.command = pip_command(f"agentcore-{name.replace('_', '-')}")
         meant = f"did you mean {' or '.join(map(repr, near))}? Else" if near else "to install it,"
         super().__init__(f"module {name!r} is not installed; {meant} try: {self.command} ({INDEX_WARNING})")
@@ -61,6 +79,8 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
 def described(found: Found) -> str:
     """What stands behind a module, in words: its distribution with the version, or its folder; and its file."""
     text = f"{found.source} {found.version}".strip()
+    if isinstance(found, FamilyMember):
+        text = f"{text} for block {found.described}"
     file = found.origin().get("file", "")
     return f"{text} ({file})" if file else text
 
@@ -70,18 +90,20 @@ def choose_command(name: str, source: str) -> str:
     return shlex.join(["agentcore", "modules", "choose", name, source])
 
 
-def candidates(name: str, modules_dir: Path | None) -> tuple[Found, ...]:
-    """All that stands behind a name, each source once: distributions as on `sys.path`, then a local module."""
+def candidates(name: str, places: Places) -> tuple[Found, ...]:
+    """All that stands behind a name, each source once: distributions as on `sys.path`, a local module, then blocks."""
     entries = installed_entries().get(name, ()) if _NAME.fullmatch(name) else ()
     # one distribution can stand on sys.path twice: that is the same module
     found: dict[str, Found] = {}
     for entry in entries:
         found.setdefault(entry.source if len(entries) > 1 else "", entry)
-    file = local_file(name, modules_dir)
-    return (*found.values(), *([LocalModule(name, file)] if file is not None else []))
+    file = local_file(name, _folder(places))
+    local = [LocalModule(name, file)] if file is not None else []
+    members = members_named(name, places) if isinstance(places, AppConfig) else []
+    return (*found.values(), *local, *members)
 
 
-def find_module(name: str, modules_dir: Path | None, chosen: str = "") -> Found:
+def find_module(name: str, places: Places, chosen: str = "") -> Found:
     """Find a module without importing anything.
 
     Args:
@@ -89,20 +111,27 @@ def find_module(name: str, modules_dir: Path | None, chosen: str = "") -> Found:
     Raises:
         ModuleNotInstalled: There is none.
         ModuleNotChosen: There are several, or none of the source that is trusted.
+        ConfigError: It is a block of app.json that makes no module.
     """
-    found = candidates(name, modules_dir)
+    found = candidates(name, places)
     if not found:
-        raise ModuleNotInstalled(name, tuple(difflib.get_close_matches(name.lower(), installed_names(modules_dir))))
-    trusted = [each for each in found if each.source == chosen] if chosen else found
+        raise _not_installed(name, places)
+    trusted = [each for each in found if each.source == chosen] if chosen else list(found)
+    if len(trusted) > 1 and len({each.source for each in trusted}) == 1:
+        raise _name_taken(name, trusted)
     if len(trusted) != 1:
         raise ModuleNotChosen(name, found, chosen)
+    if isinstance(trusted[0], FamilyMember):
+        trusted[0].check()
     return trusted[0]
 
 
-def installed_names(modules_dir: Path | None = None) -> tuple[str, ...]:
-    """The names of all modules that could be listed: entry points, and local modules if a folder is given."""
+def installed_names(places: Places = None) -> tuple[str, ...]:
+    """The names of all modules that could be listed: entry points, local modules, and blocks of app.json."""
     names = {name for name in installed_entries() if _NAME.fullmatch(name)}
-    return tuple(sorted(names | set(local_names(modules_dir))))
+    if isinstance(places, AppConfig):
+        names.update(member.name for member in family_members(places))
+    return tuple(sorted(names | set(local_names(_folder(places)))))
 
 
 def take_out(modules: Iterable[Found]) -> tuple[TakenCode, ...]:
@@ -120,6 +149,30 @@ def take_out(modules: Iterable[Found]) -> tuple[TakenCode, ...]:
         if isinstance(module, LocalModule):
             taken.append(take_local(module.name))
             continue
-        now = [entry for entry in installed_entries().get(module.name, ()) if entry.source == module.source]
-        taken += [take_distribution(each) for each in (module, *now)]
+        before = module.entry if isinstance(module, FamilyMember) else module
+        now = [entry for entry in _registered(module) if entry.source == module.source]
+        taken += [take_distribution(each) for each in (before, *now)]
     return tuple(taken)
+
+
+def _registered(module: InstalledModule | FamilyMember) -> list[InstalledModule]:
+    """The entry points that have its name now, or that of its family."""
+    if isinstance(module, FamilyMember):
+        return [family.entry for family in installed_families() if family.entry.name == module.entry.name]
+    return list(installed_entries().get(module.name, ()))
+
+
+def _folder(places: Places) -> Path | None:
+    return places.modules_folder if isinstance(places, AppConfig) else places
+
+
+def _not_installed(name: str, places: Places) -> ModuleNotInstalled:
+    near = difflib.get_close_matches(name.lower(), installed_names(places))
+    keys = [family.key for family in installed_families() if name.startswith(family.prefix)]
+    return ModuleNotInstalled(name, tuple(near), tuple(dict.fromkeys(keys)))
+
+
+def _name_taken(name: str, found: Sequence[Found]) -> ConfigError:
+    """One distribution has the name more than once, so that nobody could choose."""
+    both = " and ".join(map(described, found))
+    return ConfigError([ConfigProblem(f"module {name!r} is both {both}; rename the block")])

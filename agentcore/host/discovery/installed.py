@@ -1,4 +1,4 @@
-"""Modules of installed distributions, by the entry points of the group `agentcore.modules`."""
+"""Modules and families of modules that installed distributions bring, by their entry points."""
 
 import importlib
 import importlib.metadata
@@ -20,6 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 import structlog
 
+from agentcore.config.app_json import MODULE_NAME, AppDocument
+from agentcore.config.fields import keys_of
 from agentcore.host.discovery.code import TakenCode, digest_of, take_code
 from agentcore.host.discovery.paths import add_new_paths, run_own_lines
 
@@ -29,9 +31,18 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 GROUP = "agentcore.modules"
-"""The entry-point group."""
+"""The entry-point group of modules."""
 
+FAMILIES = "agentcore.module_families"
+"""That of families of modules: the name of each is what the names of its modules begin with."""
+
+FAMILY_KEYS = "agentcore.module_family_keys"
+"""That of the keys under which their blocks stand in app.json; with the same object as the family that is meant."""
+
+_GROUPS = frozenset((GROUP, FAMILIES, FAMILY_KEYS))
 _CORE = "agentcore"
+_MODULE_NAME = re.compile(MODULE_NAME)
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _SAID_CHARS = 200
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
@@ -145,6 +156,30 @@ class InstalledModule:
         return Path(unquote(url.path)) if url.scheme == "file" else None
 
 
+@dataclass(frozen=True)
+class Family:
+    """A family of modules that an installed distribution registers.
+
+    Args:
+        entry: What makes its modules; called as the family.
+        key: Under which key of app.json its blocks stand.
+    """
+
+    entry: InstalledModule
+    key: str
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its modules begin with."""
+        return f"{self.entry.name}_"
+
+
+@dataclass(frozen=True)
+class _Registered:
+    modules: Mapping[str, tuple[InstalledModule, ...]]
+    families: tuple[Family, ...]
+
+
 def normalised(distribution: str) -> str:
     """A distribution's name in the form in which names are compared (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
@@ -156,16 +191,16 @@ class _Metadata:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._key: tuple[tuple[str, int], ...] = ()
-        self._entries: Mapping[str, tuple[InstalledModule, ...]] = {}
+        self._found = _Registered({}, ())
 
-    def entries(self) -> Mapping[str, tuple[InstalledModule, ...]]:
+    def registered(self) -> _Registered:
         with self._lock:  # modules start together, and one pass serves them all
             if _changes() != self._key:
                 add_new_paths()
                 self._key = _changes()
                 importlib.invalidate_caches()
-                self._entries = _scan()
-            return self._entries
+                self._found = _scan()
+            return self._found
 
     def forget(self) -> None:
         with self._lock:
@@ -181,7 +216,12 @@ def installed_entries() -> Mapping[str, tuple[InstalledModule, ...]]:
     Kept until a folder of `sys.path` changes; nothing is imported. Folders that `.pth` files name since then are on
     `sys.path` afterwards, as after a start of the interpreter.
     """
-    return _metadata.entries()
+    return _metadata.registered().modules
+
+
+def installed_families() -> tuple[Family, ...]:
+    """All families, those first whose distribution comes first on `sys.path`. Kept and found as `installed_entries`."""
+    return _metadata.registered().families
 
 
 def rescan() -> None:
@@ -192,7 +232,8 @@ def rescan() -> None:
 def take_distribution(module: InstalledModule) -> TakenCode:
     """Take the code of a module's whole distribution out of `sys.modules`; gives what was there."""
     record = module.metadata.read_text("RECORD") or ""
-    packages = {module.package, *(entry.package for entry in _entries_of(module.metadata))}
+    entries = _entries_of(module.metadata)
+    packages = {module.package, *(entry.package for group in (GROUP, FAMILIES) for entry in entries.get(group, ()))}
     packages.update(_regular_packages(line.partition(",")[0] for line in record.splitlines()))
     # what everybody else holds on to stays
     return take_code(package for package in packages if package.partition(".")[0] != _CORE)
@@ -202,12 +243,38 @@ def _changes() -> tuple[tuple[str, int], ...]:
     return tuple((entry, _changed_ns(entry)) for entry in sys.path)
 
 
-def _scan() -> Mapping[str, tuple[InstalledModule, ...]]:
-    found: dict[str, tuple[InstalledModule, ...]] = {}
+def _scan() -> _Registered:
+    modules: dict[str, tuple[InstalledModule, ...]] = {}
+    families: dict[tuple[str, str], Family] = {}
     for metadata in _distributions():
-        for module in _entries_of(metadata):
-            found[module.name] = (*found.get(module.name, ()), module)
-    return found
+        entries = _entries_of(metadata)
+        for module in entries.get(GROUP, ()):
+            modules[module.name] = (*modules.get(module.name, ()), module)
+        for family in _families_of(entries):
+            # one distribution can stand on sys.path twice: that is the same family
+            families.setdefault((family.entry.name, family.entry.source), family)
+    return _Registered(modules, tuple(families.values()))
+
+
+def _families_of(entries: Mapping[str, list[InstalledModule]]) -> Iterator[Family]:
+    """The families of one distribution; one whose prefix or key cannot be used is left out, and the log says why."""
+    keys = {entry.value: entry.name for entry in entries.get(FAMILY_KEYS, ())}
+    for entry in entries.get(FAMILIES, ()):
+        family = Family(entry, keys.get(entry.value, ""))
+        if fault := _fault_of(family):
+            log.warning("family_left_out", family=entry.name, distribution=entry.distribution, reason=fault)
+        else:
+            yield family
+
+
+def _fault_of(family: Family) -> str:
+    if not _MODULE_NAME.fullmatch(family.entry.name):
+        return "its name is to be lower case, with single underscores"
+    if not family.key:
+        return f"group {FAMILY_KEYS} of its distribution names no key of app.json with the value {family.entry.value!r}"
+    if not _KEY.fullmatch(family.key) or family.key in keys_of(AppDocument):
+        return f"{family.key!r} cannot be its key: it is one of agentcore's own, or not letters, digits and underscores"
+    return ""
 
 
 def _distributions() -> Iterator[importlib.metadata.Distribution]:
@@ -255,21 +322,24 @@ def _rank(metadata: importlib.metadata.Distribution) -> tuple[bool, bool, "Versi
     return metadata.read_text("METADATA") is not None, metadata.read_text("RECORD") is not None, version
 
 
-def _entries_of(metadata: importlib.metadata.Distribution) -> Iterator[InstalledModule]:
+def _entries_of(metadata: importlib.metadata.Distribution) -> Mapping[str, list[InstalledModule]]:
+    """A distribution's entry points that are ours, by group."""
+    found: dict[str, list[InstalledModule]] = {}
     try:
         text = metadata.read_text("entry_points.txt") or ""
     except (OSError, UnicodeDecodeError) as exc:
         log.warning("entry_points_unreadable", path=str(metadata.locate_file("")), reason=str(exc))
-        return
-    if GROUP not in text:
-        return
+        return found
+    if "agentcore." not in text:
+        return found
     section = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
             section = line.strip("[] ")
-        elif section == GROUP and not line.startswith(("#", ";")) and "=" in line:
+        elif section in _GROUPS and not line.startswith(("#", ";")) and "=" in line:
             name, _, value = line.partition("=")
-            yield InstalledModule(name.strip(), value.strip(), metadata)
+            found.setdefault(section, []).append(InstalledModule(name.strip(), value.strip(), metadata))
+    return found
 
 
 def _changed_ns(entry: str) -> int:

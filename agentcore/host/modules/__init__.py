@@ -2,8 +2,9 @@
 
 from agentcore.host.modules.added_to_page import page_additions
 from agentcore.host.modules.components import policy_lines
+from agentcore.host.modules.family_block import block_model, settings_in_code
 from agentcore.host.modules.json_schema import Validate, check_cost, compile_schema
-from agentcore.host.modules.manifest import settings_of, title_of
+from agentcore.host.modules.manifest import title_of
 from agentcore.host.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
 from agentcore.host.modules.routes import ModuleRoute, RouteTable
 from agentcore.host.modules.source_choice import remembered_sources

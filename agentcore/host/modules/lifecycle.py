@@ -16,6 +16,7 @@ from agentcore.config.settings_of_modules import module_settings, validate_setti
 from agentcore.errors import ToolError
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import log_failure
+from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import ModuleNotChosen, ModuleNotInstalled
 from agentcore.host.discovery.installed import InstalledModule
 from agentcore.host.discovery.requirements import check_requirements
@@ -137,7 +138,7 @@ class Lifecycle:
                 await self._load(record)
             assert record.loaded is not None  # noqa: S101 - loaded above
             record.source_dirs = loader.source_dirs(record.loaded.target)
-            plugin = await loader.make(record.loaded, record.name)
+            plugin = await loader.make(record.loaded, record.found, record.name)
             await loader.adopt(record, plugin, self._config.locale)
         if record.settings is None:
             read = asyncio.to_thread(_settings, self._config, record)
@@ -147,8 +148,9 @@ class Lifecycle:
         found, record.rivals = await self._sources.find(record.name)
         # in a thread: where the package lies is known once no other thread imports it, and that takes its time
         record.found, record.origin = found, await asyncio.to_thread(found.origin)
-        if isinstance(found, InstalledModule):
-            await asyncio.to_thread(check_requirements, found)
+        installed = found.entry if isinstance(found, FamilyMember) else found
+        if isinstance(installed, InstalledModule):
+            await asyncio.to_thread(check_requirements, installed)
         record.loaded = await loader.load(found)
         record.origin, record.fingerprint = dict(record.loaded.origin), record.loaded.fingerprint
 

@@ -13,9 +13,11 @@ from agentcore.api.module import Module, tool_faults
 from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
+from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found
 from agentcore.host.modules.components import read_component
 from agentcore.host.modules.definitions import read_definition
+from agentcore.host.modules.family_block import make_member
 from agentcore.host.modules.manifest import read_manifest
 from agentcore.host.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
 from agentcore.host.modules.tool_registry import prepare
@@ -26,11 +28,15 @@ async def load(found: Found) -> LoadedCode:
     return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
 
 
-async def make(loaded: LoadedCode, name: str) -> Any:
-    """The object that implements a module's hooks: made in a thread of the class, each time another one."""
-    if not isinstance(loaded.target, type):
+async def make(loaded: LoadedCode, found: Found | None, name: str) -> Any:
+    """The object that implements a module's hooks: made in a thread, of the class or by the family, each time anew."""
+    if isinstance(found, FamilyMember):
+        made = asyncio.to_thread(make_member, found, loaded.target)
+    elif isinstance(loaded.target, type):
+        made = asyncio.to_thread(loaded.target)
+    else:
         return loaded.target
-    return await run_contained(asyncio.to_thread(loaded.target), IMPORT_SECONDS, f"make:{name}", name)
+    return await run_contained(made, IMPORT_SECONDS, f"make:{name}", name)
 
 
 async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
@@ -106,7 +112,8 @@ def _entries(given: Any) -> list[Any]:
 
 def source_dirs(target: Any) -> tuple[str, ...]:
     """The folder of the package that a class or an object is from, or its file: code from there is the module's own."""
-    kind = target if isinstance(target, type) else type(target)
+    # of a function, which makes the modules of a family, its own module and not that of functions
+    kind = target if isinstance(target, type) or inspect.isfunction(target) else type(target)
     module = target if inspect.ismodule(target) else sys.modules.get(kind.__module__)
     file = getattr(module, "__file__", None)
     if file is None:

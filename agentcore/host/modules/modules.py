@@ -1,13 +1,16 @@
 """All modules that are listed: started together, stopped in reverse, enabled, disabled and reloaded meanwhile."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
 import structlog
 
+from agentcore.config.errors import ConfigError
+from agentcore.config.loading import AppConfig
 from agentcore.errors import ToolError
+from agentcore.host.discovery.families import FamilyMember, code_in
 from agentcore.host.discovery.finding import (
+    Found,
     ModuleNotChosen,
     ModuleNotInstalled,
     candidates,
@@ -31,11 +34,9 @@ CodeOnDisk = tuple[tuple[str, str, str], ...]
 class Modules:
     """What is done with modules by whoever asks for it, one change at a time."""
 
-    def __init__(
-        self, lifecycle: Lifecycle, registry: ToolRegistry, sources: SourceChoice, modules_folder: Path | None
-    ) -> None:
+    def __init__(self, lifecycle: Lifecycle, registry: ToolRegistry, sources: SourceChoice, config: AppConfig) -> None:
         self._lifecycle, self._registry, self._sources = lifecycle, registry, sources
-        self._modules_folder = modules_folder
+        self._config = config
         self._change = asyncio.Lock()
         self.records = registry.records
 
@@ -104,16 +105,17 @@ class Modules:
             ToolError: `module_not_found`.
         """
         record = self.get(name)
-        family = [each for each in (record, *self._running_family(record)) if each.name not in self._lifecycle.given]
-        return await asyncio.to_thread(lambda: all(map(self._is_as_loaded, family)))
+        family = await asyncio.to_thread(self._reloaded_with, record)
+        loaded = [each for each in (record, *family) if each.name not in self._lifecycle.given]
+        return await asyncio.to_thread(lambda: all(map(self._is_as_loaded, loaded)))
 
     def _is_as_loaded(self, record: ModuleRecord) -> bool:
         if record.found is None:
             return False
         rescan()
         try:
-            now = find_module(record.name, self._modules_folder, record.found.source)
-        except (ModuleNotInstalled, ModuleNotChosen):
+            now = find_module(record.name, self._config, record.found.source)
+        except (ModuleNotInstalled, ModuleNotChosen, ConfigError):
             return False
         return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
 
@@ -126,7 +128,7 @@ class Modules:
 
     def _code_of(self, names: Sequence[str]) -> CodeOnDisk:
         rescan()
-        found = [each for name in names for each in candidates(name, self._modules_folder)]
+        found = [each for name in names for each in candidates(name, self._config)]
         return tuple((each.name, described(each), each.fingerprint()) for each in found)
 
     async def use_choice(self, name: str) -> None:
@@ -152,7 +154,7 @@ class Modules:
         """Whether the code of a running module on the disk is another than was loaded; a reload runs it."""
         if record.found is None or record.state != "ready":
             return False
-        has_changed = await asyncio.to_thread(record.found.fingerprint) != record.fingerprint
+        has_changed = await asyncio.to_thread(self._fingerprint_now, record.found) != record.fingerprint
         if has_changed and not record.is_change_known:
             record.is_change_known = True
             log.warning("module_changed", module=record.name, **record.origin)
@@ -171,7 +173,8 @@ class Modules:
             record.origin["version"] = family[0].origin.get("version", "")
 
     async def _reload(self, record: ModuleRecord) -> list[ModuleRecord]:
-        family = [record.name, *(other.name for other in self._running_family(record))]
+        is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)
+        family = [record.name, *([] if is_alone else [other.name for other in self._running_family(record)])]
         names = [name for name in self.records if name in family]
         if record.name in self._lifecycle.given:  # an object: there is no other code of it
             dependents = self._lifecycle.with_dependents(names)
@@ -179,8 +182,31 @@ class Modules:
             await self._lifecycle.stop(running)
             await self._lifecycle.start([ModuleRecord(name) for name in running])
         else:
-            await Reload(self._lifecycle, names).run()
+            await Reload(self._lifecycle, names, takes_code=not is_alone).run()
         return [self.records[name] for name in names]
+
+    def _fingerprint_now(self, found: Found) -> str:
+        if not isinstance(found, FamilyMember):
+            return found.fingerprint()
+        return next((now.fingerprint() for now in self._members_now(found)), "")
+
+    def _members_now(self, found: FamilyMember) -> Iterator[FamilyMember]:
+        """The block of app.json as it is now, or none."""
+        for now in candidates(found.name, self._config):
+            if isinstance(now, FamilyMember) and now.source == found.source:
+                yield now
+
+    def _reloaded_with(self, record: ModuleRecord) -> list[ModuleRecord]:
+        """The other modules that a reload of one takes along."""
+        return [] if self._has_code_of_its_block(record) else self._running_family(record)
+
+    def _has_code_of_its_block(self, record: ModuleRecord) -> bool:
+        """Whether a module is a block of a family whose code is as it was loaded: then only its block is taken anew."""
+        if not isinstance(record.found, FamilyMember) or not record.fingerprint:
+            return False
+        rescan()
+        code = code_in(record.fingerprint)
+        return any(code_in(now.fingerprint()) == code for now in self._members_now(record.found))
 
     def _running_family(self, record: ModuleRecord) -> list[ModuleRecord]:
         """The other modules of its distribution that are on."""

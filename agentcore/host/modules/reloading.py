@@ -26,18 +26,20 @@ class Reload:
     Args:
         lifecycle: Of all modules; nobody else changes them meanwhile.
         names: Those to reload.
+        takes_code: Whether their code is read from the disk again; else they are made anew of the code that is loaded.
     """
 
-    def __init__(self, lifecycle: Lifecycle, names: Sequence[str]) -> None:
-        self._lifecycle, self._names = lifecycle, tuple(names)
+    def __init__(self, lifecycle: Lifecycle, names: Sequence[str], *, takes_code: bool = True) -> None:
+        self._lifecycle, self._names, self._takes_code = lifecycle, tuple(names), takes_code
         self._old = dict(lifecycle.records)
         self._ready = frozenset(name for name, record in self._old.items() if record.state == "ready")
         self._taken: tuple[TakenCode, ...] = ()
 
     async def run(self) -> None:
         """Reload; or leave what runs as it is, with the reason in `reload_error`."""
-        found = [each for name in self._names if (each := self._old[name].found) is not None]
-        self._taken = await asyncio.to_thread(take_out, found)
+        if self._takes_code:
+            found = [each for name in self._names if (each := self._old[name].found) is not None]
+            self._taken = await asyncio.to_thread(take_out, found)
         new = [ModuleRecord(name) for name in self._names]
         try:
             for record in new:

@@ -62,9 +62,9 @@ class SourceChoice:
             ModuleNotInstalled: There is none.
             ModuleNotChosen: A person has to choose first.
         """
-        found = await asyncio.to_thread(candidates, name, self._config.modules_folder)
+        found = await asyncio.to_thread(candidates, name, self._config)
         try:
-            used = await asyncio.to_thread(find_module, name, self._config.modules_folder, self._trusted(name))
+            used = await asyncio.to_thread(find_module, name, self._config, self._trusted(name))
         except ModuleNotChosen:
             self._ask(name, found)
             raise
@@ -90,7 +90,7 @@ class SourceChoice:
         Raises:
             ToolError: `module_changed`: it is another one by now.
         """
-        current = await asyncio.to_thread(candidates, name, self._config.modules_folder)
+        current = await asyncio.to_thread(candidates, name, self._config)
         if not any(described(found) == described(shown) for found in current):
             raise ToolError(
                 "module_changed",
@@ -124,7 +124,7 @@ class SourceChoice:
         Raises:
             ToolError: `source_not_found`.
         """
-        current = await asyncio.to_thread(candidates, name, self._config.modules_folder)
+        current = await asyncio.to_thread(candidates, name, self._config)
         wanted = self._full(source)
         for found in current:
             if found.source == wanted:

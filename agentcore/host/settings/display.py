@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentcore.config.families import SECRET_PARTS
 from agentcore.config.json_source import JsonPath, JsonSource, dotted
 from agentcore.host.settings.document import SettingsDocument, SettingsSubject
 from agentcore.secrets import MASK, is_secret_name, is_secret_value
@@ -35,6 +36,21 @@ def shown(document: SettingsDocument) -> ShownSettings:
     return result
 
 
+def masked_part(subject: SettingsSubject, path: JsonPath, value: Any) -> Any:
+    """A part of the settings with a mask in place of each secret, and of whatever might be one.
+
+    Args:
+        path: Where the part stands.
+    """
+    if path and is_withheld(subject, path, value):
+        return MASK
+    if isinstance(value, dict):
+        return {key: masked_part(subject, (*path, key), part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [masked_part(subject, (*path, index), part) for index, part in enumerate(value)]
+    return value
+
+
 def is_withheld(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     """Whether a value must not be shown: it is a secret, or stands where nobody knows what it is."""
     is_unknown = subject.schema is not None and subject.schema.place(path) == "unknown"
@@ -46,7 +62,7 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     schema = subject.schema
     if schema is None:
         return bool(path) and not _is_plain(path, value)
-    if schema.is_secret(path):
+    if schema.is_secret(path) or _is_handed_on(subject, path):
         return True
     # a text where a list of secrets should be is most likely one of them
     is_instead = value is not None and not isinstance(value, dict | list) and schema.holds_secret(path)
@@ -54,6 +70,12 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
         return not schema.takes(path, value)
     is_named = bool(path) and isinstance(path[-1], str) and is_secret_value(path[-1], value)
     return is_named and schema.place(path) == "open"
+
+
+def _is_handed_on(subject: SettingsSubject, path: JsonPath) -> bool:
+    """Whether a value stands in a block where programs and servers are given what nobody else is to know."""
+    is_in_block = subject.module is None and path[:1] and path[0] in subject.config.family_keys
+    return bool(is_in_block) and not set(path[2:-1]).isdisjoint(SECRET_PARTS)
 
 
 def _is_plain(path: JsonPath, value: Any) -> bool:

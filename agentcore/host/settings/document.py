@@ -2,13 +2,14 @@
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from agentcore.config.app_json import AppDocument
 from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.families import Blocks, with_families
 from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
@@ -27,7 +28,11 @@ ELSEWHERE = ("$schema", "modules", "config")
 _ANY_OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
 
 
-@cache
+def _if_it_can_be_said(model: type[BaseModel] | None) -> type[BaseModel] | None:
+    return model if model is not None and module_schema(model) is not None else None
+
+
+@lru_cache(32)  # with families there is another document whenever their code is loaded anew
 def _server_schema(document: type[AppDocument]) -> SettingsSchema:
     schema = app_schema({}, document=document)
     properties = {key: part for key, part in schema["properties"].items() if key not in ELSEWHERE}
@@ -53,8 +58,18 @@ class SettingsSubject:
     schema: SettingsSchema | None
 
     @classmethod
-    def of_app(cls, config: AppConfig, document: type[AppDocument] = AppDocument) -> "SettingsSubject":
-        """app.json, without what has its own place; `document` says what may stand there."""
+    def of_app(
+        cls, config: AppConfig, document: type[AppDocument] = AppDocument, blocks: Blocks | None = None
+    ) -> "SettingsSubject":
+        """app.json, without what has its own place.
+
+        Args:
+            config: As the server started with it.
+            document: Says what may stand there.
+            blocks: The models of the blocks of families, by key, as far as their code is loaded.
+        """
+        known = {key: _if_it_can_be_said((blocks or {}).get(key)) for key in config.family_keys}
+        document = with_families(document, known)
         return cls(config, None, "", document, _server_schema(document))
 
     @classmethod
@@ -96,7 +111,7 @@ class SettingsSubject:
         if own is not None:
             raw = merge_settings(self.config, self.key, self.model, app=app, own=own)
             return Layers(raw.values, dict(raw.origins))
-        layers = merge_app(app, self.config.sources.variables)
+        layers = merge_app(app, self.config.sources.variables, type(self.config))
         values = {key: value for key, value in layers.values.items() if key not in ELSEWHERE}
         return Layers(
             values, {path: origin for path, origin in layers.origins.items() if not path or path[0] in values}

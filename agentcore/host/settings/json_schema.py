@@ -1,7 +1,6 @@
 """JSON Schemas: of app.json with the settings of modules, for editors, and of one module's settings, for forms."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -11,11 +10,13 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import from_json
 
 from agentcore.config.app_json import AppDocument
+from agentcore.config.families import with_families
 from agentcore.encoding import to_json
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import reason_of
-from agentcore.host.discovery.finding import find_module, installed_names
-from agentcore.host.modules.manifest import settings_of
+from agentcore.host.discovery.finding import Places, find_module, installed_names
+from agentcore.host.discovery.installed import installed_families
+from agentcore.host.modules.family_block import block_model, settings_in_code
 
 log = structlog.get_logger(__name__)
 
@@ -52,23 +53,23 @@ def app_schema(
     return {"$schema": DIALECT, **schema, "title": "app.json of agentcore"}
 
 
-def installed_schema(
-    modules_dir: Path | None, chosen: Mapping[str, str] | None = None
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema of app.json with the settings of every module that is installed. Imports them all.
+def installed_schema(places: Places, chosen: Mapping[str, str] | None = None) -> tuple[dict[str, Any], dict[str, str]]:
+    """The schema of app.json with the settings of every module, and the blocks of every family, that is installed.
+
+    Imports them all.
 
     Args:
-        modules_dir: The folder of local modules, or None.
+        places: app.json; or the folder of local modules, or None.
         chosen: What a person trusts to stand behind a module's name; something else is not imported.
     Returns:
-        The schema; and, for each module that could not be imported, the reason. Its settings are any object.
+        The schema; and, for each module or family that could not be imported, the reason. What it takes is any object.
     """
     settings: dict[str, Settings] = {}
     failures: dict[str, str] = {}
-    names = installed_names(modules_dir)
+    names = installed_names(places)
     for name in names:
         try:
-            key, declared = settings_of(find_module(name, modules_dir, (chosen or {}).get(name, "")).load(), name)
+            key, declared = settings_in_code(find_module(name, places, (chosen or {}).get(name, "")))
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # noqa: BLE001 - one that calls sys.exit() must not keep the others from the schema
@@ -76,7 +77,24 @@ def installed_schema(
             settings.setdefault(name, None)
         else:
             settings[key] = _richer(settings.get(key), declared)
-    return app_schema(settings, names), failures
+    document = with_families(AppDocument, _block_models(failures))
+    return app_schema(settings, names, document), failures
+
+
+def _block_models(failures: dict[str, str]) -> dict[str, Settings]:
+    """The models of the blocks of all families, by key; None where there is none, or none that JSON Schema can say."""
+    models: dict[str, Settings] = {}
+    for family in installed_families():
+        try:
+            model = block_model(family.entry.load())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:  # noqa: BLE001 - as for modules
+            failures[family.entry.name] = reason_of(exc)
+            model = None
+        can_be_said = model is not None and module_schema(model) is not None
+        models[family.key] = models.get(family.key) or (model if can_be_said else None)
+    return models
 
 
 def module_schema(model: type[BaseModel]) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from agentcore.host.settings.document import ELSEWHERE, SettingsDocument
 def waits_for_restart(document: SettingsDocument) -> list[JsonPath]:
     """The settings of app.json that the running server does not have yet; none while they are not valid."""
     try:
-        saved = AppDocument.model_validate(document.values)
+        saved = AppDocument.model_validate(_without_blocks(document))
     except ValidationError:
         return []
     running = document.subject.config.model_dump(mode="json", by_alias=True)
@@ -33,6 +33,12 @@ def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
         return without_exit(lambda: bool(model.model_validate(document.values) != record.runtime.settings))
     except Exception:  # noqa: BLE001 - they do not hold, or the module's own check or comparison failed
         return True
+
+
+def _without_blocks(document: SettingsDocument) -> dict[str, Any]:
+    """A block of a family counts once its module is reloaded."""
+    keys = document.subject.config.family_keys
+    return {key: value for key, value in document.values.items() if key not in keys}
 
 
 def _leaves(value: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:

@@ -107,13 +107,13 @@ class ModuleSwitch:
         """What enabling a module would put behind its name; None: there is nothing, or a person has to choose first."""
         if is_given(self._host.modules.records.get(name)):
             return None
-        found = await asyncio.to_thread(candidates, name, self._host.config.modules_folder)
+        found = await asyncio.to_thread(candidates, name, self._host.config)
         return found[0] if len(found) == 1 else None
 
     async def _find(self, name: str) -> None:
         if name in self._host.modules.records:
             return
-        installed = await asyncio.to_thread(installed_names, self._host.config.modules_folder)
+        installed = await asyncio.to_thread(installed_names, self._host.config)
         if name not in installed:
             raise ToolError(
                 "module_not_found",
@@ -204,7 +204,7 @@ def _page_diff(host: Host, name: str) -> tuple[tuple[str, str], ...]:
         lines = policy_lines(record.component)
     else:
         try:
-            lines = page_additions(find_module(name, host.config.modules_folder).source_paths)
+            lines = page_additions(find_module(name, host.config).source_paths)
         except AgentcoreError:  # not installed, or not chosen: nothing of it will run
             return ()
     if not lines:

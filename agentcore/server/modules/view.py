@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from agentcore.api import Principal, WebComponent
 from agentcore.config import ConfigError
 from agentcore.encoding import to_json
-from agentcore.host.discovery import Found, candidates, choose_command, installed_names
+from agentcore.host.discovery import FamilyMember, Found, candidates, choose_command, installed_names
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord, policy_lines, title_of
 from agentcore.host.policy import PERSONS
@@ -103,7 +103,7 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
 async def list_modules(host: Host, principal: Principal) -> list[bytes]:
     """All modules that are listed or installed, the listed ones first and in their order, each as JSON text."""
     listed = await asyncio.to_thread(_listed, host)
-    installed = await asyncio.to_thread(installed_names, host.config.modules_folder)
+    installed = await asyncio.to_thread(installed_names, host.config)
     names = dict.fromkeys([*host.modules.records, *installed])
     found = await asyncio.to_thread(_on_disk, names, host)
     views = [_of_record(record, host, listed, found[record.name]) for record in host.modules.records.values()]
@@ -135,7 +135,7 @@ def _encoded(view: ModuleView, principal: Principal) -> bytes:
 
 def _on_disk(names: Iterable[str], host: Host) -> dict[str, tuple[Found, ...]]:
     """What stands behind names now; what is shown of it is read here, and not in the event loop."""
-    found = {name: candidates(name, host.config.modules_folder) for name in names}
+    found = {name: candidates(name, host.config) for name in names}
     for each in (each for several in found.values() for each in several):
         each.origin()
     return found
@@ -224,7 +224,7 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
         name=name,
         title=title_of(name),
         state="stopped",
-        reason="it is installed, and app.json does not list it",
+        reason=_why_unlisted(found),
         listed=False,
         distribution=origin.get("distribution", ""),
         version=origin.get("version", ""),
@@ -232,3 +232,9 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
         file=origin.get("file", ""),
         others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
     )
+
+
+def _why_unlisted(found: tuple[Found, ...]) -> str:
+    blocks = [each.described for each in found if isinstance(each, FamilyMember)]
+    what = f"block {blocks[0]} makes it" if blocks else "it is installed"
+    return f"{what}, and app.json does not list it"
