@@ -176,7 +176,8 @@ class ModelSetup:
         """
         value = model.model_dump(mode="json", exclude_unset=True, exclude_none=True)
         change = SettingChange(("models", name), value)
-        document = await asyncio.to_thread(SettingsSubject.of_app(self._host.config).read)
+        subject = SettingsSubject.of_app(self._host.config, blocks=self._host.modules.block_models())
+        document = await asyncio.to_thread(subject.read)
         return await asyncio.to_thread(plan_changes, document, [change])
 
     async def add(self, plan: SettingsPlan, name: str, model: ModelConfig) -> None:

@@ -16,15 +16,15 @@ from agentcore.host.modules.manifest import settings_of
 _PARAMETERS = 2
 
 
-def make_member(member: FamilyMember, family: Any) -> Any:
+def make_member(member: FamilyMember, family: Any, model: type[BaseModel] | None) -> Any:
     """The module that a family makes of a block. Runs code of the family: in a thread, under a limit.
 
+    Args:
+        model: What its blocks are, as `block_model` gives it.
     Raises:
         ConfigError: The block is wrong; each problem names its place in app.json, and never shows a value.
-        TypeError: The family is no function of a name and a block.
         BaseException: What the family raised.
     """
-    model = block_model(family)
     return family(member.name, _read_block(member, model))
 
 
@@ -35,7 +35,9 @@ def settings_in_code(found: Found) -> tuple[str, type[BaseModel] | None]:
         BaseException: Whatever keeps it from being imported or made.
     """
     target = found.load()
-    return settings_of(make_member(found, target) if isinstance(found, FamilyMember) else target, found.name)
+    if isinstance(found, FamilyMember):
+        target = make_member(found, target, block_model(target))
+    return settings_of(target, found.name)
 
 
 def block_model(family: Any) -> type[BaseModel] | None:

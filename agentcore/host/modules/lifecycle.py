@@ -138,7 +138,7 @@ class Lifecycle:
                 await self._load(record)
             assert record.loaded is not None  # noqa: S101 - loaded above
             record.source_dirs = loader.source_dirs(record.loaded.target)
-            plugin = await loader.make(record.loaded, record.found, record.name)
+            plugin = await loader.make(record, record.loaded.target)
             await loader.adopt(record, plugin, self._config.locale)
         if record.settings is None:
             read = asyncio.to_thread(_settings, self._config, record)

@@ -17,7 +17,7 @@ from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found
 from agentcore.host.modules.components import read_component
 from agentcore.host.modules.definitions import read_definition
-from agentcore.host.modules.family_block import make_member
+from agentcore.host.modules.family_block import block_model, make_member
 from agentcore.host.modules.manifest import read_manifest
 from agentcore.host.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
 from agentcore.host.modules.tool_registry import prepare
@@ -28,15 +28,21 @@ async def load(found: Found) -> LoadedCode:
     return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
 
 
-async def make(loaded: LoadedCode, found: Found | None, name: str) -> Any:
-    """The object that implements a module's hooks: made in a thread, of the class or by the family, each time anew."""
-    if isinstance(found, FamilyMember):
-        made = asyncio.to_thread(make_member, found, loaded.target)
-    elif isinstance(loaded.target, type):
-        made = asyncio.to_thread(loaded.target)
-    else:
-        return loaded.target
-    return await run_contained(made, IMPORT_SECONDS, f"make:{name}", name)
+async def make(record: ModuleRecord, target: Any) -> Any:
+    """The object that implements a module's hooks: made in a thread, of the class or by the family, each time anew.
+
+    Args:
+        target: What its entry point names.
+    """
+
+    async def made(*work: Any) -> Any:
+        run = asyncio.to_thread(*work)
+        return await run_contained(run, IMPORT_SECONDS, f"make:{record.name}", record.name)
+
+    if isinstance(record.found, FamilyMember):
+        record.block_model = await made(block_model, target)
+        return await made(make_member, record.found, target, record.block_model)
+    return await made(target) if isinstance(target, type) else target
 
 
 async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:

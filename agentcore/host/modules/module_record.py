@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import BaseModel
+
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.host.modules.manifest import Manifest
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
@@ -113,6 +115,7 @@ class ModuleRecord:
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported.
         settings: Its settings; None before they were read.
+        block_model: Of a block of a family: what checks it; None: nobody does, or it is not known.
         rivals: What else stands behind its name, and was not chosen.
         failure: Why it could not be loaded beside the one that ran before.
         reload_error: Why the code on the disk was not taken in place of the one that runs; empty: it was.
@@ -147,6 +150,7 @@ class ModuleRecord:
     found: "Found | None" = None
     loaded: LoadedCode | None = None
     settings: Any = None
+    block_model: type[BaseModel] | None = None
     rivals: tuple["Found", ...] = ()
     failure: BaseException | None = None
     reload_error: str = ""

@@ -1,9 +1,10 @@
 """All modules that are listed: started together, stopped in reverse, enabled, disabled and reloaded meanwhile."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import structlog
+from pydantic import BaseModel
 
 from agentcore.config.errors import ConfigError
 from agentcore.config.loading import AppConfig
@@ -118,6 +119,29 @@ class Modules:
         except (ModuleNotInstalled, ModuleNotChosen, ConfigError):
             return False
         return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
+
+    def block_models(self) -> dict[str, type[BaseModel] | None]:
+        """The keys of families of which a module is loaded, each with the model of its blocks."""
+        loaded = [record for record in self.records.values() if record.block_model is not None]
+        return {each.found.family.key: each.block_model for each in loaded if isinstance(each.found, FamilyMember)}
+
+    async def take_blocks(self, paths: Collection[tuple[str, ...]]) -> None:
+        """Have modules begin anew whose blocks were changed with a person's word, unless their code was changed, too.
+
+        Args:
+            paths: What was changed in app.json.
+        """
+        async with self._change:
+            for record in list(self.records.values()):
+                path = record.found.path if isinstance(record.found, FamilyMember) else ()
+                is_meant = path and any(path == changed[:2] or path[:1] == changed for changed in paths)
+                if is_meant and record.state in ("ready", "failed"):
+                    await self._take_block(record)
+
+    async def _take_block(self, record: ModuleRecord) -> None:
+        if await asyncio.to_thread(self._has_code_of_its_block, record):
+            with self._registry.page_scripts_kept():
+                await self._reload(record)
 
     async def code_on_disk(self, name: str) -> CodeOnDisk:
         """All code on the disk that starting or reloading a module, listed or not, could load now."""

@@ -13,6 +13,7 @@ from agentcore.secrets import MASK, is_secret_name, is_secret_value
 CONTEXT_LINES = 3
 """Unchanged lines around a change in a diff."""
 
+_AS_IT_IS = object()
 _NEW_SECRET = f"{MASK} (new)"
 _PLAIN: tuple[JsonPath, ...] = (("$schema",), ("modules",))
 
@@ -36,19 +37,29 @@ def shown(document: SettingsDocument) -> ShownSettings:
     return result
 
 
-def masked_part(subject: SettingsSubject, path: JsonPath, value: Any) -> Any:
+def masked_part(subject: SettingsSubject, path: JsonPath, value: Any, before: Any = _AS_IT_IS) -> Any:
     """A part of the settings with a mask in place of each secret, and of whatever might be one.
 
     Args:
         path: Where the part stands.
+        before: What stood there, where a secret that is another one now is to be told apart.
     """
     if path and is_withheld(subject, path, value):
-        return MASK
+        return MASK if before is _AS_IT_IS or before == value else _NEW_SECRET
     if isinstance(value, dict):
-        return {key: masked_part(subject, (*path, key), part) for key, part in value.items()}
+        return {key: masked_part(subject, (*path, key), part, _in(before, key)) for key, part in value.items()}
     if isinstance(value, list):
-        return [masked_part(subject, (*path, index), part) for index, part in enumerate(value)]
+        return [masked_part(subject, (*path, at), part, _in(before, at)) for at, part in enumerate(value)]
     return value
+
+
+def _in(before: Any, step: str | int) -> Any:
+    if before is _AS_IT_IS:
+        return before
+    try:
+        return before[step]
+    except (KeyError, IndexError, TypeError):
+        return None
 
 
 def is_withheld(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
@@ -74,8 +85,7 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
 
 def _is_handed_on(subject: SettingsSubject, path: JsonPath) -> bool:
     """Whether a value stands in a block where programs and servers are given what nobody else is to know."""
-    is_in_block = subject.module is None and path[:1] and path[0] in subject.config.family_keys
-    return bool(is_in_block) and not set(path[2:-1]).isdisjoint(SECRET_PARTS)
+    return path[:1] != () and path[0] in subject.family_keys and not set(path[2:-1]).isdisjoint(SECRET_PARTS)
 
 
 def _is_plain(path: JsonPath, value: Any) -> bool:

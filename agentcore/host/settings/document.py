@@ -49,6 +49,7 @@ class SettingsSubject:
         key: The key of the module's settings in app.json's `config`.
         model: What checks the settings; None: nobody does, or it is not known.
         schema: What they may be; None: not known, because the module's code was not loaded.
+        family_keys: The keys of app.json under which blocks of families stand.
     """
 
     config: AppConfig
@@ -56,6 +57,7 @@ class SettingsSubject:
     key: str
     model: type[BaseModel] | None
     schema: SettingsSchema | None
+    family_keys: frozenset[str] = frozenset()
 
     @classmethod
     def of_app(
@@ -68,9 +70,9 @@ class SettingsSubject:
             document: Says what may stand there.
             blocks: The models of the blocks of families, by key, as far as their code is loaded.
         """
-        known = {key: _if_it_can_be_said((blocks or {}).get(key)) for key in config.family_keys}
-        document = with_families(document, known)
-        return cls(config, None, "", document, _server_schema(document))
+        models = dict.fromkeys(config.family_keys) | dict(blocks or {})
+        document = with_families(document, {key: _if_it_can_be_said(model) for key, model in models.items()})
+        return cls(config, None, "", document, _server_schema(document), frozenset(models))
 
     @classmethod
     def of_module(cls, config: AppConfig, record: ModuleRecord) -> "SettingsSubject":

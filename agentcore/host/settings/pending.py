@@ -37,7 +37,7 @@ def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
 
 def _without_blocks(document: SettingsDocument) -> dict[str, Any]:
     """A block of a family counts once its module is reloaded."""
-    keys = document.subject.config.family_keys
+    keys = document.subject.family_keys
     return {key: value for key, value in document.values.items() if key not in keys}
 
 

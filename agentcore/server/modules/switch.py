@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api import Principal
-from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonSource, set_modules
+from agentcore.config import ConfigError, ConfigFile, JsonSource, set_modules
 from agentcore.errors import AgentcoreError, ToolError
 from agentcore.host.approvals import Apply
 from agentcore.host.discovery import Found, candidates, find_module, installed_names
@@ -16,6 +16,7 @@ from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord, page_additions, policy_lines
 from agentcore.host.settings import SettingsSubject, diff_of
 from agentcore.server.http.refusal import Refusal
+from agentcore.server.modules.blocks import block_diff
 
 ModuleAction = Literal["enable", "disable", "reload"]
 
@@ -87,7 +88,7 @@ class ModuleSwitch:
     async def check(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
         """See whether a module can be enabled or disabled, and what that would change: file and unified diff.
 
-        What a module would add to the page beyond its element is among it.
+        What a module would add to the page beyond its element is among it, and the block that it would be made of.
 
         Raises:
             ToolError: `module_not_found`.
@@ -98,10 +99,17 @@ class ModuleSwitch:
             return ()
         self._refuse_fixed()
         try:
-            listing = await asyncio.to_thread(_listing_diff, self._host.config, name, is_on)
-            return (*listing, *await asyncio.to_thread(_page_diff, self._host, name)) if is_on else listing
+            listing = await asyncio.to_thread(_listing_diff, self._host, name, is_on)
+            if not is_on:
+                return listing
+            return (*listing, *await self.block_diff(name), *await asyncio.to_thread(_page_diff, self._host, name))
         except ConfigError as exc:
             raise _not_written(exc) from exc
+
+    async def block_diff(self, name: str) -> tuple[tuple[str, str], ...]:
+        """What enabling or reloading a module makes of the block that it is made of; empty: nothing."""
+        found = await asyncio.to_thread(candidates, name, self._host.config)
+        return block_diff(self._host, name, found)
 
     async def sole_candidate(self, name: str) -> Found | None:
         """What enabling a module would put behind its name; None: there is nothing, or a person has to choose first."""
@@ -185,10 +193,10 @@ def _with(names: tuple[str, ...], name: str, is_on: bool) -> tuple[str, ...]:
     return names if is_on else tuple(other for other in names if other != name)
 
 
-def _listing_diff(config: AppConfig, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
+def _listing_diff(host: Host, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
     """What listing a module, or taking it off the list, changes in app.json."""
-    before = SettingsSubject.of_app(config).read()
-    names = listed_names(config.file)
+    before = SettingsSubject.of_app(host.config, blocks=host.modules.block_models()).read()
+    names = listed_names(host.config.file)
     wanted = _with(names, name, is_on)
     if wanted == names:
         return ()

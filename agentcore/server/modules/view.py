@@ -13,6 +13,7 @@ from agentcore.host.discovery import FamilyMember, Found, candidates, choose_com
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord, policy_lines, title_of
 from agentcore.host.policy import PERSONS
+from agentcore.server.modules.blocks import BlockView, block_view
 from agentcore.server.modules.switch import is_given, listed_names
 
 
@@ -98,6 +99,8 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     page_additions: list[str] = []
     """What its element adds to the page beyond itself: sources for the page's policy, a script before all others."""
     settings_key: str = ""
+    block: BlockView | None = None
+    """The block of app.json that it is made of, if it is one of a family."""
 
 
 async def list_modules(host: Host, principal: Principal) -> list[bytes]:
@@ -183,6 +186,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
         component=None if record.component is None else _component(record.name, record.component),
         page_additions=policy_lines(record.component),
         settings_key=record.manifest.config_key,
+        block=block_view(host, found, record),
     )
 
 
@@ -231,6 +235,7 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
         version_on_disk=origin.get("version", ""),
         file=origin.get("file", ""),
         others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
+        block=block_view(host, found),
     )
 
 

@@ -83,7 +83,8 @@ async def reload_module(exchange: Exchange) -> Answer:
     modules, switch, name = exchange.host.modules, exchange.parts.switch, exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "reload"):
         apply = await switch.only_as_asked(name, partial(modules.reload, name))
-        raise propose(exchange.host, exchange.principal, Proposal("module_reload", name), apply)
+        proposal = Proposal("module_reload", name, (), await switch.block_diff(name))
+        raise propose(exchange.host, exchange.principal, proposal, apply)
     await modules.reload(name)
     return await get_module(exchange)
 

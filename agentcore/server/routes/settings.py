@@ -154,6 +154,8 @@ async def _save(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> None
         with suppress(ToolError):  # another entry was wrong before: those that count go on, and the page says so
             exchange.parts.chat.setup.take(saved.values)
     _tell(exchange, saved, wanted)
+    if saved.subject.module is None:
+        await exchange.host.modules.take_blocks([change.path for change in wanted.changes])
     if wanted.reloads:
         await exchange.host.modules.reload(_name(exchange))
 
@@ -186,7 +188,7 @@ async def _read(exchange: Exchange) -> SettingsDocument:
 
 def _subject(exchange: Exchange) -> SettingsSubject:
     if "name" not in exchange.path_values:
-        return SettingsSubject.of_app(exchange.host.config, ChatDocument)
+        return SettingsSubject.of_app(exchange.host.config, ChatDocument, exchange.host.modules.block_models())
     return SettingsSubject.of_module(exchange.host.config, exchange.host.modules.get(_name(exchange)))
 
 
@@ -227,7 +229,8 @@ ROUTES = (
     ),
     _change_route(
         "/api/settings",
-        "Change settings of app.json; `approvals`, `models`, `agents` count at once, others from the next start on.",
+        "Change settings of app.json; `approvals`, `models`, `agents` and the blocks of running modules count at once, "
+        "others from the next start on.",
         ChangeBody,
     ),
     ServerRoute("GET", _MODULE, get_settings, "The settings of a module that is listed.", answer=SettingsView),

@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,19 +12,6 @@ from tests.server.conftest import MakeServer, Running
 from tests.server.modules import bells
 
 pytestmark = pytest.mark.spec("K10")
-
-
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """Installed distributions, the family among them; what was imported of them is taken out again."""
-    path = tmp_path / "site"
-    path.mkdir()
-    monkeypatch.syspath_prepend(path)
-    before = set(sys.modules)
-    site = Site(path)
-    bells.install(site)
-    yield site
-    site.forget({*before, *(name for name in sys.modules if not name.startswith("acme_"))})
 
 
 async def rung(server: Running, module: str) -> Any:

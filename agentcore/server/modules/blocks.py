@@ -1,0 +1,84 @@
+"""The blocks of families as people see them: secrets are masked, and what is another now is shown line by line."""
+
+import difflib
+import json
+from collections.abc import Iterable
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+
+from agentcore.host.discovery import FamilyMember, Found
+from agentcore.host.host import Host
+from agentcore.host.modules import ModuleRecord
+from agentcore.host.settings import SettingsSubject, masked_part
+
+_NOTHING = object()
+
+
+class BlockView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
+    """The block of app.json that a module is made of, as it stands there now."""
+
+    family: str
+    """The key of its family."""
+    key: str
+    file: str = ""
+    line: int | None = None
+    variable: str = ""
+    """The environment variable that it comes from, where it is none of a file."""
+    text: str
+    """The block as JSON text, secrets masked."""
+    is_changed: bool = False
+    """Whether the module was made of another one, and a reload would take this one."""
+
+
+def block_view(host: Host, found: Iterable[Found], record: ModuleRecord | None = None) -> BlockView | None:
+    """The block behind a module; None: there is none, or several have its name.
+
+    Args:
+        found: What stands behind its name now.
+        record: The module, if it is listed.
+    """
+    runs = None if record is None else record.found
+    members = [each for each in found if isinstance(each, FamilyMember) and len(each.keys) == 1]
+    member = next((each for each in members if runs is None or each.source == runs.source), None)
+    if member is None:
+        return None
+    origin = member.layers.origins[member.path]
+    return BlockView(
+        family=member.family.key,
+        key=member.keys[0],
+        file=str(origin.file or ""),
+        line=origin.line,
+        variable=origin.variable or "",
+        text="\n".join(_lines(_subject(host, member), member)),
+        is_changed=isinstance(runs, FamilyMember) and runs.block != member.block,
+    )
+
+
+def block_diff(host: Host, name: str, found: Iterable[Found]) -> tuple[tuple[str, str], ...]:
+    """What enabling or reloading a module would make of its block: where it stands, with a unified diff.
+
+    All of it is new for a module that does not run; nothing is to be told where the block is as it was.
+    """
+    record = host.modules.records.get(name)
+    runs = record.found if record is not None and record.state == "ready" else None
+    before = runs if isinstance(runs, FamilyMember) else None
+    member = next((each for each in found if isinstance(each, FamilyMember)), None)
+    if member is None or (before is not None and before.block == member.block):
+        return ()
+    subject = _subject(host, member)
+    place = " ".join(member.path)
+    old = [] if before is None else _lines(subject, before)
+    new = _lines(subject, member, _NOTHING if before is None else before.block)
+    lines = difflib.unified_diff(old, new, place if old else "/dev/null", place, lineterm="")
+    return ((place, "\n".join(lines)),)
+
+
+def _subject(host: Host, member: FamilyMember) -> SettingsSubject:
+    return SettingsSubject.of_app(host.config, blocks={member.family.key: None, **host.modules.block_models()})
+
+
+def _lines(subject: SettingsSubject, member: FamilyMember, before: object = _NOTHING) -> list[str]:
+    compared = () if before is _NOTHING else (before,)
+    shown = masked_part(subject, member.path, member.block, *compared)
+    return json.dumps(shown, indent=2, ensure_ascii=False).splitlines()
