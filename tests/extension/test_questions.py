@@ -5,9 +5,7 @@ import asyncio
 import pytest
 
 from tests.extension.serving import LIMIT_S
-from tests.extension.test_sharing import fill, shared
-
-__all__ = ["shared"]
+from tests.extension.sharing import fill
 
 QUESTIONS = "() => import('/worker/api.js').then(({panelQuestions}) => panelQuestions())"
 ANSWER = "([id, isAllowed]) => import('/worker/api.js').then(({answerQuestion}) => answerQuestion(id, isAllowed))"
