@@ -10,7 +10,7 @@ import {find} from './find.js';
 import {elementOf, idOf} from './ids.js';
 import {clearMarks, markElement, markSelection, markText} from './marks.js';
 import {its, tidy} from './own.js';
-import {until} from './pace.js';
+import {until, watchLeavings} from './pace.js';
 import {cut, read} from './read.js';
 import {Refusal, done} from './reply.js';
 import {scroll} from './scroll.js';
@@ -89,6 +89,7 @@ if (!world[KEY]?.isAlive()) {
   // the script of before an update: its marks would stay for ever
   world[KEY]?.end();
   const {runtime} = chrome;
+  watchLeavings();
   world[KEY] = {
     isAlive: () => runtime?.id !== undefined,
     end: clearMarks,

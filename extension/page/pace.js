@@ -3,9 +3,29 @@
 /** The longest piece; a page is smooth up to 50 ms. */
 const PIECE_MS = 8;
 
+/** How often the page was left. */
+let leavings = 0;
+
+/** Count when the page is left, from now on. */
+export function watchLeavings() {
+  addEventListener('pagehide', () => leavings++);
+}
+
+/**
+ * Wait in a page that is not left meanwhile. The browser may keep one that is, and show it again as it was: whoever
+ * asked was told that it is gone, so what was begun there never goes on.
+ * @param {(resolve: () => void) => void} begin @returns {Promise<void>}
+ */
+function staying(begin) {
+  const before = leavings;
+  return new Promise((resolve) => begin(() => {
+    if (leavings === before) resolve();
+  }));
+}
+
 /** Let the page run what waits. A timer would be slowed down in a tab that nobody sees. @returns {Promise<void>} */
 export function turn() {
-  return new Promise((resolve) => {
+  return staying((resolve) => {
     const {port1, port2} = new MessageChannel();
     port1.onmessage = () => {
       port1.close();
@@ -17,13 +37,13 @@ export function turn() {
 
 /** Wait. @param {number} ms @returns {Promise<void>} */
 export function wait(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return staying((resolve) => setTimeout(resolve, ms));
 }
 
 /** Wait until the page has been drawn, or would have been if anybody saw it. @returns {Promise<void>} */
 export function drawn() {
   if (document.visibilityState === 'hidden') return turn();
-  return new Promise((resolve) => {
+  return staying((resolve) => {
     const late = setTimeout(resolve, 100); // a frame that is not seen is not drawn
     requestAnimationFrame(() => {
       clearTimeout(late);

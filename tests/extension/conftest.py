@@ -54,13 +54,15 @@ def built_extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @asynccontextmanager
-async def running_extension(browser: Browser, folder: Path, profile: Path, **options: Any) -> AsyncIterator[Extension]:
-    """A browser with the extension of a folder; options are Playwright's."""
+async def running_extension(
+    browser: Browser, folder: Path, profile: Path, ignored_flags: Sequence[str] = (), **options: Any
+) -> AsyncIterator[Extension]:
+    """A browser with the extension of a folder, without some flags of Playwright's; options are Playwright's."""
     context = await browser.browser_type.launch_persistent_context(
         profile,
         executable_path=programs.find("chromium"),
         args=[*FLAGS, f"--disable-extensions-except={folder}", f"--load-extension={folder}"],
-        ignore_default_args=["--disable-extensions"],
+        ignore_default_args=["--disable-extensions", *ignored_flags],
         **{"locale": "en-US", "reduced_motion": "reduce", **options},
     )
     try:
