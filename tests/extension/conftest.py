@@ -74,6 +74,35 @@ async def running_extension(
         await context.close()
 
 
+@asynccontextmanager
+async def plain_extension(browser: Browser, folder: Path, profile: Path) -> AsyncIterator[Extension]:
+    """The same in a browser in which Playwright changes nothing: a tab that stands behind another is not seen."""
+    program = programs.find("chromium")
+    assert program is not None
+    loaded = [f"--disable-extensions-except={folder}", f"--load-extension={folder}"]
+    process = await asyncio.create_subprocess_exec(
+        *(program, "--headless=new", *FLAGS, *loaded, f"--user-data-dir={profile}", "--remote-debugging-port=0"),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        async with asyncio.timeout(WAIT_MS / 1000):
+            while not (line := (await process.stderr.readline()).decode()).startswith("DevTools listening on "):
+                assert line
+        reading = asyncio.create_task(process.stderr.read())
+        address = line.removeprefix("DevTools listening on ").strip()
+        connected = await browser.browser_type.connect_over_cdp(address, no_defaults=True)
+        extension = Extension(connected.contexts[0], folder)
+        await extension.worker()
+        yield extension
+        await connected.close()
+    finally:
+        process.terminate()
+        await process.wait()
+        reading.cancel()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def start_extension(
     browser: Browser, built_extension: Path, tmp_path_factory: pytest.TempPathFactory
