@@ -58,6 +58,10 @@ async def running_extension(
     browser: Browser, folder: Path, profile: Path, ignored_flags: Sequence[str] = (), **options: Any
 ) -> AsyncIterator[Extension]:
     """A browser with the extension of a folder, without some flags of Playwright's; options are Playwright's."""
+    # without it an unpacked extension does not come back once it has loaded itself anew
+    preferences = profile / "Default" / "Preferences"
+    preferences.parent.mkdir(parents=True)
+    preferences.write_text(json.dumps({"extensions": {"ui": {"developer_mode": True}}}), "utf-8")
     context = await browser.browser_type.launch_persistent_context(
         profile,
         executable_path=programs.find("chromium"),

@@ -73,6 +73,12 @@ class Extension:
             await self._own.goto(f"{self.origin}/_locales/en/messages.json")
         return self._own
 
+    async def close_own_page(self) -> None:
+        """Close that document; another one is opened when a test needs it."""
+        if self._own is not None:
+            own, self._own = self._own, None
+            await own.close()
+
     async def run(self, script: str, argument: Any = None) -> Any:
         """The result of a script that runs in the extension, outside of its worker."""
         return await (await self.own_page()).evaluate(script, argument)

@@ -15,7 +15,7 @@ from tests.extension.conftest import plain_extension
 from tests.extension.panel.conftest import SENTENCE, search_call
 from tests.extension.panel.conftest import SHOP as FORM
 from tests.extension.serving import LIMIT_S
-from tests.extension.sharing import CLICK, LOAD, fill, share_with_new_session
+from tests.extension.sharing import CLICK, END, LOAD, fill, share_with_new_session
 
 pytestmark = pytest.mark.spec("C4")
 
@@ -38,6 +38,10 @@ WRITE = """async (text) => {
     area.dispatchEvent(new InputEvent('input', {bubbles: true, composed: true}));
     area.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, composed: true}));
 }"""
+
+
+UPDATE = "() => void chrome.runtime.onUpdateAvailable.dispatch({version: '9.9.9'})"
+"""The browser has a new version, which it loads as soon as it is allowed to."""
 
 
 def act(action, selector, **params):
@@ -179,3 +183,33 @@ async def test_panels_of_two_windows_each_act_beside_themselves(start_server, st
     for page in shown:
         await expect(page.get_by_role("status")).to_have_text("Results for iPhone 16")
         await expect(page.locator("form")).to_have_attribute("data-searches", "1")
+
+
+async def test_update_waits_for_the_end_of_what_goes_on_and_leaves_nothing_of_before_in_the_page(shared, site):
+    extension, page, errors = shared.extension, shared.page, []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    site.show("/slow", "done")
+    released = site.hold("/slow")
+    await page.evaluate(LOAD)
+    worker = await extension.worker()
+    call = asyncio.create_task(shared.call(CLICK))
+    await site.until_asked("/slow")
+    await worker.evaluate(UPDATE)
+    released.set()
+    assert (await call)["ok"]
+    assert (await shared.call({"actions": [act("highlight", "#count")]}))["data"]["success"]
+    assert await extension.worker() is worker
+
+    await extension.run(END, shared.share["shareId"])
+    await extension.close_own_page()
+    async with extension.context.expect_event("serviceworker", lambda new: new is not worker):
+        await worker.evaluate(UPDATE)
+    assert [each["origin"] for each in (await extension.stored("local"))["servers"]] == [shared.server.address]
+    again = await shared.beside(page)
+    assert (await again.call(CLICK))["ok"]
+    await expect(page.locator("#count")).to_have_text("0xx")
+    answer = await again.call({}, "clear_ai_styles")
+    assert answer["ok"], answer
+    assert await page.locator("#count").evaluate("(button) => button.outerHTML") == '<button id="count">0xx</button>'
+    assert errors == []
