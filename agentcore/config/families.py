@@ -48,7 +48,7 @@ def _extended(document: type[D], blocks: tuple[tuple[str, type[BaseModel] | None
 
 def _field(key: str, model: type[BaseModel] | None) -> tuple[Any, Any]:
     description = "Blocks of a family of modules: each is a module of its own, which `modules` lists by its name."
-    extra: JsonDict = {"default": {}}
+    extra: JsonDict = {"default": {}, "x-family": True}
     kind: Any = dict[str, Any]
     if model is None:
         extra["additionalProperties"] = ANY_BLOCK

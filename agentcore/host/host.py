@@ -24,6 +24,7 @@ from agentcore.host.calls.conversation import ConversationSlot
 from agentcore.host.containment.containment import report_loop_error
 from agentcore.host.containment.ownership import note_beginnings
 from agentcore.host.containment.threads import worker_threads
+from agentcore.host.discovery.families import nameless_blocks
 from agentcore.host.event_loop.guard import LoopGuard
 from agentcore.host.event_loop.watchdog import Watchdog
 from agentcore.host.events import EventBus
@@ -174,6 +175,8 @@ class Host:
         names = [*self.config.modules, *self._given]
         if not names:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
+        for problem in await asyncio.to_thread(nameless_blocks, self.config):
+            log.error("block_refused", reason=str(problem))
         with self.importing():
             await self.modules.start(names)
         await self.tabs.close_dead()

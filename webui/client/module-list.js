@@ -13,6 +13,7 @@ import {Store} from '../base/store.js';
  * @property {string | null} pageScript
  */
 /** @typedef {{subject: string, said: string, advice: string}} Note  with advice, something is to be done */
+/** @typedef {{family: string, key: string, file: string, line: number | null, variable: string, text: string, isChanged: boolean}} Block  secrets are masked in its text */
 /** @typedef {{source: string, version: string, file: string, isRefused: boolean, command: string}} Source */
 /**
  * @typedef {object} Module
@@ -43,6 +44,7 @@ import {Store} from '../base/store.js';
  * @property {Component | null} component
  * @property {string[]} pageAdditions  what its element adds to the page's policy, and a script before all others
  * @property {string} settingsKey
+ * @property {Block | null} block  what of app.json it is made of, if it is one of a family
  */
 
 const RELOADED_KEY = 'agentcore.reloadedFor';
@@ -132,9 +134,10 @@ export function waitsForPerson({state, others}) {
   return state === 'failed' && others.length > 0;
 }
 
-/** What lies on the disk in place of the version that runs; '' where it is the same. @param {Module} module */
-export function onDisk({state, version, versionOnDisk}) {
-  if (state !== 'ready' || versionOnDisk === version) return '';
+/** What lies on the disk in place of the version or the block that runs; '' where it is the same. @param {Module} module */
+export function onDisk({state, version, versionOnDisk, block}) {
+  if (state !== 'ready') return '';
+  if (versionOnDisk === version) return block?.isChanged ? t('modules.blockChanged') : '';
   return versionOnDisk === null ? t('modules.goneOnDisk') : t('modules.onDisk', {version: versionOnDisk});
 }
 

@@ -39,6 +39,10 @@ export class AcViewModule extends Localized(LitElement) {
     .problems { border-color: color-mix(in srgb, var(--ac-warn) 35%, transparent); background: var(--ac-warn-soft); }
     .problems li { display: flex; gap: var(--ac-space-3); color: var(--ac-text); }
     .problems ac-icon { color: var(--ac-warn); margin-top: 0.125rem; }
+    .block { overflow: hidden; }
+    .block > * { padding: var(--ac-space-3) var(--ac-space-4); }
+    .block pre { overflow-x: auto; background: var(--ac-surface-sunken); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
+    .block p { overflow-wrap: anywhere; font-size: var(--ac-text-s); }
     dl {
       display: grid; grid-template-columns: minmax(8rem, 14rem) minmax(0, 1fr);
       gap: var(--ac-space-2) var(--ac-space-4); padding: var(--ac-space-4);
@@ -85,7 +89,7 @@ export class AcViewModule extends Localized(LitElement) {
       </header>
       ${this._reason(module)} ${this._notReloaded(module)} ${this._others(module)} ${this._problems(module)} ${this._advice(module)}
       ${state === 'failed' ? this._settings(module) : nothing}
-      ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
+      ${this._block(module)} ${this._tools(module)} ${this._pages(module)} ${this._routes(module)}
       ${state === 'failed' ? nothing : this._settings(module)}
       ${this._about(module)}`;
   }
@@ -153,6 +157,20 @@ export class AcViewModule extends Localized(LitElement) {
         <ul class="card">${notes.map(({subject, said, advice}) => html`
           <li><span>${subject}</span><span>${said}<br><span class="muted">${advice}</span></span></li>`)}
         </ul>
+      </section>`;
+  }
+
+  /** @param {Module} module */
+  _block({block}) {
+    if (!block) return nothing;
+    const {key, family, file, line, variable, text} = block;
+    return html`
+      <section aria-labelledby="block">
+        <h2 id="block">${t('modules.block')}</h2>
+        <div class="card block">
+          <pre tabindex="0" role="group" aria-labelledby="block"><code>${text}</code></pre>
+          <p class="muted">${t('modules.blockPlace', {key, family, place: file ? `${file}:${line}` : variable})} <a href="#/settings">${t('modules.blockChange')}</a></p>
+        </div>
       </section>`;
   }
 

@@ -20,7 +20,8 @@ export function settingLabel(document, place) {
 export function settingHint(document, place) {
   const key = `settings.hint.${place.path.join('.')}`;
   if (document.module === null && hasText(key)) return t(key);
-  return schemaOf(document, place).description ?? '';
+  const schema = schemaOf(document, place);
+  return schema['x-family'] ? t('settings.blocks') : schema.description ?? '';
 }
 
 /** @param {SettingsDocument} document @param {Place} place */

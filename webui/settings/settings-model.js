@@ -166,14 +166,18 @@ export function bodyOf(document, changes) {
   return [...changes].flatMap(([path, change]) => ('value' in change ? partsOf(document, path, change.value) : [{path, ...change}]));
 }
 
-/** A change of an object part by part: what is not shown of it stays, and what another file says of it. @param {SettingsDocument} document @param {string} path @param {any} value @returns {object[]} */
+/** A change of an object part by part, and of the parts of it of which not all is shown: that stays, and what another file says of it. @param {SettingsDocument} document @param {string} path @param {any} value @returns {object[]} */
 function partsOf(document, path, value) {
   const saved = /** @type {any} */ (valueAt(document.values, pathOf(path)));
   if (!isObject(saved) || !isObject(value)) return [{path, value}];
   const at = (/** @type {string} */ key) => `${path}${pointerOf([key])}`;
   const gone = Object.keys(saved).filter((key) => !Object.hasOwn(value, key));
   const given = Object.entries(value).filter(([key, part]) => JSON.stringify(saved[key]) !== JSON.stringify(part));
-  return [...gone.map((key) => ({path: at(key), remove: true})), ...given.map(([key, part]) => ({path: at(key), value: part}))];
+  const hides = (/** @type {string} */ key) => document.withheld.some((pointer) => isInside(pointer, at(key)));
+  return [
+    ...gone.map((key) => ({path: at(key), remove: true})),
+    ...given.flatMap(([key, part]) => (hides(key) ? partsOf(document, at(key), part) : [{path: at(key), value: part}])),
+  ];
 }
 
 /** @param {unknown} value */

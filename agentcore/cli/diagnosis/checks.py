@@ -21,6 +21,7 @@ from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
 from agentcore.config import AppConfig, prepare_roots
 from agentcore.errors import AgentcoreError
 from agentcore.host import load_config
+from agentcore.host.discovery import nameless_blocks
 from agentcore.installing import pip_command
 from agentcore.store.state import find_running_server, is_held, locate_state_dir, read_loop_report
 
@@ -52,6 +53,8 @@ def _findings(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
         yield Finding("problem", "app.json", str(exc), "correct it; every other check of the server depends on it")
         return
     yield _app_json(config)
+    for problem in nameless_blocks(config):
+        yield Finding("problem", "app.json", str(problem))
     around = [_roots(config), _state_folder(config_path), *_server(config_path, config)]
     yield from around
     is_explained = any(finding.level != "ok" for finding in around)
@@ -190,8 +193,11 @@ def _host(config_path: Path, config: AppConfig, *, is_explained: bool, is_online
 def _modules(backend: Backend) -> Iterator[Finding]:
     for module in backend.modules():
         subject = f"module {module['name']}"
-        if not module["listed"]:
-            yield Finding("note", subject, "installed, and off", f"agentcore modules enable {module['name']}")
+        if not module["listed"] and module["problems"]:
+            yield Finding("problem", subject, "; ".join(module["problems"]))
+        elif not module["listed"]:
+            said = "a block of app.json, and off" if module["block"] else "installed, and off"
+            yield Finding("note", subject, said, f"agentcore modules enable {module['name']}")
         elif module["state"] == "loading":
             yield Finding("note", subject, "it is starting", "look again in a moment")
         elif module["state"] != "ready":

@@ -39,6 +39,8 @@ def on_disk(module: Mapping[str, Any]) -> str:
         return f"it is not installed any more; {_running(module)} until the next reload"
     if module["versionOnDisk"] != module["version"]:
         return f"{module['versionOnDisk']} on disk, {_running(module)}"
+    if module["block"] and module["block"]["isChanged"]:
+        return "its block in app.json is another than the one that runs"
     if module["isChangedOnDisk"]:
         return "its code on disk is another than the one that runs"
     return ""
@@ -79,6 +81,7 @@ def print_module(module: Mapping[str, Any]) -> None:
         "on disk": on_disk(module),
         "file": module["file"],
         "needs": ", ".join(module["requires"]),
+        "block": _place_of(module["block"]) if module["block"] else "",
         "settings": f"config.{module['settingsKey']}" if module["settingsKey"] else "",
         "element": module["component"]["tag"] if module["component"] else "",
         "adds to page": "; ".join(module["pageAdditions"]),
@@ -91,6 +94,8 @@ def print_module(module: Mapping[str, Any]) -> None:
         print_text(f"  {'other':<13}{text}")
     for problem in module["problems"]:
         print_text(f"  {'problem':<13}{problem}")
+    if module["block"]:
+        print_text("".join(f"    {line}\n" for line in module["block"]["text"].splitlines()))
     if module["traceback"]:
         print_text("")
         print_text(module["traceback"])
@@ -102,6 +107,11 @@ def others_of(module: Mapping[str, Any]) -> Iterator[str]:
         said = f"{other['source']} {other['version']}".rstrip()
         state = "was refused" if other["isRefused"] else "waits for a person"
         yield f"{said} ({other['file']}) has the name too, and {state}: {other['command']}"
+
+
+def _place_of(block: Mapping[str, Any]) -> str:
+    place = f"{block['file']}:{block['line']}" if block["file"] else block["variable"]
+    return f"{block['key']} of {block['family']} ({place})"
 
 
 def _version_before(module: Mapping[str, Any]) -> str:

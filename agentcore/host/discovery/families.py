@@ -89,7 +89,7 @@ class FamilyMember:
     @property
     def described(self) -> str:
         """The block, in words."""
-        return f"{', '.join(map(repr, self.keys))} of {self.family.key}"
+        return f"{' and '.join(map(repr, self.keys))} of {self.family.key}"
 
     def origin(self) -> dict[str, str]:
         """Where the module comes from, for people: distribution, version, file."""
@@ -115,7 +115,7 @@ class FamilyMember:
             ConfigError: Several blocks make a module of this name, or it is no object.
         """
         if len(self.keys) > 1:
-            self._refuse(f"{self.described} would all be module {self.name!r}, so none of them is; rename the others")
+            self._refuse(f"{self.described} would each be module {self.name!r}, so none of them is; rename all but one")
         if not isinstance(self.block, dict):
             self._refuse(f"expected an object, found {kind_of(self.block)}")
 

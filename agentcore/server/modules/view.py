@@ -236,7 +236,19 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
         file=origin.get("file", ""),
         others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
         block=block_view(host, found),
+        problems=_faults(found),
     )
+
+
+def _faults(found: tuple[Found, ...]) -> list[str]:
+    """What keeps blocks from being modules."""
+    faults = []
+    for member in (each for each in found if isinstance(each, FamilyMember)):
+        try:
+            member.check()
+        except ConfigError as exc:
+            faults.append(str(exc))
+    return faults
 
 
 def _why_unlisted(found: tuple[Found, ...]) -> str:

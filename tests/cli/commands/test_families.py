@@ -1,0 +1,96 @@
+"""Families of modules on the command line: blocks of app.json beside other modules."""
+
+import json
+
+import pytest
+
+from tests.host.installing import Site
+from tests.server.modules import bells
+
+pytestmark = pytest.mark.spec("K10")
+
+SMALL = {"sound": "ding", "env": {"PLACE": "s3cret-place"}, "token": "s3cret-token"}
+BLOCKS = {"small": SMALL, "Big-Ben": {"sound": "dong"}}
+
+
+@pytest.fixture
+def ringing(place, tmp_path):
+    """A place whose interpreter has the family, with one block that is listed and one that is not."""
+    site = Site(tmp_path / "site")
+    bells.install(site)
+    place.environ["PYTHONPATH"] = str(site.path)
+    place.write_app(modules=["clock", "bell_small"], bells=BLOCKS)
+    return place
+
+
+def app_json(place):
+    return json.loads((place.folder / "app.json").read_text())
+
+
+def test_blocks_are_listed_shown_called_enabled_and_disabled(ringing):
+    listed = {module["name"]: module for module in ringing.run("modules", "list", "--json").json["modules"]}
+    assert (listed["bell_small"]["state"], listed["bell_big_ben"]["state"]) == ("ready", "stopped")
+    assert "to turn it on: agentcore modules enable bell_big_ben" in ringing.run("modules", "list").out
+    assert ringing.run("call", "bell_small_ring").out.strip() == "ding"
+    assert ringing.run("modules", "enable", "bell_big_ben").code == 0
+    assert app_json(ringing)["modules"] == ["clock", "bell_small", "bell_big_ben"]
+    assert ringing.run("call", "bell_big_ben_ring").out.strip() == "dong"
+    assert ringing.run("modules", "disable", "bell_small").code == 0
+    assert app_json(ringing)["modules"] == ["clock", "bell_big_ben"]
+
+
+def test_block_is_shown_with_its_place_and_without_secrets(ringing):
+    shown = ringing.run("modules", "info", "bell_small").out
+    assert f"small of bells ({ringing.folder / 'app.json'}:" in shown
+    assert '"PLACE": "•••"' in shown
+    assert "s3cret" not in shown
+    assert '"sound": "dong"' in ringing.run("modules", "info", "bell_big_ben").out
+
+
+def test_configuration_is_shown_with_blocks_and_without_their_secrets(ringing):
+    done = ringing.run("config", "show", "--json")
+    assert done.json["values"]["bells"]["Big-Ben"] == {"sound": "dong"}
+    assert done.json["values"]["bells"]["small"] == {"sound": "ding", "env": {"PLACE": "•••"}, "token": "•••"}
+    assert "s3cret" not in done.out + ringing.run("config", "show").out
+    assert done.json["values"]["config"]["bell_small"] == {"loud": False}
+
+
+def test_schema_of_app_json_knows_the_key_and_what_a_block_may_be(ringing):
+    schema = ringing.run("config", "schema").json
+    entries = schema["properties"]["bells"]["additionalProperties"]
+    block = schema["$defs"][entries["$ref"].removeprefix("#/$defs/")]
+    assert (set(block["properties"]), block["required"]) == ({"sound", "times", "env", "token"}, ["sound"])
+    assert "bell_big_ben" in schema["properties"]["modules"]["items"]["anyOf"][0]["enum"]
+    assert "loud" in schema["$defs"]["bell_small"]["properties"]
+
+
+def test_family_that_cannot_be_imported_leaves_its_blocks_open_in_the_schema(ringing, tmp_path):
+    bells.install(Site(tmp_path / "site"), "raise SystemExit('no bells')")
+    done = ringing.run("config", "schema")
+    assert done.json["properties"]["bells"]["additionalProperties"]["type"] == "object"
+    assert "no bells" in done.err
+
+
+def test_doctor_names_each_block_that_is_no_module_and_why(ringing):
+    wrong = {"wrong": {"sound": 3}, "@@": {"sound": "x"}, "A/b": {"sound": "x"}, "a-b": {"sound": "x"}, "text": "x"}
+    ringing.write_app(modules=["bell_small", "bell_wrong"], bells=BLOCKS | wrong)
+    done = ringing.run("doctor", "--json")
+    assert done.code == 1
+    said = [(each["subject"], each["said"]) for each in done.json["findings"] if each["level"] == "problem"]
+    expected = {
+        "app.json": "its key makes no module's name",
+        "module bell_wrong": "bells.wrong.sound: expected text, found a whole number",
+        "module bell_a_b": "'A/b' and 'a-b' of bells would each be module 'bell_a_b'",
+        "module bell_text": "bells.text: expected an object, found text",
+    }
+    assert sorted(subject for subject, _ in said) == sorted(expected)
+    assert [subject for subject, text in said if expected[subject] not in text] == []
+    levels = {finding["subject"]: finding["level"] for finding in done.json["findings"]}
+    assert (levels["module bell_small"], levels["module bell_big_ben"]) == ("ok", "note")
+
+
+def test_key_of_a_family_that_is_not_installed_is_an_error(place):
+    place.write_app(bells=BLOCKS)
+    done = place.run("modules", "list")
+    assert done.code == 2
+    assert "bells: unknown key" in done.err

@@ -1,0 +1,49 @@
+"""Blocks of families in the list of modules: off until they are enabled, each a module of its own."""
+
+import json
+
+import pytest
+from playwright.async_api import expect
+
+from tests.server.modules import bells
+from tests.webui.modules.test_modules import confirm_what_waits, row
+
+pytestmark = pytest.mark.spec("K10", "M7")
+
+
+async def test_block_is_off_in_the_list_enabled_by_its_button_and_shown_without_secrets(start_webui, acme_site):
+    bells.install(acme_site)
+    blocks = {"small": {"sound": "ding", "env": {"PLACE": "s3cret"}}, "big": {"sound": "dong"}}
+    ui = await start_webui(config={"bells": blocks, "modules": ["bell_big"]})
+    page = await ui.page("#/modules")
+    await expect(row(page, "Bell dong")).to_contain_text("Ready")
+    off = row(page, "Bell small")
+    await expect(off).to_contain_text("Off")
+    await off.get_by_role("button", name="Enable Bell small").click()
+    proposal = await confirm_what_waits(ui, page)
+    assert "bells small" in [file for file, _ in proposal.diff]
+    await expect(row(page, "Bell ding")).to_contain_text("Ready")
+    await row(page, "Bell ding").get_by_role("link", name="Bell ding").click()
+    block = page.get_by_role("region", name="Block in app.json")
+    await expect(block).to_contain_text('"sound": "ding"')
+    await expect(block).to_contain_text('"PLACE": "•••"')
+    await expect(block).to_contain_text(f"small of bells, in {ui.host.config.file}:")
+    file = ui.host.config.file
+    blocks["small"]["sound"] = "dang"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"bells": blocks}))
+    await page.reload()
+    await expect(page.get_by_role("main")).to_contain_text("another block in app.json")
+
+
+async def test_change_of_a_block_in_the_settings_keeps_the_secrets_that_are_not_shown(start_webui, acme_site):
+    bells.install(acme_site)
+    block = {"sound": "ding", "env": {"PLACE": "s3cret"}, "token": "s3cret"}
+    ui = await start_webui(config={"bells": {"small": block}, "modules": ["bell_small"]})
+    page = await ui.page("#/settings")
+    form = page.get_by_role("main")
+    await form.get_by_label("sound").fill("dang")
+    await form.get_by_label("sound").blur()
+    await form.get_by_role("button", name="Review and save").click()
+    await page.get_by_role("button", name="Save once confirmed").click()
+    await confirm_what_waits(ui, page)
+    assert json.loads(ui.host.config.file.read_text())["bells"] == {"small": block | {"sound": "dang"}}
