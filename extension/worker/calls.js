@@ -1,6 +1,7 @@
 /** Carries out the calls of the server in the tabs that are shared: those of one tab one after the other. */
 import {PageError, runPageTool} from '../tab/tab-page.js';
 import {begin, finish} from './journal.js';
+import {keepPicture, picture} from './pictures.js';
 import {askPerson} from './questions.js';
 import {countActing, findShare} from './shares.js';
 import {siteOf} from './sites.js';
@@ -10,10 +11,7 @@ import {siteOf} from './sites.js';
  * @typedef {{callId: string, shareId: string, tool: string, arguments: any, timeoutMs: number, locale: string}} Call
  */
 
-/** Of a picture, so that its message stays below the server's bound. */
-const PICTURE_CHARS = 900_000;
 const MESSAGE_CHARS = 4000;
-const QUALITIES = [80, 50, 25];
 
 /** The last call of each share, which is of one tab. @type {Map<string, Promise<void>>} */
 const queues = new Map();
@@ -81,7 +79,8 @@ async function outcomeOf(call, cancelled) {
     const share = await usable(call.shareId);
     tabId = share.tabId;
     await countActing(tabId, 1);
-    const result = call.tool === 'screenshot' ? await picture(tabId) : await act(call, tabId, signal);
+    const result = call.tool === 'screenshot' ? await picture(share) : await act(call, tabId, signal);
+    if (call.tool === 'page_action') void keepPicture(share);
     return {ok: true, result};
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
@@ -126,20 +125,4 @@ function aborted(signal) {
     if (signal.aborted) reject(signal.reason);
     else signal.addEventListener('abort', () => reject(signal.reason), {once: true});
   });
-}
-
-/** A still picture of a tab that is in front. @param {number} tabId @returns {Promise<{mime: string, base64: string}>} */
-async function picture(tabId) {
-  const tab = await chrome.tabs.get(tabId);
-  if (!tab.active) throw new PageError('page_gone', 'A picture can be taken only of a tab that is in front in its window.');
-  for (const quality of QUALITIES) {
-    const address = await chrome.tabs.captureVisibleTab(tab.windowId, {format: 'jpeg', quality}).catch((error) => {
-      throw new PageError('permission_needed', `The browser gives no picture of this tab until the person opens the panel there: ${error.message}`);
-    });
-    // what was taken is whatever was in front
-    if (!(await chrome.tabs.get(tabId)).active) throw new PageError('page_gone', 'The person went to another tab meanwhile.');
-    const base64 = address.slice(address.indexOf(',') + 1);
-    if (base64.length <= PICTURE_CHARS) return {mime: 'image/jpeg', base64};
-  }
-  throw new PageError('page_gone', 'The picture of this tab is too large.');
 }

@@ -4,6 +4,7 @@ import {PageError} from '../tab/tab-page.js';
 import {cancel, cancelShare, take} from './calls.js';
 import {Connection} from './connection.js';
 import {outcomes} from './journal.js';
+import {forgetPicture, keepPicture} from './pictures.js';
 import {instance, usedServer} from './servers.js';
 import {addShare, allShares, changeShare, findShare, mark, removeShare, shareOfTab} from './shares.js';
 import {siteOf} from './sites.js';
@@ -140,6 +141,7 @@ async function drop(shareId, reason, message) {
   const share = await removeShare(shareId);
   if (!share) return;
   const {tabId, title} = share;
+  forgetPicture(shareId);
   cancelShare(shareId, new PageError('page_gone', 'The tab is not shared any more.'));
   connection.send({type: 'unshare', shareId});
   unconfirmed.get(shareId)?.(failure('page_gone', message ?? 'The tab is not shared any more.'));
@@ -192,6 +194,7 @@ async function pause(share, elsewhere) {
   const isNew = share.state !== 'paused';
   await changeShare(share.shareId, {state: 'paused', elsewhere});
   if (!isNew) return;
+  forgetPicture(share.shareId);
   cancelShare(share.shareId, new PageError('interrupted', 'The tab left the site that was shared. The person can share the new one in the panel.'));
   connection.send({type: 'update', shareId: share.shareId, state: 'paused'});
 }
@@ -251,6 +254,7 @@ async function confirm({shareId, resourceId}) {
   if (!share) return void connection.send({type: 'unshare', shareId}); // it ended while the server was taking it
   await changeShare(shareId, {resourceId, ...(share.state === 'starting' ? {state: 'ready'} : {})});
   unconfirmed.get(shareId)?.(null);
+  void keepPicture(share);
   const icon = iconOf(await chrome.tabs.get(share.tabId));
   if (icon) connection.send({type: 'update', shareId, icon});
 }

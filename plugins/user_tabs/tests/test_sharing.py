@@ -305,7 +305,7 @@ async def test_picture_of_a_tab_is_taken_when_it_is_asked_for(
                 await browser.answer(asked, given)
             return asking.result()
 
-        picture = {"mime": "image/png", "base64": "iVBORw0KGgo="}
+        picture = {"mime": "image/png", "takenAt": 1_700_000_000_000, "base64": "iVBORw0KGgo="}
         assert await take(picture) == (200, picture)
         assert (await take({"mime": "text/html", "base64": "x"}))[1]["error"]["type"] == "user_tab_failed"
 

@@ -105,7 +105,7 @@ class Channel:
             picture = Picture.model_validate(given)
         except ValidationError as exc:
             raise ToolError("user_tab_failed", "the extension gave something else than a picture; update it") from exc
-        return Response(picture.model_dump())
+        return Response(picture.model_dump(by_alias=True))
 
 
 class _Conversation:

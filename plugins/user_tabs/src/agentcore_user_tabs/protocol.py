@@ -141,7 +141,8 @@ INCOMING: TypeAdapter[Incoming] = TypeAdapter(Annotated[Incoming, Field(discrimi
 class Picture(BaseModel):
     """A still picture of a tab."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="ignore", frozen=True)
 
     mime: Literal["image/png", "image/jpeg", "image/webp"]
+    taken_at: Annotated[int, Field(ge=0, le=1 << 53, description="Milliseconds since 1970.")]
     base64: Annotated[str, Field(max_length=PICTURE_CHARS)]

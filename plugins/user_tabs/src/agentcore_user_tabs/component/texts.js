@@ -19,7 +19,7 @@ const EN = {
   picture: 'What the tab looked like', lookFailed: 'There is no picture',
   last: 'Last actions', nothing: 'Nothing was done in it yet.',
   outcomes: {ok: 'done', cancelled: 'cancelled', interrupted: 'cut off on the way', user_tab_moved: 'the page was left', user_tab_forbidden: 'not allowed', user_tab_timeout: 'no answer in time', user_tab_away: 'browser away', user_tab_not_shared: 'sharing ended', user_tab_failed: 'failed'},
-  at: (/** @type {string} */ time) => `at ${time}`,
+  at: (/** @type {string} */ time) => `as of ${time}`,
 };
 
 /** @type {typeof EN} */
@@ -42,7 +42,7 @@ const ZH = {
   picture: '标签页的画面', lookFailed: '没有画面',
   last: '最近的操作', nothing: '尚未在其中执行任何操作。',
   outcomes: {ok: '已完成', cancelled: '已取消', interrupted: '中途断开', user_tab_moved: '页面已离开', user_tab_forbidden: '不允许', user_tab_timeout: '未及时应答', user_tab_away: '浏览器不在线', user_tab_not_shared: '共享已结束', user_tab_failed: '失败'},
-  at: (time) => time,
+  at: (time) => `截至 ${time}`,
 };
 
 /** @param {string} locale */

@@ -88,8 +88,8 @@ class UserTabsView extends LitElement {
     this._isLooking = true;
     this._error = '';
     try {
-      const {mime, base64} = await this.client.get(`tabs/${encodeURIComponent(this.resourceId)}/picture`);
-      this._picture = {url: `data:${mime};base64,${base64}`, at: new Date()};
+      const {mime, base64, takenAt} = await this.client.get(`tabs/${encodeURIComponent(this.resourceId)}/picture`);
+      this._picture = {url: `data:${mime};base64,${base64}`, at: new Date(takenAt)};
     } catch (error) {
       this._error = /** @type {Error} */ (error).message;
     } finally {
