@@ -12,7 +12,7 @@ import {Stored} from './stored.js';
  * @property {string} url
  * @property {string} title
  * @property {'starting' | 'ready' | 'paused'} state  `starting`: the server has not confirmed it
- * @property {string | null} [elsewhere]  origin that a paused tab has gone to; null: one that the extension may not know
+ * @property {string | null} [elsewhere]  origin that a paused tab has gone to, or its own, which the person has taken back; null: one that the extension may not know
  * @property {string} [resourceId]
  * @property {string} [sessionTitle]
  */

@@ -167,9 +167,11 @@ async function look(tabId) {
   if (!share) return;
   const tab = await chrome.tabs.get(tabId).catch(() => null);
   if (!tab) return endShare(share.shareId, 'closed');
-  const site = siteOf(tab.url);
-  if (site?.origin !== share.origin) return pause(share, site?.origin ?? null);
-  if (!(await chrome.permissions.contains({origins: [site.pattern]}))) return pause(share, site.origin);
+  const [site, shared] = [siteOf(tab.url), siteOf(share.origin)];
+  if (site && site.origin !== share.origin) return pause(share, site.origin);
+  // without the permission the browser does not tell either where the tab is
+  if (!(await chrome.permissions.contains({origins: [String(shared?.pattern)]}))) return pause(share, share.origin);
+  if (!site) return pause(share, null);
   const {url = '', title = ''} = tab;
   if (share.state === 'paused') return carryOn(share, {origin: share.origin, url, title});
   await mark(tabId);

@@ -19,6 +19,7 @@ _PAIR = """async ([origin, code]) => {
     const {pair} = await import('/worker/servers.js');
     return pair({origin, code, name: 'Test browser'});
 }"""
+_TAKE_BACK = "(id) => chrome.developerPrivate.updateExtensionConfiguration({extensionId: id, hostAccess: 'ON_CLICK'})"
 _ACTIVE = "chrome.tabs.query({active: true, lastFocusedWindow: true}).then(([tab]) => tab.id)"
 
 
@@ -125,6 +126,13 @@ class Extension:
             raise AssertionError(f"not paired: {pairing.result()}")
         await server.decide_pairing(scopes=scopes)
         return await pairing
+
+    async def take_sites_back(self) -> None:
+        """Allow the extension no site any more, as a person does at `chrome://extensions`."""
+        settings = await self.context.new_page()
+        await settings.goto("chrome://extensions")
+        await settings.evaluate(_TAKE_BACK, ID)
+        await settings.close()
 
     async def _devtools(self) -> CDPSession:
         return await self.context.new_cdp_session(await self.own_page())

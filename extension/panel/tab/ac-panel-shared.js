@@ -57,9 +57,10 @@ export class AcPanelShared extends Localized(LitElement) {
   }
 
   /** @param {Share} share */
-  _textOf({shareId, state, tabId, title, sessionId, sessionTitle, elsewhere}) {
+  _textOf({shareId, state, tabId, title, sessionId, sessionTitle, origin, elsewhere}) {
     const isThis = tabId === activeTab.tab?.id;
     const name = isThis ? t('panel.thisTab') : html`“${visible(title)}”`;
+    if (state === 'paused' && elsewhere === origin) return html`${name} ${t('panel.shareTakenBack', {origin: visibleText(origin)})}`;
     if (state === 'paused') return html`${name} ${elsewhere ? t('panel.sharePaused', {origin: visibleText(elsewhere)}) : t('panel.sharePausedUnseen')}`;
     if (shares.connection === 'unavailable') return html`${name} ${t('panel.shareUnavailable')}`;
     if (state === 'starting' || shares.connection !== 'open') return html`${name} ${t('panel.shareStarting')}`;

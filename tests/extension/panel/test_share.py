@@ -63,3 +63,38 @@ async def _until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(LIMIT_S):
         while not is_so():
             await asyncio.sleep(0.02)
+
+
+async def share_with_this_chat(at):
+    """Share the tab beside the panel; what the panel says of it."""
+    await at.panel.get_by_role("button", name="Share", exact=True).click()
+    await at.panel.get_by_role("menuitem", name="Share this tab with this chat").click()
+    shared = at.panel.get_by_role("list", name="Shared tabs")
+    await expect(shared.get_by_text(SHARED)).to_be_visible(timeout=LIMIT_MS)
+    return shared
+
+
+SHARED = "This tab is shared with this chat."
+
+
+async def test_tab_that_went_to_another_site_goes_on_once_that_is_shared_too(beside, site):
+    at = await beside(modules=["user_tabs"])
+    shared = await share_with_this_chat(at)
+    await at.page.goto(site.url("/shop", "other.localhost"))
+    asks = f"has gone to {site.url('', 'other.localhost')}. Share it there, too?"
+    await expect(shared.get_by_text(asks)).to_be_visible(timeout=LIMIT_MS)
+    await shared.get_by_role("button", name="Share", exact=True).click()
+    await expect(shared.get_by_text(SHARED)).to_be_visible(timeout=LIMIT_MS)
+    _, state = await at.server.ask("GET", "/api/modules/user_tabs/state")
+    assert site.url("/shop", "other.localhost") in str(state["tabs"])
+
+
+async def test_site_that_is_taken_back_in_the_browser_pauses_the_tab_and_the_panel_says_so(beside, site):
+    at = await beside(modules=["user_tabs"])
+    shared = await share_with_this_chat(at)
+    await at.extension.take_sites_back()
+    says = f"agentcore may not use {site.url('')} any more. Share it again?"
+    await expect(shared.get_by_text(says)).to_be_visible(timeout=LIMIT_MS)
+    await expect(shared.get_by_role("button", name="Share", exact=True)).to_be_visible()
+    await shared.get_by_role("button", name="End sharing Corner shop").click()
+    await expect(shared).to_have_count(0, timeout=LIMIT_MS)
