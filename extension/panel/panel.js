@@ -17,7 +17,9 @@ async function start() {
   // all that is shown is of one server: another one, or another key, begins with a new document
   onServersChanged(async () => {
     const now = await usedServer();
-    if (now?.origin !== used?.origin || now?.key !== used?.key) location.reload();
+    if (now?.origin === used?.origin && now?.key === used?.key) return;
+    history.replaceState(null, '', '#/chats'); // the chat in view is of the key before
+    location.reload();
   });
 }
 
