@@ -4,6 +4,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.extension.panel.conftest import LIMIT_MS
+from tests.extension.panel.test_share import share_with_this_chat
 
 
 async def test_person_who_may_approve_in_the_panel_lets_calls_be_taken_again(beside):
@@ -16,6 +17,14 @@ async def test_person_who_may_approve_in_the_panel_lets_calls_be_taken_again(bes
     await banner.get_by_role("button", name="Take calls again").click()
     await expect(banner).to_have_count(0, timeout=LIMIT_MS)
     assert (await at.server.ask("GET", "/api/stop"))[1] == {"stopped": False}
+
+
+async def test_stop_ends_what_is_shared_and_the_panel_says_that_it_was_not_the_tab(beside):
+    at = await beside(modules=["user_tabs"])
+    await share_with_this_chat(at)
+    assert (await at.server.ask("POST", "/api/stop", {}))[0] == 200
+    said = at.panel.locator("ac-toasts").get_by_text("It was ended in agentcore.")
+    await expect(said).to_be_visible(timeout=LIMIT_MS)
 
 
 @pytest.mark.parametrize("locale", ["en", "zh"])

@@ -310,7 +310,7 @@ class SharedTabs:
         """The host ends a resource, as when the person closes its tab in agentcore's page: the browser is told."""
         tab = self._tabs.get(resource.resource_id)
         if tab is not None and self._drop(tab, "the tab is not shared any more") is not None:
-            self._tell(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": "closed"})
+            self._tell(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": "released"})
             self._changed()
 
     def _end_all(self, tabs: list[SharedTab], why: str) -> None:
