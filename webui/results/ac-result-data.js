@@ -9,7 +9,7 @@ import '../ui/content/ac-table.js';
 
 /** Structured data: a table where it is one, with what stands beside it; else a tree. */
 export class AcResultData extends Localized(LitElement) {
-  static properties = {value: {attribute: false}, _isTree: {state: true}};
+  static properties = {value: {attribute: false}, onlyTable: {type: Boolean, attribute: 'only-table'}, _isTree: {state: true}};
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); min-width: 0; }
@@ -27,6 +27,8 @@ export class AcResultData extends Localized(LitElement) {
     super();
     /** @type {any} */
     this.value = null;
+    /** Whether other forms are chosen elsewhere. */
+    this.onlyTable = false;
     this._isTree = false;
   }
 
@@ -35,7 +37,7 @@ export class AcResultData extends Localized(LitElement) {
     const inner = table ? null : tableIn(this.value);
     if (!table && !inner) return html`${this._renderDiffs()}${this._renderTree()}`;
     return html`
-      <div class="forms" role="group" aria-label=${t('results.shownAs')}>${this._renderChoice('table', false)}${this._renderChoice('json', true)}</div>
+      ${this.onlyTable ? nothing : html`<div class="forms" role="group" aria-label=${t('results.shownAs')}>${this._renderChoice('table', false)}${this._renderChoice('json', true)}</div>`}
       ${this._isTree ? this._renderTree() : html`
         ${inner ? facts(inner.rest) : nothing}
         <ac-table .table=${table ?? inner?.table} label=${inner?.name ?? ''}></ac-table>`}`;

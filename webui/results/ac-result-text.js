@@ -1,14 +1,13 @@
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {formsOf, jsonOf, languageOf, numberedLines} from './recognise.js';
-import {tableOf} from '../ui/content/table-of.js';
 import {partsOf} from '../ui/content/unified-diff.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/content/ac-code.js';
 import '../ui/content/ac-diff.js';
 import '../ui/content/ac-json-tree.js';
 import '../ui/content/ac-markdown.js';
-import '../ui/content/ac-table.js';
+import './ac-result-data.js';
 
 const LINE_CHARS = 240; // a short text on one line needs no frame
 
@@ -71,7 +70,7 @@ export class AcResultText extends Localized(LitElement) {
     switch (form) {
       case 'diff': return html`<div class="parts">${partsOf(this.text).map((part) => (part.isDiff
         ? html`<ac-diff folds .text=${part.text}></ac-diff>` : html`<ac-result-text .text=${part.text.trim()}></ac-result-text>`))}</div>`;
-      case 'table': return html`<ac-table .table=${tableOf(jsonOf(this.text)) ?? {columns: [], rows: []}}></ac-table>`;
+      case 'table': return html`<ac-result-data only-table .value=${jsonOf(this.text)}></ac-result-data>`;
       case 'json': return html`<ac-json-tree class="tree" .value=${jsonOf(this.text)}></ac-json-tree>`;
       case 'markdown': return html`<ac-markdown .text=${this.text}></ac-markdown>`;
       case 'code': return this._renderNumbered();

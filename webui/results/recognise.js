@@ -1,5 +1,5 @@
 /** What a text is, told from itself: a person can choose otherwise. */
-import {tableOf} from '../ui/content/table-of.js';
+import {tableIn, tableOf} from '../ui/content/table-of.js';
 import {holdsDiff} from '../ui/content/unified-diff.js';
 
 /** @typedef {'text' | 'code' | 'markdown' | 'json' | 'table' | 'diff'} Form */
@@ -16,7 +16,7 @@ const JSON_CHARS = 2_000_000;
 export function formsOf(text) {
   if (holdsDiff(text)) return ['diff', 'text'];
   const value = jsonOf(text);
-  if (value !== undefined) return tableOf(value) ? ['table', 'json', 'text'] : ['json', 'text'];
+  if (value !== undefined) return tableOf(value) || tableIn(value) ? ['table', 'json', 'text'] : ['json', 'text'];
   if (numberedLines(text)) return ['code', 'text'];
   const marks = MARKS.filter((mark) => mark.test(text)).length;
   return marks >= 2 ? ['markdown', 'text'] : ['text', 'markdown'];

@@ -108,6 +108,7 @@ export const tables = css`
   th, td {
     padding: var(--ac-space-2) var(--ac-space-3); text-align: start; vertical-align: top;
     border-bottom: 1px solid var(--ac-border);
+    overflow-wrap: break-word; /* a table that is too wide scrolls, and breaks no word */
   }
   th { font-size: var(--ac-text-s); font-weight: var(--ac-weight-medium); color: var(--ac-text-muted); white-space: nowrap; }
   tr:last-child > td { border-bottom: 0; }

@@ -36,7 +36,8 @@ export class AcPanelPairing extends Localized(LitElement) {
     .note.warn ac-icon { color: var(--ac-warn); }
     .wait { justify-items: center; text-align: center; overflow-wrap: anywhere; }
     .wait > ac-icon { width: 1.75rem; height: 1.75rem; color: var(--ac-accent); }
-    .wait h2 { font-size: var(--ac-text-l); }
+    .wait h2 { font-size: var(--ac-text-l); margin-bottom: var(--ac-space-2); }
+    .wait p { text-wrap: pretty; }
     .actions { display: flex; flex-wrap: wrap; justify-content: center; gap: var(--ac-space-2); }
     form button.primary { width: 100%; }
   `];

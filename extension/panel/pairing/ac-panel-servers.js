@@ -20,9 +20,10 @@ export class AcPanelServers extends Localized(LitElement) {
     .whole { display: grid; gap: var(--ac-space-4); }
     .about { font-size: var(--ac-text-s); }
     ul { display: grid; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
-    li { display: flex; flex-wrap: wrap; align-items: center; justify-content: flex-end; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); }
+    li { display: flex; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); }
     li + li { border-top: 1px solid var(--ac-border); }
-    .origin { flex: 1 1 11rem; min-width: 0; overflow-wrap: anywhere; color: var(--ac-text); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
+    .server { flex: 1; display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-1) var(--ac-space-2); min-width: 0; }
+    .origin { min-width: 0; overflow-wrap: anywhere; color: var(--ac-text); font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }
     h3 { font-size: var(--ac-text-m); margin-bottom: var(--ac-space-2); color: var(--ac-text); }
   `];
 
@@ -63,9 +64,11 @@ export class AcPanelServers extends Localized(LitElement) {
     const isUsed = origin === this.used?.origin;
     return html`
       <li>
-        <span class="origin">${origin}</span>
-        ${isUsed ? html`<span class="badge ok">${t('panel.inUse')}</span>` : nothing}
-        ${key ? nothing : html`<span class="badge warn">${t('panel.keyGone')}</span>`}
+        <div class="server">
+          <span class="origin">${origin}</span>
+          ${isUsed ? html`<span class="badge ok">${t('panel.inUse')}</span>` : nothing}
+          ${key ? nothing : html`<span class="badge warn">${t('panel.keyGone')}</span>`}
+        </div>
         ${isUsed ? nothing : html`<button class="small" aria-label=${t('panel.useServer', {origin})} @click=${() => use(origin)}>${t('panel.use')}</button>`}
         <button class="small danger" aria-label=${t('panel.forgetServer', {origin})} @click=${() => this._forget(origin)}>${t('panel.forget')}</button>
       </li>`;

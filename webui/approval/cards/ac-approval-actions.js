@@ -27,7 +27,7 @@ export class AcApprovalActions extends Localized(LitElement) {
     .waits { min-height: 1.25rem; color: var(--ac-text-muted); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     @media (max-width: 36rem) {
       .row > button { flex: 1 1 8rem; min-height: 2.75rem; }
-      .rest { margin-inline: auto; }
+      .rest { margin-inline: auto; justify-content: center; }
     }
   `];
 
@@ -55,7 +55,7 @@ export class AcApprovalActions extends Localized(LitElement) {
         <button class="primary yes" aria-disabled=${!this._counts(true)} aria-busy=${this.isBusy} aria-label=${`${this.yes}: ${this.subject}`} aria-describedby="waits" @click=${(/** @type {Event} */ event) => this._decide(event, true)}>
           ${this.isBusy ? html`<ac-icon name="loader-circle"></ac-icon>` : nothing}${this.yes}</button>
         <button class="danger no" aria-disabled=${!this._counts(false)} aria-label=${`${this.no}: ${this.subject}`} @click=${(/** @type {Event} */ event) => this._decide(event, false)}>${this.no}</button>
-        <span class="rest"><slot></slot></span>
+        <span class="rest" ?hidden=${this.childElementCount === 0}><slot @slotchange=${() => this.requestUpdate()}></slot></span>
       </div>
       <p class="waits" id="waits">${this._waits()}</p>`;
   }

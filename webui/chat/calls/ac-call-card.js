@@ -62,7 +62,7 @@ export class AcCallCard extends Localized(LitElement) {
     .live { display: block; padding: 0 var(--ac-space-3) var(--ac-space-3); }
     .json summary { width: fit-content; cursor: pointer; color: var(--ac-text-muted); font-size: var(--ac-text-s); border-radius: var(--ac-radius-s); }
     .json[open] summary { margin-bottom: var(--ac-space-2); }
-    .end { display: inline-flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
+    .end { grid-column-end: -1; display: inline-flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-xs); }
     .end > ac-icon { transition: rotate var(--ac-motion); }
     .head[aria-expanded="true"] .end > ac-icon { rotate: 180deg; }
     .body { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-3); border-top: 1px solid var(--ac-border); }
@@ -141,6 +141,7 @@ export class AcCallCard extends Localized(LitElement) {
     const shown = isAsked && lines.length > 1 ? [] : lines.slice(0, SHOWN_STEPS);
     const more = shown.length && lines.length - shown.length;
     const kinds = [wordsOf(call).length ? 'words' : '', reasonOf(call) ? 'about' : ''].join(' ');
+    if (!shown.length) return nothing;
     return html`<span class="brief ${kinds}">${shown.map((line) => html`<span>${line}</span>`)}${more ? html`<span>${t('chat.moreSteps', {n: more})}</span>` : nothing}</span>`;
   }
 

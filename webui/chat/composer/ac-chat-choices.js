@@ -20,6 +20,9 @@ export class AcChatChoices extends Localized(LitElement) {
 
   static styles = [base, buttons, css`
     :host { display: flex; flex-wrap: wrap; min-width: 0; }
+    /* on one line, shortened, unless too little would be left of each */
+    @media (max-width: 30rem) { :host(:not([many])) { flex-wrap: nowrap; } :host(:not([many])) .mode { flex: none; } }
+    .told { flex: none; }
     .told { color: var(--ac-text-muted); }
     .settings { justify-content: flex-start; gap: var(--ac-space-2); width: 100%; border-top: 1px solid var(--ac-border); border-radius: 0; padding-block: var(--ac-space-2); color: var(--ac-text-muted); font-weight: inherit; }
   `];
@@ -35,12 +38,13 @@ export class AcChatChoices extends Localized(LitElement) {
   render() {
     const {agents, modes} = chatSetup;
     const mode = this.mode || chatSetup.agent(this.agentId)?.mode || 'ask';
+    this.toggleAttribute('many', agents.length > 1);
     return html`
       ${this._renderModels()}
       ${agents.length > 1 ? html`
         <ac-choice-menu icon="bot" label=${t('chat.agent')} .choices=${agents.map(({id, instructions}) => ({value: id, label: id, text: firstWords(instructions)}))} .value=${this.agentId || 'default'}
           @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({agentId: event.detail.value})}></ac-choice-menu>` : nothing}
-      <ac-choice-menu icon=${SHIELDS[mode] ?? 'shield'} label=${t('chat.mode')} ?warning=${mode === 'allow'}
+      <ac-choice-menu class="mode" icon=${SHIELDS[mode] ?? 'shield'} label=${t('chat.mode')} ?warning=${mode === 'allow'}
         .choices=${modes.map((value) => ({value, label: t(`chat.mode.${value}`), text: t(`chat.modeText.${value}`)}))} .value=${mode}
         @ac-choose=${(/** @type {CustomEvent} */ event) => this._change({mode: event.detail.value})}></ac-choice-menu>
       ${abilities.setup ? html`<button class="quiet small icon told" aria-label=${t('chat.told.title')} title=${t('chat.told.title')} aria-haspopup="dialog" @click=${() => this._fire('ac-open-system', {})}><ac-icon name="file-text"></ac-icon></button>` : nothing}`;

@@ -36,6 +36,7 @@ export class AcChatComposer extends Localized(LitElement) {
     .row { display: flex; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-1) var(--ac-space-2) var(--ac-space-2); }
     .attach { color: var(--ac-text-muted); }
     .choices { flex: 1; display: flex; flex-wrap: wrap; min-width: 0; }
+    @media (max-width: 30rem) { .choices { flex-wrap: nowrap; align-items: center; } }
     .send { border-radius: 999px; }
     .send ac-icon { width: 1.25em; height: 1.25em; }
     .problem { padding: 0 var(--ac-space-4) var(--ac-space-1); color: var(--ac-danger); font-size: var(--ac-text-s); overflow-wrap: anywhere; }

@@ -15,7 +15,7 @@ export class AcChatTokens extends Localized(LitElement) {
   static properties = {usage: {attribute: false}, context: {attribute: false}};
 
   static styles = [base, buttons, css`
-    :host { display: inline-flex; }
+    :host { display: inline-flex; flex: none; }
     button { gap: var(--ac-space-2); color: var(--ac-text-muted); font-weight: inherit; font-variant-numeric: tabular-nums; }
     progress { display: block; width: 2rem; height: 0.3125rem; border: 0; border-radius: 999px; overflow: hidden; appearance: none; background: var(--ac-border); }
     progress::-webkit-progress-bar { background: var(--ac-border); }
@@ -23,6 +23,7 @@ export class AcChatTokens extends Localized(LitElement) {
     progress::-moz-progress-bar { background: var(--ac-accent); border-radius: 999px; }
     .full progress::-webkit-progress-value { background: var(--ac-warn); }
     .full progress::-moz-progress-bar { background: var(--ac-warn); }
+    @media (max-width: 30rem) { .percent { display: none; } button { padding-inline: var(--ac-space-1); } }
     .panel { position: fixed; inset: auto; margin: 0; width: min(19rem, calc(100vw - 1rem)); padding: var(--ac-space-3) var(--ac-space-4) var(--ac-space-4); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-l); font-size: var(--ac-text-s); }
     .panel h2 { font-size: var(--ac-text-s); margin-bottom: var(--ac-space-2); letter-spacing: 0; }
     .panel progress { width: 100%; height: 0.5rem; margin-bottom: var(--ac-space-1); }
@@ -45,7 +46,7 @@ export class AcChatTokens extends Localized(LitElement) {
     const share = Math.min(this.context.tokens / this.context.limitTokens, 1);
     const percent = formatNumber(share, {style: 'percent'});
     return html`
-      <button class="quiet small ${share >= FULL ? 'full' : ''}" popovertarget="panel" aria-label=${t('chat.tokens.full', {percent})} title=${t('chat.tokens.full', {percent})}>${bar(share)}${percent}</button>
+      <button class="quiet small ${share >= FULL ? 'full' : ''}" popovertarget="panel" aria-label=${t('chat.tokens.full', {percent})} title=${t('chat.tokens.full', {percent})}>${bar(share)}<span class="percent">${percent}</span></button>
       <section id="panel" class="panel ${share >= FULL ? 'full' : ''}" popover aria-label=${t('chat.tokens')} @toggle=${this._place}>${this._renderPanel(this.context, this.usage, share)}</section>`;
   }
 

@@ -14,7 +14,6 @@ export class AcSentPage extends Localized(LitElement) {
     ac-icon { flex: none; }
     .title, .host { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
     .title { flex: 0 1 auto; color: var(--ac-text); }
-    .title + .host { flex: 0 1 auto; max-width: 50%; }
     .title + .host::before { content: '· '; }
   `];
 

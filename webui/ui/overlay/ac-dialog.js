@@ -60,7 +60,7 @@ export class AcDialog extends Localized(LitElement) {
           <button class="quiet icon" aria-label=${t('ui.close')} @click=${this._close}><ac-icon name="x"></ac-icon></button>
         </header>
         <div class="content"><slot></slot></div>
-        <footer><slot name="actions"></slot></footer>
+        <footer ?hidden=${![...this.children].some(({slot}) => slot === 'actions')}><slot name="actions" @slotchange=${() => this.requestUpdate()}></slot></footer>
       </dialog>`;
   }
 
