@@ -8,6 +8,7 @@ import {FILES, FILE_BYTES, attachmentsOf, forgetPreviews} from './attachments/at
 import {FileDrop} from './attachments/file-drop.js';
 import {listenForEscape} from './escape.js';
 import {client} from '../client/client.js';
+import {viewTitle} from '../base/view-title.js';
 import './composer/ac-chat-choices.js';
 import './composer/ac-chat-composer.js';
 import './composer/ac-chat-tokens.js';
@@ -113,8 +114,7 @@ export class AcViewChats extends Localized(LitElement) {
 
   updated() {
     this.classList.toggle('wide', WIDE.matches);
-    const title = this._chat.session.title;
-    if (title) document.title = `${title} · ${t('shell.chats')} · agentcore`;
+    viewTitle.say(this._chat.session.title ?? '');
   }
 
   /** @param {Conversation} chat */

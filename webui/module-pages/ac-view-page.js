@@ -5,6 +5,7 @@ import {componentTitle, moduleList} from '../client/module-list.js';
 import {reopenTab} from '../tabs/reopen-tab.js';
 import {nameOf, resourceTabs} from '../tabs/resource-tabs.js';
 import {href} from '../base/router.js';
+import {viewTitle} from '../base/view-title.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-empty.js';
 import './ac-module-frame.js';
@@ -43,7 +44,10 @@ export class AcViewPage extends Localized(LitElement) {
   }
 
   updated() {
-    const [, resourceId = ''] = this.path;
+    const [name, resourceId = ''] = this.path;
+    const tab = resourceTabs.tabs.find(({resource}) => resource.resourceId === resourceId);
+    const module = moduleList.find(name);
+    viewTitle.say(tab ? nameOf(tab) : module && !resourceId ? componentTitle(module) : '');
     const shown = resourceId && resourceTabs.tagOf(resourceId) ? resourceId : '';
     if (shown === this._shown) return;
     this._shown = shown;

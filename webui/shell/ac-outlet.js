@@ -3,6 +3,7 @@ import {approvals} from '../approval/frame/pending.js';
 import {Localized, formatNumber, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {onRoute, route} from '../base/router.js';
+import {viewTitle} from '../base/view-title.js';
 import {SECTIONS} from './sections.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-empty.js';
@@ -27,7 +28,7 @@ export class AcOutlet extends Localized(LitElement) {
     this._view = null;
     /** @type {unknown} */
     this._error = null;
-    new Listening(this, () => [onRoute(() => this._arrive()), approvals.subscribe(() => this._showTitle())]);
+    new Listening(this, () => [onRoute(() => this._arrive()), approvals.subscribe(() => this._showTitle()), viewTitle.subscribe(() => this._showTitle())]);
   }
 
   render() {
@@ -48,12 +49,14 @@ export class AcOutlet extends Localized(LitElement) {
   _showTitle() {
     const [id, ...rest] = route().path;
     const section = SECTIONS.find((known) => known.id === id);
-    const title = [...rest.reverse(), section ? t(section.label) : '', 'agentcore'].filter(Boolean).join(' · ');
+    const shown = viewTitle.text ? [viewTitle.text] : rest.reverse();
+    const title = [...shown, section ? t(section.label) : '', 'agentcore'].filter(Boolean).join(' · ');
     document.title = approvals.total ? `(${formatNumber(approvals.total)}) ${title}` : title;
   }
 
   _arrive() {
     this._error = null;
+    viewTitle.say('');
     this.requestUpdate();
   }
 

@@ -187,6 +187,21 @@ async def test_tab_is_renamed_and_gets_its_own_name_back(start_rooms):
     await expect_order(page, "Kitchen")
 
 
+async def test_document_is_called_as_the_tab_that_is_shown(start_rooms):
+    ui = await start_rooms("Kitchen")
+    page = await ui.page()
+    await link(page, "Kitchen").click()
+    await expect(page).to_have_title("Kitchen · agentcore")
+    await choose(page, "Kitchen", "Rename")
+    await page.keyboard.type("Where we cook")
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_title("Where we cook · agentcore")
+    await page.evaluate("location.hash = '#/pages/rooms'")
+    await expect(page).to_have_title("Rooms · agentcore")
+    await page.evaluate("location.hash = '#/tools/use_room'")
+    await expect(page).to_have_title("use_room · Tools · agentcore")
+
+
 async def test_closing_a_tab_asks_and_ends_its_resource(start_rooms):
     ui = await start_rooms("Kitchen", "Library", "Attic")
     page = await ui.page()
