@@ -12,6 +12,7 @@ import pytest
 DOCS = Path(__file__).parent.parent / "docs"
 _TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FAMILY = re.compile(r'^```json\n(\{"modules": .*"counters": .*)\n^```$', re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
 
 
@@ -71,6 +72,21 @@ def test_local_modules_of_the_tutorial_are_called(dice):
     assert "Good morning!" in call("greet")
     call("tables_make", "path=new.db", "table=people")
     assert "people" in call("tables_list", "path=new.db")
+
+
+@pytest.mark.spec("K10")
+def test_family_of_the_tutorial_installs_passes_its_test_and_is_called(dice):
+    project, environ = dice
+    install = ("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target")
+    run(*install, environ["PYTHONPATH"], ".", cwd=project / "counters")
+    assert "1 passed" in run(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=project / "counters", **environ
+    )
+    (project / "app.json").write_text(_FAMILY.search((DOCS / "writing-a-module.md").read_text())[1])
+    assert "counter_coffee stands at 2" in run("-m", "agentcore", "call", "counter_coffee_up", cwd=project, **environ)
+    listed = run("-m", "agentcore", "modules", "list", "--json", cwd=project, **environ)
+    states = {module["name"]: module["state"] for module in json.loads(listed)["modules"]}
+    assert states["counter_tea_green"] == "stopped"
 
 
 def commands_of(page, program):

@@ -5,11 +5,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agentcore.config import loading
-from agentcore.config.app_json import MODULE_NAME
+from agentcore.config.app_json import MODULE_NAME, AppDocument
+from agentcore.config.environment import Variable
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.file import ConfigFile
 from agentcore.config.layers import DEFAULT, Layers
@@ -172,10 +174,25 @@ def name_of_block(family: Family, key: str) -> str:
 
 
 def _layers(config: AppConfig) -> Layers:
+    """What app.json says now; read again where the file is another one, since each module of a family asks."""
     try:
-        return merge_app(ConfigFile.read(config.file), config.sources.variables, type(config))
+        return _read(config.file, _state_of(config.file), config.sources.variables, type(config))
     except ConfigError:  # somebody edits it just now: what was read at the start goes on
         return config.sources.layers
+
+
+@lru_cache(4)
+def _read(file: Path, _state: tuple[int, ...], variables: tuple[Variable, ...], document: type[AppDocument]) -> Layers:
+    return merge_app(ConfigFile.read(file), variables, document)
+
+
+def _state_of(file: Path) -> tuple[int, ...]:
+    try:
+        status = file.stat()
+    except OSError:
+        return ()
+    # the time of the last change of any kind is nobody's to set, unlike that of the content
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _blocks(layers: Layers, family: Family) -> Mapping[str, Any]:

@@ -58,6 +58,7 @@ def block_model(family: Any) -> type[BaseModel] | None:
 
 def _read_block(member: FamilyMember, model: type[BaseModel] | None) -> Any:
     """The block as its family gets it: an object of its model, or a dict."""
+    # here, before the model and the family see them, is where what values only refer to is put in their place
     block = member.layers.below(member.path)
     if model is None:
         return block.values

@@ -31,10 +31,19 @@ class BlockView(BaseModel, defer_build=True, alias_generator=to_camel, populate_
     """Whether the module was made of another one, and a reload would take this one."""
 
 
-def block_view(host: Host, found: Iterable[Found], record: ModuleRecord | None = None) -> BlockView | None:
+def subject_of_blocks(host: Host, found: Iterable[Found]) -> SettingsSubject:
+    """What tells the secrets in the blocks of some modules: the models of their families, as far as they are loaded."""
+    keys = {each.family.key: None for each in found if isinstance(each, FamilyMember)}
+    return SettingsSubject.of_app(host.config, blocks={**keys, **host.modules.block_models()})
+
+
+def block_view(
+    subject: SettingsSubject, found: Iterable[Found], record: ModuleRecord | None = None
+) -> BlockView | None:
     """The block behind a module; None: there is none, or several have its name.
 
     Args:
+        subject: As `subject_of_blocks` gives it.
         found: What stands behind its name now.
         record: The module, if it is listed.
     """
@@ -50,7 +59,7 @@ def block_view(host: Host, found: Iterable[Found], record: ModuleRecord | None =
         file=str(origin.file or ""),
         line=origin.line,
         variable=origin.variable or "",
-        text="\n".join(_lines(_subject(host, member), member)),
+        text="\n".join(_lines(subject, member)),
         is_changed=isinstance(runs, FamilyMember) and runs.block != member.block,
     )
 
@@ -66,16 +75,12 @@ def block_diff(host: Host, name: str, found: Iterable[Found]) -> tuple[tuple[str
     member = next((each for each in found if isinstance(each, FamilyMember)), None)
     if member is None or (before is not None and before.block == member.block):
         return ()
-    subject = _subject(host, member)
+    subject = subject_of_blocks(host, [member])
     place = " ".join(member.path)
     old = [] if before is None else _lines(subject, before)
     new = _lines(subject, member, _NOTHING if before is None else before.block)
     lines = difflib.unified_diff(old, new, place if old else "/dev/null", place, lineterm="")
     return ((place, "\n".join(lines)),)
-
-
-def _subject(host: Host, member: FamilyMember) -> SettingsSubject:
-    return SettingsSubject.of_app(host.config, blocks={member.family.key: None, **host.modules.block_models()})
 
 
 def _lines(subject: SettingsSubject, member: FamilyMember, before: object = _NOTHING) -> list[str]:

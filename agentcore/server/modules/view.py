@@ -13,7 +13,8 @@ from agentcore.host.discovery import FamilyMember, Found, candidates, choose_com
 from agentcore.host.host import Host
 from agentcore.host.modules import ModuleRecord, policy_lines, title_of
 from agentcore.host.policy import PERSONS
-from agentcore.server.modules.blocks import BlockView, block_view
+from agentcore.host.settings import SettingsSubject
+from agentcore.server.modules.blocks import BlockView, block_view, subject_of_blocks
 from agentcore.server.modules.switch import is_given, listed_names
 
 
@@ -109,8 +110,9 @@ async def list_modules(host: Host, principal: Principal) -> list[bytes]:
     installed = await asyncio.to_thread(installed_names, host.config)
     names = dict.fromkeys([*host.modules.records, *installed])
     found = await asyncio.to_thread(_on_disk, names, host)
-    views = [_of_record(record, host, listed, found[record.name]) for record in host.modules.records.values()]
-    views += [_unlisted(name, host, found[name]) for name in installed if name not in host.modules.records]
+    blocks = subject_of_blocks(host, (each for several in found.values() for each in several))
+    views = [_of_record(record, host, listed, found[record.name], blocks) for record in host.modules.records.values()]
+    views += [_unlisted(name, host, found[name], blocks) for name in installed if name not in host.modules.records]
     return [_encoded(view, principal) for view in views]
 
 
@@ -121,11 +123,12 @@ async def show_module(host: Host, name: str, principal: Principal) -> bytes:
         ToolError: `module_not_found`.
     """
     found = (await asyncio.to_thread(_on_disk, [name], host))[name]
+    blocks = subject_of_blocks(host, found)
     if name not in host.modules.records and found:
-        return _encoded(_unlisted(name, host, found), principal)
+        return _encoded(_unlisted(name, host, found, blocks), principal)
     record = host.modules.get(name)
     listed = await asyncio.to_thread(_listed, host)
-    view = _of_record(record, host, listed, found)
+    view = _of_record(record, host, listed, found, blocks)
     view.is_changed_on_disk = await host.modules.has_changed(record)
     return _encoded(view, principal)
 
@@ -153,7 +156,9 @@ def _listed(host: Host) -> tuple[str, ...]:
         return host.config.modules
 
 
-def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found: tuple[Found, ...]) -> ModuleView:
+def _of_record(
+    record: ModuleRecord, host: Host, listed: tuple[str, ...], found: tuple[Found, ...], blocks: SettingsSubject
+) -> ModuleView:
     tools = [tool.definition.name for tool in host.registry.tools.values() if tool.module is record]
     found = () if is_given(record) else found
     # one that is off, or not found at all, says with its state what there is to say
@@ -186,7 +191,7 @@ def _of_record(record: ModuleRecord, host: Host, listed: tuple[str, ...], found:
         component=None if record.component is None else _component(record.name, record.component),
         page_additions=policy_lines(record.component),
         settings_key=record.manifest.config_key,
-        block=block_view(host, found, record),
+        block=block_view(blocks, found, record),
     )
 
 
@@ -222,7 +227,7 @@ def _component(name: str, component: WebComponent) -> ComponentView:
     )
 
 
-def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
+def _unlisted(name: str, host: Host, found: tuple[Found, ...], blocks: SettingsSubject) -> ModuleView:
     origin = found[0].origin() if len(found) == 1 else {}
     return ModuleView(
         name=name,
@@ -235,7 +240,7 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...]) -> ModuleView:
         version_on_disk=origin.get("version", ""),
         file=origin.get("file", ""),
         others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
-        block=block_view(host, found),
+        block=block_view(blocks, found),
         problems=_faults(found),
     )
 

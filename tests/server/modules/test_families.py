@@ -210,3 +210,100 @@ async def test_key_of_the_core_stays_the_cores(site: Site, make_server: MakeServ
     bells.install(site, groups={**bells.GROUPS, "agentcore.module_family_keys": {"limits": "acme_bells:family"}})
     with pytest.raises(ConfigError, match=r"limits\.small: unknown key"):
         await make_server(app={"limits": {"small": {"sound": "ding"}}})
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("@playwright/mcp", "bell_playwright_mcp"),
+        ("Big Ben", "bell_big_ben"),
+        ("a__b--c", "bell_a_b_c"),
+        ("3d", "bell_3d"),
+        ("_x_", "bell_x"),
+        ("Çà", None),
+        ("///", None),
+        ("", None),
+        ("x" * 59, f"bell_{'x' * 59}"),
+        ("x" * 60, None),
+    ],
+)
+async def test_name_of_a_module_is_made_of_its_key(
+    site: Site, make_server: MakeServer, key: str, name: str | None
+) -> None:
+    server = await make_server(app={"bells": {key: {"sound": "ding"}}})
+    listed = [each["name"] for each in (await server.get("/api/modules"))[1]["modules"]]
+    assert [each for each in listed if each.startswith("bell")] == ([] if name is None else [name])
+
+
+HEAD = "from agentcore.api import BaseModel, Module\n"
+PLAIN = HEAD + "class Plain(Module):\n    def __init__(self, name, block):\n        self.title = block['sound']\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (PLAIN + "family = Plain", "ready ding"),
+        (PLAIN + "def family(name, block: dict): return Plain(name, block)", "ready ding"),
+        ("from __future__ import annotations\n" + bells.SOURCE.strip(), "ready Bell ding"),
+        (
+            "family = None",
+            "the family's entry point must be a function of a name and a block, not None",
+        ),
+        ("def family(name): pass", "to take a name and a block, and takes 1"),
+        ("def family(name, block): pass", "failed TypeError: NoneType implements none of the hooks"),
+        ("def family(name, block: Nothing): pass", "failed NameError: name 'Nothing' is not defined"),
+        (HEAD + "class M(Module): name = 'x'\ndef family(name, block): return M()", "calls itself 'x'"),
+        ("def family(name, block): raise SystemExit('no')", "SystemExit: no"),
+        ("other = 1", "has no attribute 'family'"),
+    ],
+)
+async def test_what_a_family_may_be_and_what_is_said_where_it_is_something_else(
+    site: Site, make_server: MakeServer, source: str, said: str
+) -> None:
+    bells.install(site, source)
+    server = await make_server(app={"modules": ["bell_small"], "bells": {"small": {"sound": "ding"}}})
+    found = await module(server, "bell_small")
+    assert said in " ".join((found["state"], found["reason"] or found["title"]))
+
+
+async def test_block_may_come_from_the_environment_alone(site: Site, make_server: MakeServer) -> None:
+    environ = {"AGENTCORE_BELLS": '{"small": {"sound": "ding", "times": 2}}'}
+    server = await make_server(app={"modules": ["bell_small"]}, environ=environ)
+    assert await rung(server, "bell_small") == "ding ding"
+    assert (await module(server, "bell_small"))["block"]["variable"] == "AGENTCORE_BELLS"
+
+
+async def test_distribution_that_is_installed_while_the_server_runs_brings_its_blocks(
+    site: Site, make_server: MakeServer
+) -> None:
+    site.uninstall(bells.install(site))
+    server = await make_server(app={})
+    rewrite(server, bells={"small": {"sound": "ding", "env": {"A": "s3cret"}}})
+    bells.install(site)
+    found = await module(server, "bell_small")
+    assert (found["state"], json.loads(found["block"]["text"])["env"]) == ("stopped", {"A": "•••"})
+    assert (await server.post("/api/modules/bell_small/enable"))[1]["state"] == "ready"
+    assert await rung(server, "bell_small") == "ding"
+
+
+async def test_missing_requirement_of_the_distribution_is_named_before_its_code_is_imported(
+    site: Site, make_server: MakeServer
+) -> None:
+    files = {"acme_bells.py": "raise SystemExit('imported')"}
+    site.install("acme-bells", {}, files, groups=bells.GROUPS, headers="Requires-Dist: acme-clapper>=2\n")
+    server = await make_server(app={"modules": ["bell_small"], "bells": {"small": {"sound": "ding"}}})
+    assert "acme-clapper>=2, which is not installed" in (await module(server, "bell_small"))["reason"]
+
+
+async def test_another_distribution_that_takes_over_the_family_waits_for_a_person(
+    site: Site, make_server: MakeServer
+) -> None:
+    server = await make_server(app={"modules": ["bell_small"], "bells": {"small": {"sound": "ding"}}})
+    site.uninstall(bells.install(site))
+    files = {"acme_thief.py": bells.SOURCE}
+    groups = {group: dict.fromkeys(names, "acme_thief:family") for group, names in bells.GROUPS.items()}
+    site.install("acme-thief", {}, files, groups=groups)
+    _, found = await server.post("/api/modules/bell_small/reload")
+    assert "was acme-bells, and is acme-thief 1.0" in found["reloadError"]
+    assert "acme_thief" not in sys.modules
+    assert await rung(server, "bell_small") == "ding"
