@@ -16,6 +16,8 @@ const KEPT_MS = 10 * 60_000;
 const KEPT = 64;
 /** What lies in `storage.session` is bounded to 10 MB altogether, and a letter may take three bytes. */
 const OUTCOME_CHARS = 32 * 1024;
+/** Of all outcomes in one message, which may have 1 MiB. */
+const HELLO_CHARS = 256 * 1024;
 const TOO_LARGE = 'The answer was too large to be kept while the connection was lost. Ask for it again.';
 const WORKER_ENDED = 'The browser ended the extension in the middle of this call. Whether it was carried out is not known.';
 
@@ -52,9 +54,17 @@ export function interruptBegun() {
   });
 }
 
-/** The outcomes of some shares, for a server that may have lost them with the connection. @param {Set<string>} shareIds */
+/**
+ * The newest outcomes of some shares, for a server that may have lost them with the connection. It asks for others again.
+ * @param {Set<string>} shareIds
+ */
 export async function outcomes(shareIds) {
-  return Object.values(await journal.read()).flatMap(({callId, shareId, outcome}) => (outcome && shareIds.has(shareId) ? [{callId, ...outcome}] : []));
+  const found = Object.values(await journal.read()).filter(({shareId, outcome}) => outcome && shareIds.has(shareId)).sort((one, other) => other.at - one.at);
+  let chars = 0;
+  return found.flatMap(({callId, outcome}) => {
+    chars += JSON.stringify(outcome).length;
+    return chars > HELLO_CHARS ? [] : [{callId, .../** @type {Outcome} */ (outcome)}];
+  });
 }
 
 /** @param {string} message @returns {Outcome} */

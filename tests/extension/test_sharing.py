@@ -199,3 +199,18 @@ async def test_nothing_is_done_on_another_site_also_before_the_tab_is_heard_to_h
     await shared.extension.run(script, shared.share["shareId"])
     assert (await shared.call(fill("elsewhere")))["error"]["type"] == "user_tab_forbidden"
     assert await shared.page.locator("#search").input_value() == ""
+
+
+async def test_results_of_before_a_break_never_keep_the_extension_from_coming_back(shared):
+    """As many long results as are kept would be more than one message of the socket may have."""
+    script = """async (shareId) => {
+        const result = {success: true, text: '长'.repeat(32 * 1024 - 200)};
+        const entry = (n) => ({callId: `call_${n}`, shareId, at: Date.now() - n, outcome: {ok: true, result}});
+        const journal = Object.fromEntries(Array.from({length: 64}, (_, n) => [`call_${n}`, entry(n)]));
+        await chrome.storage.session.set({journal});
+    }"""
+    await shared.extension.run(script, shared.share["shareId"])
+    await shared.server.stop()
+    await shared.server.start()
+    await shared.reconnected()
+    assert (await shared.call(fill("after the break")))["ok"]
