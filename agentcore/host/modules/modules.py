@@ -106,7 +106,8 @@ class Modules:
             ToolError: `module_not_found`.
         """
         record = self.get(name)
-        family = await asyncio.to_thread(self._reloaded_with, record)
+        is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)
+        family = [] if is_alone else self._running_family(record)
         loaded = [each for each in (record, *family) if each.name not in self._lifecycle.given]
         return await asyncio.to_thread(lambda: all(map(self._is_as_loaded, loaded)))
 
@@ -219,10 +220,6 @@ class Modules:
         for now in candidates(found.name, self._config):
             if isinstance(now, FamilyMember) and now.source == found.source:
                 yield now
-
-    def _reloaded_with(self, record: ModuleRecord) -> list[ModuleRecord]:
-        """The other modules that a reload of one takes along."""
-        return [] if self._has_code_of_its_block(record) else self._running_family(record)
 
     def _has_code_of_its_block(self, record: ModuleRecord) -> bool:
         """Whether a module is a block of a family whose code is as it was loaded: then only its block is taken anew."""

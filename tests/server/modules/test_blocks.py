@@ -88,6 +88,14 @@ async def test_change_of_a_block_waits_with_its_diff_and_counts_at_once(server):
     assert await rung(server) == "dang"
 
 
+async def test_block_waits_for_no_restart_and_hides_nothing_else_that_does(server):
+    document = app_json(server) | {"limits": {"calls_in_flight": 7}}
+    document["bells"]["big"]["sound"] = "dung"
+    server.running.host.config.file.write_text(json.dumps(document))
+    settings = await (await server.get("/api/settings")).json()
+    assert settings["waitsForRestart"] == ["/limits/calls_in_flight"]
+
+
 async def test_no_field_of_a_block_is_harmless_for_the_token_either(server):
     settings = await (await server.get("/api/settings")).json()
     body = {"expected": settings["digest"], "changes": [{"path": "/bells/small/times", "value": 2}]}
