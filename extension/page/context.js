@@ -4,6 +4,7 @@ import {idOf} from './ids.js';
 import {isTextField, secretOf} from './kinds.js';
 import {placeholderOf} from './labels.js';
 import {isDisabled} from './layout.js';
+import {tellApart} from './places.js';
 import {Survey, ofType} from './survey.js';
 
 /**
@@ -14,6 +15,7 @@ import {Survey, ofType} from './survey.js';
  * @property {string} label
  * @property {string} placeholder
  * @property {string[]} states  `checked`, `disabled`, `blocked`, `secret`
+ * @property {string} place  what stands around it, where another one is called the same
  * @property {string} value  what is in a field, or is chosen; never of a secret one
  * @property {number} use
  */
@@ -36,7 +38,7 @@ export async function collect(reader, isFrame) {
   return {
     url: location.href,
     title: tidy(its(document).title, 300),
-    elements: best.map((each) => described(each, survey)),
+    elements: describedApart(best, survey),
     selectedText: selectedText(),
   };
 }
@@ -59,7 +61,7 @@ export async function more(reader, {region, elementType, keyword}) {
   const best = await survey.best(found, LIMIT);
   for (const {element} of best) known.add(element);
   offer(reader, known);
-  return best.map((each) => described(each, survey));
+  return describedApart(best, survey);
 }
 
 /** @param {string} reader @param {WeakSet<Element>} known */
@@ -72,6 +74,13 @@ function offer(reader, known) {
   }
 }
 
+/** @param {Found[]} found @param {Survey} survey @returns {Described[]} */
+function describedApart(found, survey) {
+  const all = found.map((each) => ({element: each.element, described: described(each, survey)}));
+  tellApart(all);
+  return all.map((each) => each.described);
+}
+
 /** @param {Found} found @param {Survey} survey @returns {Described} */
 export function described(found, survey) {
   const {element, kind, use, isBlocked} = found;
@@ -82,7 +91,7 @@ export function described(found, survey) {
   if (isDisabled(element)) states.push('disabled');
   if (isBlocked) states.push('blocked');
   if (secret) states.push('secret');
-  return {id: idOf(element), kind, label, placeholder: placeholderOf(element), states, value: secret ? '' : valueOf(element), use};
+  return {id: idOf(element), kind, label, placeholder: placeholderOf(element), place: '', states, value: secret ? '' : valueOf(element), use};
 }
 
 /** @param {Element} element */

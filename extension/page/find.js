@@ -3,6 +3,7 @@ import {its} from './own.js';
 import {elementOf} from './ids.js';
 import {placeholderOf} from './labels.js';
 import {isInWindow, isShown} from './layout.js';
+import {tellApart} from './places.js';
 import {Survey} from './survey.js';
 
 /**
@@ -15,7 +16,7 @@ const NONE = {element: null, fit: 0};
 
 /**
  * @param {Target} target  `description` without the word for the kind, which is `kind`
- * @param {{kinds: string[], label: string}} words  of the description
+ * @param {{kinds: string[], label: string, place: string}} words  of the description
  * @returns {Promise<Match>}
  */
 export async function find(target, words) {
@@ -52,9 +53,10 @@ function inShadows(root, selector) {
   return found;
 }
 
-/** @param {{kinds: string[], label: string}} words @returns {Promise<Match>} */
-async function byWords({kinds, label}) {
+/** @param {{kinds: string[], label: string, place: string}} words @returns {Promise<Match>} */
+async function byWords({kinds, label, place}) {
   const survey = await new Survey().take();
+  if (place) return {element: await atPlace(survey, kinds, label, place), fit: 75};
   const wanted = label.toLowerCase();
   let best = NONE;
   let most = 0;
@@ -69,6 +71,17 @@ async function byWords({kinds, label}) {
     }
   });
   return best;
+}
+
+/**
+ * The one of several of a name that stands where a description says; none rather than another one of them.
+ * @param {Survey} survey @param {string[]} kinds @param {string} label @param {string} place @returns {Promise<Element | null>}
+ */
+async function atPlace(survey, kinds, label, place) {
+  const alike = await survey.named(label, kinds);
+  const all = alike.map((each) => ({element: each.element, described: {kind: each.kind, label, placeholder: placeholderOf(each.element), place: ''}}));
+  tellApart(all);
+  return all.find(({described}) => described.place === place)?.element ?? (all.length === 1 ? all[0].element : null);
 }
 
 /** How well a name is meant by a description. @param {string} wanted @param {string} name @param {string} placeholder */

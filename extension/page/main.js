@@ -17,7 +17,7 @@ import {scroll} from './scroll.js';
 
 /**
  * @typedef {import('./find.js').Target} Target
- * @typedef {{kinds: string[], label: string}} Words
+ * @typedef {{kinds: string[], label: string, place: string}} Words
  * @typedef {{action: string, params: {value?: string, color?: string, direction?: string}}} Act
  */
 

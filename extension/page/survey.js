@@ -98,6 +98,11 @@ export class Survey {
     return this._those(found, (each) => `${this.nameOf(each)} ${placeholderOf(each.element)}`.toLowerCase().includes(wanted));
   }
 
+  /** Those of a name. @param {string} name @param {string[]} kinds  none: of any */
+  named(name, kinds) {
+    return this._those(this.found, (each) => this.nameOf(each) === name && (!kinds.length || kinds.includes(each.kind)));
+  }
+
   /** Those in a part of the page: what the page calls so, or else what is where such a part would be. @param {Found[]} found @param {string} region */
   async inRegion(found, region) {
     if (region === 'below_viewport') return found.filter(({box}) => box.top >= innerHeight);

@@ -3,12 +3,16 @@ import {KINDS, text} from './strings.js';
 
 /**
  * @typedef {import('./strings.js').Language} Language
- * @typedef {{id: string, kind: string, label: string, placeholder: string, states: string[], value: string, use: number}} Described
+ * @typedef {{id: string, kind: string, label: string, placeholder: string, place: string, states: string[], value: string, use: number}} Described
  */
 
+/** How a description says where its element stands. */
+const PLACES = (/** @type {Language[]} */ (['en', 'zh'])).map((language) => new RegExp(`\\(${text(language, 'placeState', {place: '([^()]+?)'})}(?:, [^()]*)?\\)`));
+
 /** @param {Described} element @param {Language} language @returns {{id: string, desc: string}} */
-export function describe({id, kind, label, placeholder, states, value}, language) {
-  const named = states.map((state) => text(language, `${state}State`));
+export function describe({id, kind, label, placeholder, place, states, value}, language) {
+  const named = place ? [text(language, 'placeState', {place})] : [];
+  named.push(...states.map((state) => text(language, `${state}State`)));
   if (value && !isNamed(kind, label, value)) named.push(text(language, 'valueState', {value}));
   const desc = `${KINDS[language][kind] ?? KINDS[language].element}:${label}`
     + (placeholder ? `(placeholder:${placeholder})` : '')
@@ -23,9 +27,16 @@ function isNamed(kind, label, value) {
 
 /**
  * What a description means, which may be one of ours, or words such as “search button”.
- * @param {string | undefined} description @returns {{kinds: string[], label: string}}
+ * @param {string | undefined} description @returns {{kinds: string[], label: string, place: string}}
  */
 export function wordsOf(description) {
+  // what one of ours says of where it stands; what follows in the brackets is how it is now
+  const place = PLACES.map((begin) => begin.exec(description ?? '')?.[1]).find(Boolean) ?? '';
+  return {...namesOf(description), place};
+}
+
+/** @param {string | undefined} description @returns {{kinds: string[], label: string}} */
+function namesOf(description) {
   let label = (description ?? '').trim().replace(/\s*\((?:placeholder:)[^()]*\).*$/, '').trim();
   for (const kinds of Object.values(KINDS)) {
     for (const [kind, word] of Object.entries(kinds)) {
