@@ -1,5 +1,7 @@
 """Takes a picture of every view of the page: light, dark, on a phone, in Chinese; empty, failing, long.
 
+The browser extension is taken in a real window, beside a page: NAME is then `extension`.
+
 Run: python scripts/screenshots [NAME …]; the pictures go to docs/images.
 """
 
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from beside_a_page import take_beside_a_page
 from playwright.async_api import Browser, Page, async_playwright
 from provider import open_provider
 from scenes import SCENES, Scene, Server
@@ -117,6 +120,8 @@ async def main(names: Sequence[str]) -> None:
         browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_FLAGS)
         await _take_all(browser, scenes)
         await browser.close()
+        if not names or "extension" in names:
+            await take_beside_a_page(playwright, _TARGET)
 
 
 if __name__ == "__main__":

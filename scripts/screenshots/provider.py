@@ -32,7 +32,9 @@ _DIFF = """--- a/TODO.md
 +- buy bread
 +- call the harbour
 """.format(blank=" ")
-STEPS: tuple[tuple[str, tuple[tuple[str, dict[str, Any]], ...]], ...] = (
+Calls = tuple[tuple[str, dict[str, Any]], ...]
+"""Names of tools with arguments."""
+STEPS: tuple[tuple[str, Calls], ...] = (
     ("I look through the folder first.", (("glob", {"pattern": "**/*"}), ("read_file", {"path": "notes.md"}))),
     (_ANSWER, (("edit", {"path": "TODO.md", "diff": _DIFF}),)),
     ("Both stand in `TODO.md` now.", ()),
@@ -58,7 +60,11 @@ async def _list(_request: web.Request) -> web.Response:
 async def _answer(request: web.Request) -> web.StreamResponse:
     messages = (await request.json())["messages"]
     answered = sum(message["role"] == "assistant" for message in messages)
-    said, calls = STEPS[answered % len(STEPS)]
+    return await reply(request, *STEPS[answered % len(STEPS)])
+
+
+async def reply(request: web.Request, said: str, calls: Calls) -> web.StreamResponse:
+    """Say something, and want calls of tools."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     wanted = [

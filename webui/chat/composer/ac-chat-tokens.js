@@ -23,7 +23,7 @@ export class AcChatTokens extends Localized(LitElement) {
     progress::-moz-progress-bar { background: var(--ac-accent); border-radius: 999px; }
     .full progress::-webkit-progress-value { background: var(--ac-warn); }
     .full progress::-moz-progress-bar { background: var(--ac-warn); }
-    @media (max-width: 30rem) { .percent { display: none; } button { padding-inline: var(--ac-space-1); } }
+    @media (max-width: 30rem) { .percent { display: none; } button { padding-inline: var(--ac-space-1); } button progress { width: 1.25rem; } }
     .panel { position: fixed; inset: auto; margin: 0; width: min(19rem, calc(100vw - 1rem)); padding: var(--ac-space-3) var(--ac-space-4) var(--ac-space-4); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); color: var(--ac-text); box-shadow: var(--ac-shadow-l); font-size: var(--ac-text-s); }
     .panel h2 { font-size: var(--ac-text-s); margin-bottom: var(--ac-space-2); letter-spacing: 0; }
     .panel progress { width: 100%; height: 0.5rem; margin-bottom: var(--ac-space-1); }
