@@ -100,6 +100,17 @@ async def test_list_of_objects_is_a_table_that_sorts_and_filters(result):
     await expect(page.get_by_text("files:")).to_be_visible()
 
 
+async def test_text_that_is_an_object_with_one_list_is_a_table_with_the_rest_above_it(result):
+    """As the program of a chat answers, which knows no data beside the text."""
+    steps = [{"success": True, "message": "Filled"}, {"success": False, "message": "Not found"}]
+    shown = await result(json.dumps({"success": False, "results": steps, "summary": "Ran 2 actions"}))
+    await expect(shown.page.get_by_role("columnheader", name="message")).to_be_visible()
+    await expect(shown.page.locator("tbody tr")).to_have_count(2)
+    await expect(shown.page.get_by_text("Ran 2 actions")).to_be_visible()
+    await shown.page.get_by_role("button", name="JSON", exact=True).click()
+    await expect(shown.page.get_by_text("results:")).to_be_visible()
+
+
 async def test_long_table_shows_more_on_demand(result):
     shown = await result(data=[{"n": n} for n in range(250)])
     await expect(shown.page.locator("tbody tr")).to_have_count(100)
