@@ -6,14 +6,18 @@ class StopState extends Store {
   constructor() {
     super();
     this.isStopped = false;
-    client.on('stop.changed', ({stopped}) => this._set(stopped));
+    /** How often it was told; an answer from before is older. */
+    this._told = 0;
+    client.on('stop.changed', ({stopped}) => this._onTold(stopped));
     client.on('events.reset', () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 
   async load() {
     try {
-      this._set((await client.get('/api/stop')).stopped);
+      const told = this._told;
+      const {stopped} = await client.get('/api/stop');
+      if (told === this._told) this._set(stopped);
     } catch {
       // the connection's own state tells that the server is away, and its return loads this again
     }
@@ -24,6 +28,12 @@ class StopState extends Store {
     const ended = await client.post('/api/stop');
     this._set(true);
     return ended;
+  }
+
+  /** @param {boolean} isStopped */
+  _onTold(isStopped) {
+    this._told += 1;
+    this._set(isStopped);
   }
 
   /** @param {boolean} isStopped */

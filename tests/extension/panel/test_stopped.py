@@ -1,5 +1,7 @@
 """The emergency stop is shown in the panel, and ended there by who may approve in it."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import expect
 
@@ -25,6 +27,28 @@ async def test_stop_ends_what_is_shared_and_the_panel_says_that_it_was_not_the_t
     assert (await at.server.ask("POST", "/api/stop", {}))[0] == 200
     said = at.panel.locator("ac-toasts").get_by_text("It was ended in agentcore.")
     await expect(said).to_be_visible(timeout=LIMIT_MS)
+
+
+async def test_stop_that_is_told_while_the_panel_asks_is_not_undone_by_the_older_answer(beside):
+    at = await beside()
+    asked, told = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(route):
+        response = await route.fetch()
+        asked.set()
+        await told.wait()
+        await route.fulfill(response=response)
+
+    await at.panel.route("**/api/stop", answer_late)
+    await at.panel.reload()
+    await asked.wait()
+    assert (await at.server.ask("POST", "/api/stop", {}))[0] == 200
+    banner = at.panel.get_by_role("alert").filter(has_text="Everything is stopped.")
+    await expect(banner).to_be_visible(timeout=LIMIT_MS)
+    async with at.panel.expect_event("requestfinished", lambda request: request.url.endswith("/api/stop")):
+        told.set()
+    await at.panel.evaluate("() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+    await expect(banner).to_be_visible()
 
 
 @pytest.mark.parametrize("locale", ["en", "zh"])
