@@ -56,7 +56,8 @@ export class AcCallCard extends Localized(LitElement) {
     .brief > span { display: block; overflow: hidden; text-overflow: ellipsis; }
     .brief.reason { color: var(--ac-danger); font-family: inherit; }
     .about { grid-column: 3 / -1; margin-top: calc(-1 * var(--ac-space-1)); }
-    .head:has(.about) { padding-block: var(--ac-space-2); }
+    .head:has(.about, .brief > :nth-child(2)) { padding-block: var(--ac-space-2); }
+    .head:has(.brief > :nth-child(2)) { align-items: start; }
     .end .bad { color: var(--ac-warn); }
     .steps { display: grid; gap: var(--ac-space-1); font-size: var(--ac-text-s); overflow-wrap: anywhere; white-space: pre-wrap; }
     .live { display: block; padding: 0 var(--ac-space-3) var(--ac-space-3); }
@@ -77,6 +78,7 @@ export class AcCallCard extends Localized(LitElement) {
     ac-call-thread { border-top: 1px solid var(--ac-border); }
     @media (max-width: 40rem) {
       .head { grid-template-columns: auto minmax(0, 1fr) auto; }
+      .head:has(.brief) { padding-block: var(--ac-space-2); }
       .name { max-width: none; } .brief { grid-column: 2 / -1; grid-row: 2; } .brief.reason { white-space: normal; } .about { grid-row: 3; }
     }
   `];
