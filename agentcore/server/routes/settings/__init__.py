@@ -1,0 +1,3 @@
+"""Settings of the server and of modules."""
+
+from agentcore.server.routes.settings.settings import ROUTES
