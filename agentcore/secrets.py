@@ -9,12 +9,17 @@ A yes or no is no secret, whatever its name. A number is one only where digits a
 
 import json
 import re
-from collections.abc import MutableMapping
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, MutableMapping
 from functools import lru_cache
 from typing import Any
 
 MASK = "•••"
 """Shown in place of a secret."""
+
+SECRET_NAME = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"  # noqa: S105 - the form of a name
+"""What a secret may be called that is kept for settings of modules."""
 
 SECRET_PARTS = (
     *("password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "authorization", "cookie"),
@@ -77,6 +82,13 @@ _OWN_VARIABLE = "AGENTCORE_"
 # the state folder's place is no secret, and those who look for it may need it
 _PLAIN_VARIABLE = "AGENTCORE_STATE_DIR"
 _ADDRESS_WITH_PASSWORD = re.compile(r"://[^/\s]*:[^/\s]*@")
+
+_KNOWN_CHARS = 8  # what is shorter stands in texts by accident, and would tear holes into them
+_KNOWN_VALUES = 1000
+
+_known: Counter[str] = Counter()
+_known_lock = threading.Lock()
+_longest_first: tuple[str, ...] = ()
 
 _NONE: frozenset[str] = frozenset()
 _harmless: set[str] = set()  # keys of log lines that were looked at already
@@ -188,8 +200,60 @@ def _may_hold_secret(lowered: str) -> bool:
     )
 
 
+def keep_masked(values: Iterable[str]) -> Callable[[], None]:
+    """Have values masked wherever `without_known` looks, until what this returns is called.
+
+    Those of fewer than 8 characters are not, and of very many not the last ones.
+    """
+    kept = [value for value in values if len(value) >= _KNOWN_CHARS]
+    with _known_lock:
+        kept = kept[: max(0, _KNOWN_VALUES - len(_known))]
+        _known.update(kept)
+        _sort_known()
+
+    def forget() -> None:
+        with _known_lock:
+            _known.subtract(kept)
+            kept.clear()
+            for value in [value for value, count in _known.items() if count <= 0]:
+                del _known[value]
+            _sort_known()
+
+    return forget
+
+
+def _sort_known() -> None:
+    global _longest_first  # noqa: PLW0603 - replaced as a whole, so that readers need no lock
+    _longest_first = tuple(sorted(_known, key=len, reverse=True))
+
+
+def without_known(text: str) -> str:
+    """A text with a mask in place of each secret that is in use now."""
+    for value in _longest_first:
+        if value in text:
+            text = text.replace(value, MASK)
+    return text
+
+
+def without_known_inside(value: Any) -> Any:
+    """A JSON value, or a tuple of such, with a mask in place of each secret that is in use now, wherever it stands."""
+    if not _longest_first:
+        return value
+    if isinstance(value, str):
+        return without_known(value)
+    if isinstance(value, dict):
+        return {without_known_inside(key): without_known_inside(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([without_known_inside(part) for part in value])
+    return value
+
+
 def mask_line(line: MutableMapping[str, Any]) -> None:
-    """Put `MASK` in place of what stands under a secret's name in a log line."""
+    """Put `MASK` in place of what stands under a secret's name in a log line, and of each secret that is in use."""
+    if _longest_first:
+        for key, value in line.items():
+            if isinstance(value, str | dict | list):
+                line[key] = without_known_inside(value)
     if line.keys() <= _harmless:
         return
     for key in line:

@@ -152,3 +152,48 @@ def test_requests_of_the_http_page_work_as_they_stand(project):
 def test_links_between_documents_lead_somewhere(page):
     broken = [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
     assert broken == []
+
+
+_KEYED = '''
+from agentcore.api import Module, tool
+
+
+class Keyed(Module):
+    """Uses a key."""
+
+    class Settings(Module.Settings):
+        key: str
+
+    @tool(read_only=True)
+    async def keyed_size(self) -> int:
+        """Tell how long the key is."""
+        return len(self.runtime.settings.key)
+'''
+
+
+@pytest.mark.spec("K5")
+def test_secret_of_the_page_is_given_to_a_module_as_it_says(tmp_path):
+    page = (DOCS / "secrets.md").read_text()
+    (tmp_path / "app.json").write_text(re.search(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1])
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "keyed.py").write_text(_KEYED)
+    pass_show = tmp_path / "bin" / "pass"
+    pass_show.parent.mkdir()
+    pass_show.write_text("#!/bin/sh\necho s3cret-value\n")
+    pass_show.chmod(0o755)
+    agentcore = pass_show.with_name("agentcore")
+    agentcore.write_text(f'#!/bin/sh\nexec {sys.executable} -m agentcore "$@"\n')
+    agentcore.chmod(0o755)
+    environ = {"PATH": f"{pass_show.parent}:{os.environ['PATH']}", "AGENTCORE_STATE_DIR": str(tmp_path / "state")}
+    shown = [line.removeprefix("$ ") for block in _CONSOLE.findall(page) for line in block.splitlines()]
+    _, piped, listing, removal = shown
+    done = [
+        subprocess.run(
+            command, shell=True, cwd=tmp_path, env=os.environ | environ, capture_output=True, text=True, check=True
+        ).stdout
+        for command in (piped, "agentcore call keyed_size", listing, f"{removal} --yes")
+    ]
+    assert (done[0], done[1].strip(), done[3]) == ("service_key is set.\n", "12", "service_key is removed.\n")
+    assert "service_key" in done[2]
+    assert "keyed" in done[2]
+    assert "s3cret" not in "".join(done)

@@ -24,6 +24,7 @@ _COMMANDS = {
         "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."
     ),
     "config": LazyCommand("agentcore.cli.commands.config:config", "Show the configuration, or its JSON Schema."),
+    "secrets": LazyCommand("agentcore.cli.commands.secrets:secrets", "Set, list and remove secrets for settings."),
     "approvals": LazyCommand(
         "agentcore.cli.commands.approvals:approvals", "Tell why a call is asked about; try rules."
     ),

@@ -6,5 +6,6 @@ from agentcore.config.file import ConfigFile
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, dotted
 from agentcore.config.layers import DEFAULT, Origin
 from agentcore.config.loading import AppConfig, set_modules
+from agentcore.config.references import has_reference
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
 from agentcore.config.workspace import prepare_roots

@@ -15,6 +15,7 @@ from agentcore.config.file import ConfigFile, set_value
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Layers, Origin, Origins
 from agentcore.config.problems import problems_of
+from agentcore.config.references import refuse_references
 
 DEFAULT_FILE = Path("app.json")
 """Where app.json is looked for: in the current folder."""
@@ -31,6 +32,7 @@ class ConfigSources:
         settings_variables: The environment's part of `config`, merged over the settings of the module that it names.
         notices: Sentences for the person who starts the server.
         family_keys: The keys of families of modules that were installed then.
+        environ: The whole environment, as it was then.
     """
 
     file: Path = field(default_factory=DEFAULT_FILE.absolute)
@@ -39,6 +41,7 @@ class ConfigSources:
     settings_variables: tuple[Variable, ...] = ()
     notices: tuple[str, ...] = ()
     family_keys: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 class AppConfig(AppDocument):
@@ -128,8 +131,9 @@ def load_config(path: Path, environ: Mapping[str, str], family_keys: Collection[
     if not file.exists:
         notices.insert(0, f"{file.path} does not exist: no module is loaded; `agentcore init` writes one")
     layers = merge_app(file, others, document)
+    refuse_references(layers.values, layers.origins, family_keys)
     return document.from_sources(
-        ConfigSources(file.path, layers, others, settings, tuple(notices), tuple(family_keys)),
+        ConfigSources(file.path, layers, others, settings, tuple(notices), tuple(family_keys), dict(environ)),
     )
 
 

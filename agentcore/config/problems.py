@@ -9,7 +9,7 @@ from agentcore.config.errors import ConfigProblem
 from agentcore.config.fields import Model, keys_of, model_inside, near, secrets_in
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Origins
-from agentcore.secrets import MASK
+from agentcore.secrets import MASK, without_known
 
 _KINDS = {
     str: "text",
@@ -42,8 +42,9 @@ def problems_of(error: ValidationError, model: Model, values: Any, origins: Orig
         path = _present(values, fault["loc"])
         for secret in secrets:  # a validator of the module's own may quote its value
             fault["msg"] = fault["msg"].replace(secret, MASK)
+        fault["msg"] = without_known(fault["msg"])
         message = _message(fault, model, _at(values, path))
-        problems.append(_placed(message, path, origins))
+        problems.append(placed(message, path, origins))
     return sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0))
 
 
@@ -94,7 +95,8 @@ def _at(values: Any, path: JsonPath) -> Any:
     return values
 
 
-def _placed(message: str, path: JsonPath, origins: Origins) -> ConfigProblem:
+def placed(message: str, path: JsonPath, origins: Origins) -> ConfigProblem:
+    """A problem with the file, line and column of the innermost value around a path that has an origin."""
     while path and path not in origins:
         path = path[:-1]
     origin = origins.get(path, DEFAULT)

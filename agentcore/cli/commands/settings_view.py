@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from agentcore.config import AppConfig, JsonPath, Origin, RawSettings, module_settings, validate_settings
+from agentcore.config import AppConfig, JsonPath, Origin, RawSettings, has_reference, module_settings, validate_settings
 from agentcore.host.containment import text_of, type_name
 from agentcore.host.discovery import FamilyMember, find_module
 from agentcore.host.modules import block_model, remembered_sources, settings_in_code
+from agentcore.host.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
 from agentcore.secrets import MASK, masked
 from agentcore.store.state import locate_state_dir
 
@@ -57,7 +58,7 @@ def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
             view.blocks[found.family.key] = block_model(found.load())
         key, model = settings_in_code(found)
         raw = module_settings(config, name, key, model)
-        values = _shown(model, raw)
+        values = _shown(config, model, raw)
     except KeyboardInterrupt:
         raise
     except BaseException as exc:  # noqa: BLE001 - a module that calls sys.exit() when imported must not end the command
@@ -69,11 +70,21 @@ def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
         view.origins.update({(raw.key, *path): origin for path, origin in raw.origins.items()})
 
 
-def _shown(model: type[BaseModel] | None, raw: RawSettings) -> Mapping[str, Any]:
+def _shown(config: AppConfig, model: type[BaseModel] | None, raw: RawSettings) -> Mapping[str, Any]:
     if model is None:
         return raw.values  # a plain Python module without a model declares no secrets; names tell them then
+    if has_reference(raw.values):
+        return _with_references(config, model, raw)
     text = validate_settings(model, raw).model_dump_json(by_alias=True)
     shown: dict[str, Any] = json.loads(text.replace(f'"{SecretStr("x")}"', f'"{MASK}"'))  # pydantic has its own mask
+    return shown
+
+
+def _with_references(config: AppConfig, model: type[BaseModel], raw: RawSettings) -> Mapping[str, Any]:
+    """What is set, without defaults: a model may refuse a reference, and what that stands for is not shown."""
+    schema = module_schema(model)
+    found = None if schema is None else SettingsSchema(schema)
+    shown: dict[str, Any] = masked_part(SettingsSubject(config, raw.key, raw.key, model, found), (), raw.values)
     return shown
 
 

@@ -9,6 +9,7 @@ from agentcore.errors import InvalidResultError, ToolError
 from agentcore.host.calls.call import Call
 from agentcore.host.containment.foreign_error import log_failure, type_name
 from agentcore.host.containment.tool_errors import plain_error
+from agentcore.secrets import without_known, without_known_inside
 
 log = structlog.get_logger(__name__)
 
@@ -39,8 +40,8 @@ def read_error(call: Call, error: ToolError) -> ModuleError:
         log_failure(log, "result_invalid", error, call_id=call.id, tool=call.request.tool)
     plain = plain_error(error)
     untrusted = plain.untrusted or call.is_of_open_world
-    read = ModuleError(plain.type, plain.message, retryable=plain.retryable, untrusted=untrusted)
-    read.context = plain.context
+    read = ModuleError(plain.type, without_known(plain.message), retryable=plain.retryable, untrusted=untrusted)
+    read.context = without_known_inside(plain.context)
     return read
 
 

@@ -18,6 +18,7 @@ from types import CodeType, TracebackType
 from typing import Any
 from weakref import WeakSet
 
+from agentcore.secrets import without_known
 from agentcore.valid_text import valid_text
 
 TEXT_CHARS = 4_000
@@ -27,6 +28,7 @@ TEXT_SECONDS = 1.0
 """How long an exception may take to say what it is."""
 
 _NAME_CHARS = 200
+_SECRET_CHARS = 64 * 1024  # the longest that is kept
 _FRAMES = 60
 _FRAMES_SEEN = 10_000
 _EXCEPTIONS = 24
@@ -195,8 +197,9 @@ def _suspect(exc: BaseException, arguments: tuple[object, ...]) -> type | None:
 def _clean(text: str, limit_chars: int = TEXT_CHARS) -> str:
     """A plain text of bounded length that UTF-8 can carry; also of a subclass of `str`, none of whose code is run."""
     size = str.__len__(text)
-    head = str.__getitem__(text, slice(0, limit_chars))
-    head = valid_text(head)
+    # a secret that the cut goes through is known by its whole
+    head = str.__getitem__(text, slice(0, limit_chars + _SECRET_CHARS))
+    head = without_known(valid_text(head))[:limit_chars]
     return head if size <= limit_chars else f"{head}… [{size - limit_chars:,} more characters]"
 
 

@@ -3,10 +3,9 @@
 import inspect
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from agentcore.config.errors import ConfigError
-from agentcore.config.problems import problems_of
+from agentcore.config.settings_of_modules import RawSettings, validate_settings
 from agentcore.host.containment.foreign_error import type_name
 from agentcore.host.containment.reading import WrongValueError
 from agentcore.host.discovery.families import FamilyMember
@@ -16,16 +15,19 @@ from agentcore.host.modules.manifest import settings_of
 _PARAMETERS = 2
 
 
-def make_member(member: FamilyMember, family: Any, model: type[BaseModel] | None) -> Any:
+def make_member(
+    member: FamilyMember, family: Any, model: type[BaseModel] | None, block: RawSettings | None = None
+) -> Any:
     """The module that a family makes of a block. Runs code of the family: in a thread, under a limit.
 
     Args:
         model: What its blocks are, as `block_model` gives it.
+        block: The block with what its references stand for; None: as it stands in app.json.
     Raises:
         ConfigError: The block is wrong; each problem names its place in app.json, and never shows a value.
         BaseException: What the family raised.
     """
-    return family(member.name, _read_block(member, model))
+    return family(member.name, _checked(raw_block(member) if block is None else block, model))
 
 
 def settings_in_code(found: Found) -> tuple[str, type[BaseModel] | None]:
@@ -56,14 +58,12 @@ def block_model(family: Any) -> type[BaseModel] | None:
     return hint if isinstance(hint, type) and issubclass(hint, BaseModel) else None
 
 
-def _read_block(member: FamilyMember, model: type[BaseModel] | None) -> Any:
-    """The block as its family gets it: an object of its model, or a dict."""
-    # here, before the model and the family see them, is where what values only refer to is put in their place
+def raw_block(member: FamilyMember) -> RawSettings:
+    """The block as it stands in app.json, where values may only refer to what the family is to get."""
     block = member.layers.below(member.path)
-    if model is None:
-        return block.values
-    try:
-        return model.model_validate(block.values)
-    except ValidationError as exc:
-        # not chained: pydantic's text quotes the values, and one may be a secret
-        raise ConfigError(problems_of(exc, model, block.values, block.origins)) from None
+    return RawSettings(member.family.key, block.values, block.origins)
+
+
+def _checked(block: RawSettings, model: type[BaseModel] | None) -> Any:
+    """The block as its family gets it: an object of its model, or a dict."""
+    return block.values if model is None else validate_settings(model, block)

@@ -138,7 +138,7 @@ class Lifecycle:
                 await self._load(record)
             assert record.loaded is not None  # noqa: S101 - loaded above
             record.source_dirs = loader.source_dirs(record.loaded.target)
-            plugin = await loader.make(record, record.loaded.target)
+            plugin = await loader.make(record, record.loaded.target, self._config)
             await loader.adopt(record, plugin, self._config.locale)
         if record.settings is None:
             read = asyncio.to_thread(_settings, self._config, record)
@@ -294,8 +294,9 @@ class Lifecycle:
 
 
 def _settings(config: AppConfig, record: ModuleRecord) -> Any:
-    """The module's validated settings; what is set, as a dict, where it declares no model."""
-    raw = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
+    """The module's validated settings, references resolved; what is set, as a dict, where it declares no model."""
+    given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
+    raw = loader.resolved(record, config, given)
     return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
 
 

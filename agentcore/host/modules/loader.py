@@ -11,13 +11,16 @@ from typing import Any
 
 from agentcore.api.module import Module, tool_faults
 from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, TOOLS_PER_MODULE
+from agentcore.config.loading import AppConfig
+from agentcore.config.settings_of_modules import RawSettings
 from agentcore.host.containment.containment import run_contained
 from agentcore.host.containment.foreign_error import reason_of, type_name
 from agentcore.host.discovery.families import FamilyMember
 from agentcore.host.discovery.finding import Found
+from agentcore.host.discovery.references import references_of
 from agentcore.host.modules.components import read_component
 from agentcore.host.modules.definitions import read_definition
-from agentcore.host.modules.family_block import block_model, make_member
+from agentcore.host.modules.family_block import block_model, make_member, raw_block
 from agentcore.host.modules.manifest import read_manifest
 from agentcore.host.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
 from agentcore.host.modules.tool_registry import prepare
@@ -28,11 +31,12 @@ async def load(found: Found) -> LoadedCode:
     return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
 
 
-async def make(record: ModuleRecord, target: Any) -> Any:
+async def make(record: ModuleRecord, target: Any, config: AppConfig) -> Any:
     """The object that implements a module's hooks: made in a thread, of the class or by the family, each time anew.
 
     Args:
         target: What its entry point names.
+        config: Where the references of a block are looked up.
     """
 
     async def made(*work: Any) -> Any:
@@ -41,8 +45,25 @@ async def make(record: ModuleRecord, target: Any) -> Any:
 
     if isinstance(record.found, FamilyMember):
         record.block_model = await made(block_model, target)
-        return await made(make_member, record.found, target, record.block_model)
+        return await made(_make_member, record, record.found, target, config)
     return await made(target) if isinstance(target, type) else target
+
+
+def _make_member(record: ModuleRecord, member: FamilyMember, family: Any, config: AppConfig) -> Any:
+    block = resolved(record, config, raw_block(member))
+    return make_member(member, family, record.block_model, block)
+
+
+def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSettings:
+    """A module's settings with what their references stand for, which is masked in what it says as long as it is there.
+
+    Raises:
+        ConfigError: Some stand for nothing.
+        StateDirError: The secrets cannot be read.
+    """
+    found = references_of(config).resolve(raw.values, raw.origins)
+    record.mask(found.secrets)
+    return RawSettings(raw.key, found.values, raw.origins)
 
 
 async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:

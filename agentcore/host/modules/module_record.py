@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from agentcore.api import ToolDefinition, WebComponent
 from agentcore.host.modules.manifest import Manifest
+from agentcore.secrets import keep_masked
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class ModuleRecord:
         found: Its code on the disk; None for one that was handed over as an object.
         loaded: That code, imported.
         settings: Its settings; None before they were read.
+        secrets: What references in them stand for that nobody is to be told.
         block_model: Of a block of a family: what checks it; None: nobody does, or it is not known.
         rivals: What else stands behind its name, and was not chosen.
         failure: Why it could not be loaded beside the one that ran before.
@@ -150,6 +152,7 @@ class ModuleRecord:
     found: "Found | None" = None
     loaded: LoadedCode | None = None
     settings: Any = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     block_model: type[BaseModel] | None = None
     rivals: tuple["Found", ...] = ()
     failure: BaseException | None = None
@@ -166,6 +169,11 @@ class ModuleRecord:
     loop_holds: LoopHolds = field(default_factory=LoopHolds)
     calls: set[str] = field(default_factory=set)
     undo: list[Callable[[], None]] = field(default_factory=list)
+
+    def mask(self, secrets: tuple[str, ...]) -> None:
+        """Have secrets that it is given masked in what it says, until it stops."""
+        self.secrets += secrets
+        self.undo.append(keep_masked(secrets))
 
     def problems(self) -> list[str]:
         """What is wrong with it although it runs, one sentence each."""

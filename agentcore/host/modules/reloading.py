@@ -72,6 +72,8 @@ class Reload:
             old.rivals, old.traceback = record.rivals, _traceback_of(record)
             reason = failure_text(failure if record.failure is None else record.failure)
             self._note(old, f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on")
+        for record in new:
+            _forget(record)
 
     async def _replace(self, new: Sequence[ModuleRecord]) -> None:
         names = [
@@ -116,6 +118,13 @@ class Reload:
         self._lifecycle.tell(record)
 
 
+def _forget(record: ModuleRecord) -> None:
+    """Take back what a module was given that is not started: it was prepared, and no more."""
+    for undo in record.undo:
+        undo()
+    record.undo.clear()
+
+
 def _traceback_of(record: ModuleRecord) -> str:
     # wrong settings are no defect, and neither is what was found before anything was imported
     if record.failure is None or issubclass(type(record.failure), AgentcoreError):
@@ -130,4 +139,5 @@ def _again(old: ModuleRecord, *, with_settings: bool = False) -> ModuleRecord:
     record.origin, record.fingerprint = dict(old.origin), old.fingerprint
     if with_settings:
         record.settings = old.settings
+        record.mask(old.secrets)
     return record

@@ -42,7 +42,7 @@ def _differing(before: SettingsDocument, after: SettingsDocument) -> list[JsonPa
 
 
 def _compared(model: type[BaseModel], before: SettingsDocument, after: SettingsDocument) -> list[JsonPath]:
-    one, other = model.model_validate(before.values), model.model_validate(after.values)
+    one, other = model.model_validate(before.resolved()), model.model_validate(after.resolved())
     return list(_differing_in(one, other, ()))
 
 

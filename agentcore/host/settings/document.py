@@ -15,12 +15,16 @@ from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Layers, Origin, Origins
 from agentcore.config.loading import AppConfig, merge_app
 from agentcore.config.problems import problems_of
+from agentcore.config.references import Resolved, refuse_references
 from agentcore.config.settings_of_modules import merge_settings, settings_file
+from agentcore.errors import AgentcoreError
 from agentcore.host.containment.containment import without_exit
 from agentcore.host.containment.foreign_error import type_name
+from agentcore.host.discovery.references import references_of
 from agentcore.host.modules.module_record import ModuleRecord
 from agentcore.host.settings.json_schema import app_schema, module_schema
 from agentcore.host.settings.settings_schema import SettingsSchema
+from agentcore.secrets import keep_masked
 
 ELSEWHERE = ("$schema", "modules", "config")
 """Keys of app.json that are not changed here: modules are turned on and off, and have settings of their own."""
@@ -89,6 +93,21 @@ class SettingsSubject:
         """Where the settings stand in app.json."""
         return () if self.module is None else ("config", self.key)
 
+    def resolved(self, values: dict[str, Any], origins: Origins) -> Resolved:
+        """Settings as what they are for gets them: with what references stand for, never to be shown.
+
+        Raises:
+            ConfigError: Some stand for nothing, or stand where none are.
+            StateDirError: The secrets cannot be read.
+        """
+        references = references_of(self.config)
+        if self.module is not None:
+            return references.resolve(values, origins)
+        refuse_references(values, origins, self.family_keys)
+        blocks = {key: part for key, part in values.items() if key in self.family_keys}
+        found = references.resolve(blocks, origins)
+        return Resolved(values | found.values, found.secrets)
+
     def read(self) -> "SettingsDocument":
         """What the files say now; reads them.
 
@@ -121,14 +140,22 @@ class SettingsSubject:
 
     def _faults(self, layers: Layers) -> list[ConfigProblem]:
         model = self.model
+        try:
+            resolved = self.resolved(layers.values, layers.origins)
+        except AgentcoreError as exc:
+            return _problems_in(exc)
         if model is None:
             return []
+        # nobody's settings yet: whoever tries a reference out here must not be told what it stands for
+        forget = keep_masked(resolved.secrets)
         try:
-            without_exit(lambda: model.model_validate(layers.values))
+            without_exit(lambda: model.model_validate(resolved.values))
         except ValidationError as exc:
-            return problems_of(exc, model, layers.values, layers.origins)
+            return problems_of(exc, model, resolved.values, layers.origins)
         except Exception as exc:  # noqa: BLE001 - a validator of the module's own may raise anything
             return [ConfigProblem(f"the module's check of its settings failed with {type_name(exc)}")]
+        finally:
+            forget()
         return []
 
 
@@ -149,6 +176,15 @@ class SettingsDocument:
     values: dict[str, Any] = field(default_factory=dict, repr=False)
     origins: Origins = field(default_factory=dict, repr=False)
     problems: tuple[ConfigProblem, ...] = ()
+
+    def resolved(self) -> dict[str, Any]:
+        """`values` with what references stand for, never to be shown.
+
+        Raises:
+            AgentcoreError: Some stand for nothing.
+        """
+        values: dict[str, Any] = self.subject.resolved(self.values, self.origins).values
+        return values
 
     @cached_property
     def digest(self) -> str:
@@ -204,3 +240,7 @@ class SettingsDocument:
         if problem.file == self.app.path and problem.path[:size] == self.subject.base:
             return replace(problem, path=problem.path[size:])
         return problem
+
+
+def _problems_in(error: AgentcoreError) -> list[ConfigProblem]:
+    return list(error.problems) if isinstance(error, ConfigError) else [ConfigProblem(str(error))]

@@ -23,14 +23,15 @@ def waits_for_restart(document: SettingsDocument) -> list[JsonPath]:
 
 
 def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
-    """Whether a running module was started with other settings than those that are saved."""
+    """Whether a running module was started with other settings than those that are saved, or other secrets."""
     model = document.subject.model
     if record.state != "ready" or record.runtime is None:
         return False
-    if model is None:
-        return bool(record.runtime.settings != document.values)
     try:
-        return without_exit(lambda: bool(model.model_validate(document.values) != record.runtime.settings))
+        values = document.resolved()
+        if model is None:
+            return bool(record.runtime.settings != values)
+        return without_exit(lambda: bool(model.model_validate(values) != record.runtime.settings))
     except Exception:  # noqa: BLE001 - they do not hold, or the module's own check or comparison failed
         return True
 

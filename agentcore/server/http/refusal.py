@@ -34,6 +34,7 @@ _STATUS = {
     "message_not_found": HTTPStatus.NOT_FOUND,
     "offer_not_found": HTTPStatus.NOT_FOUND,
     "queue_full": HTTPStatus.TOO_MANY_REQUESTS,
+    "secret_not_found": HTTPStatus.NOT_FOUND,
     "session_busy": HTTPStatus.CONFLICT,
     "session_not_found": HTTPStatus.NOT_FOUND,
     "tab_not_found": HTTPStatus.NOT_FOUND,

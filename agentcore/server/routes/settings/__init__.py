@@ -1,3 +1,6 @@
-"""Settings of the server and of modules."""
+"""Settings, and the secrets that they refer to."""
 
-from agentcore.server.routes.settings.settings import ROUTES
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.routes.settings import secrets, settings
+
+ROUTES: tuple[ServerRoute, ...] = (*settings.ROUTES, *secrets.ROUTES)

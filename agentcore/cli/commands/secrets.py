@@ -1,0 +1,200 @@
+"""`agentcore secrets`: what settings of modules refer to as `${secret:NAME}`; no value is ever shown."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from agentcore.cli.options import config_option, json_option
+from agentcore.cli.terminal.exits import CliError, ExitCode
+
+if TYPE_CHECKING:
+    from agentcore.cli.backend.server_client import ServerClient
+
+_STDIN_BYTES = 128 * 1024  # more than a secret may have, so that too large a one is told of as such
+
+
+@click.group()
+def secrets() -> None:
+    """Secrets for settings of modules, which name them as ${secret:NAME}.
+
+    They are kept in the state folder, in a file that only you may read, and never shown. While a server runs, setting
+    and removing one waits for you in the approval view.
+    """
+
+
+@secrets.command("set")
+@config_option
+@click.argument("name")
+def set_secret(config_path: Path, name: str) -> int:
+    """Keep a secret: asked for at a terminal, else read from stdin, without the line end.
+
+    \b
+    Examples:
+      agentcore secrets set GITHUB_TOKEN
+      pass show github | agentcore secrets set GITHUB_TOKEN
+    """
+    from agentcore.cli.backend.server_client import path_of
+    from agentcore.cli.terminal.output import note
+
+    value = _value(name)
+    client = _client(config_path)
+    if client is None:
+        _change_here(config_path, "secret_set", name, value)
+        click.echo(f"{name} is set.")
+        return ExitCode.OK
+    code = _ask_server(client, "PUT", path_of("api", "secrets", name), {"value": value})
+    if code == ExitCode.OK:
+        click.echo(f"{name} is set.")
+        for module in _users(config_path, client).get(name, []):
+            note(f"{module} uses it once it begins anew: agentcore modules reload {module}")
+    return code
+
+
+@secrets.command("list")
+@config_option
+@json_option
+def list_secrets(config_path: Path, as_json: bool) -> None:
+    """List names: when each was set, which modules that are on use it, and which are named and missing."""
+    from agentcore.cli.terminal.output import note, print_json, print_table
+
+    found = _listed(config_path, _client(config_path))
+    if as_json:
+        print_json(found)
+        return
+    if not found["secrets"]:
+        note("No secret is kept.")
+    else:
+        rows = [(each["name"], _moment(each["setAt"]), ", ".join(each["usedBy"])) for each in found["secrets"]]
+        print_table(("name", "set", "used by"), rows)
+    for name, modules in found["missing"].items():
+        note(f"{name} is missing, and named by {', '.join(modules)}; set it with: agentcore secrets set {name}")
+
+
+@secrets.command()
+@config_option
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
+@click.argument("name")
+def remove(config_path: Path, is_sure: bool, name: str) -> int:
+    """Forget a secret. Modules that name it do not start any more; those that run have it until they stop."""
+    from agentcore.cli.backend.server_client import path_of
+    from agentcore.cli.terminal.output import note
+
+    client = _client(config_path)
+    if modules := _users(config_path, client).get(name):
+        note(f"{name} is named in the settings of: {', '.join(modules)}")
+    if not is_sure:
+        _make_sure(name)
+    if client is None:
+        _change_here(config_path, "secret_remove", name)
+        code = ExitCode.OK
+    else:
+        code = _ask_server(client, "DELETE", path_of("api", "secrets", name))
+    if code == ExitCode.OK:
+        click.echo(f"{name} is removed.")
+    return code
+
+
+def _make_sure(name: str) -> None:
+    if not sys.stdin.isatty():
+        raise CliError("nobody can be asked here whether that is meant", hint="say so with --yes", code=ExitCode.USAGE)
+    click.confirm(f"Remove {name}?", abort=True, err=True)
+
+
+def _value(name: str) -> str:
+    if sys.stdin.isatty():
+        value: str = click.prompt(name, hide_input=True, err=True)
+        return value
+    content = sys.stdin.buffer.read(_STDIN_BYTES)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        # without the reason, which quotes it
+        raise CliError(
+            "what stands on stdin is no text in UTF-8", hint="encode it first, such as in base64", code=ExitCode.USAGE
+        ) from None
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _client(config_path: Path) -> "ServerClient | None":
+    from agentcore.cli.backend.opening import running_server
+    from agentcore.cli.backend.server_client import ServerClient
+
+    server = running_server(config_path)
+    return None if server is None else ServerClient.of(*server)
+
+
+def _ask_server(
+    client: "ServerClient", method: Literal["PUT", "DELETE"], path: str, body: dict[str, Any] | None = None
+) -> ExitCode:
+    """Have the server change a secret; where a person has to confirm that, say so."""
+    from agentcore.cli.backend.server_client import ServerError
+    from agentcore.cli.terminal.output import note
+
+    try:
+        client.send(method, path, body)
+    except ServerError as exc:
+        if exc.error["type"] != "confirmation_required":
+            raise
+        note("It waits for you in the approval view, and counts once you apply it there.")
+        return ExitCode.CALL_FAILED
+    return ExitCode.OK
+
+
+def _users(config_path: Path, client: "ServerClient | None") -> dict[str, list[str]]:
+    listed = _listed(config_path, client)
+    return {each["name"]: each["usedBy"] for each in listed["secrets"]}
+
+
+def _listed(config_path: Path, client: "ServerClient | None") -> dict[str, Any]:
+    if client is not None:
+        found: dict[str, Any] = client.get("/api/secrets")
+        return found
+    from agentcore.host import load_config
+    from agentcore.host.settings import users_of_secrets
+    from agentcore.store.credentials import read_secrets
+    from agentcore.store.state import locate_state_dir
+
+    kept = read_secrets(locate_state_dir(config_path, os.environ))
+    users = users_of_secrets(load_config(config_path, os.environ), {})
+    return {
+        "secrets": [
+            {"name": name, "setAt": secret.set_at_ms, "usedBy": users.get(name, [])}
+            for name, secret in sorted(kept.items())
+        ],
+        "missing": {name: users[name] for name in sorted(users) if name not in kept},
+    }
+
+
+def _change_here(config_path: Path, kind: str, name: str, value: str | None = None) -> None:
+    """Change a secret as whoever holds the state folder, and record that."""
+    import asyncio
+
+    from pydantic import SecretStr
+
+    from agentcore.config import prepare_roots
+    from agentcore.host import load_config
+    from agentcore.store.credentials import keep_secret, remove_secret
+    from agentcore.store.record import notice
+    from agentcore.store.state import StateDir
+    from agentcore.store.store import Store
+
+    async def change(state: StateDir) -> None:
+        async with Store.open(state) as store:
+            if value is None:
+                remove_secret(state.path, name)
+            else:
+                keep_secret(state.path, name, SecretStr(value))
+            store.record.append(notice(kind, name=name)._replace(principal_kind="cli"))
+
+    config = load_config(config_path, os.environ)
+    with StateDir.open(config.file, prepare_roots(config)) as state:
+        asyncio.run(change(state))
+
+
+def _moment(moment_ms: int) -> str:
+    from datetime import datetime
+
+    return datetime.fromtimestamp(moment_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")

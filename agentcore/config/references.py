@@ -1,0 +1,177 @@
+"""References in settings of modules: `${VAR}`, `${VAR:-default}` and `${secret:NAME}` in any text.
+
+`$${` is a literal `${`. What they stand for is put in their place when a module is made, and nowhere else: whatever is
+shown of settings is read before that, and has the references.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import SecretStr
+
+from agentcore.config.errors import ConfigError, ConfigProblem
+from agentcore.config.json_source import JsonPath
+from agentcore.config.layers import Origins
+from agentcore.config.problems import placed
+from agentcore.secrets import SECRET_NAME, is_secret_variable
+
+_ANY = re.compile(r"(?P<literal>\$\$\{)|\$\{(?P<inner>[^}]*)(?P<end>\}?)")
+_SECRET = re.compile(rf"secret:({SECRET_NAME})")
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
+_FORMS = "${VAR}, ${VAR:-default} or ${secret:NAME}; a literal ${ is written $${"
+_OWN_TEXTS = ("$schema", "config", "approvals", "agents")
+_WRITE_IT = "write the value itself, or set its variable of the environment, such as AGENTCORE_SERVER__PORT"
+_INSTEAD = {
+    "models": "name the variable that holds the key in api_key_env, or enter the key in the settings of the page"
+}
+_API_TOKEN = "AGENTCORE_TOKEN"  # noqa: S105 - the name of the variable, not its value
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Settings with what their references stand for.
+
+    Args:
+        values: As they were given, in the same shape.
+        secrets: What must not be told to anybody, of all that was put there.
+    """
+
+    values: Any = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+class References:
+    """Puts what references stand for in their place.
+
+    Args:
+        environ: The environment of the server, as it was at its start.
+        read_secrets: Gives the secrets that are kept now, by name; asked only where one is named.
+    """
+
+    def __init__(self, environ: Mapping[str, str], read_secrets: Callable[[], Mapping[str, SecretStr]]) -> None:
+        self._environ, self._read_secrets = environ, read_secrets
+
+    def resolve(self, values: Any, origins: Origins) -> Resolved:
+        """Settings, a JSON value, with what all of their references stand for.
+
+        Args:
+            origins: Where each value comes from, for errors.
+        Raises:
+            ConfigError: Some stand for nothing; each problem names the place, the reference, and what to do.
+        """
+        run = _Run(self._environ, self._read_secrets if has_secret(values) else dict, origins)
+        resolved = run.value(values, ())
+        if run.problems:
+            raise ConfigError(run.problems)
+        return Resolved(resolved, tuple(run.secrets))
+
+
+class _Run:
+    """One look through settings, which finds all that is wrong."""
+
+    def __init__(
+        self, environ: Mapping[str, str], read_secrets: Callable[[], Mapping[str, SecretStr]], origins: Origins
+    ) -> None:
+        self._environ, self._kept, self._origins = environ, read_secrets(), origins
+        self.problems: list[ConfigProblem] = []
+        self.secrets: dict[str, None] = {}
+
+    def value(self, value: Any, path: JsonPath) -> Any:
+        if isinstance(value, dict):
+            return {key: self.value(part, (*path, key)) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self.value(part, (*path, at)) for at, part in enumerate(value)]
+        if isinstance(value, str) and "${" in value:
+            return _ANY.sub(lambda found: self._one(found, path), value)
+        return value
+
+    def _one(self, found: re.Match[str], path: JsonPath) -> str:
+        if found["literal"]:
+            return "${"
+        inner = found["inner"]
+        if not found["end"] or "${" in inner:
+            return self._refuse(path, f"this text has a ${{ that is no reference; write {_FORMS}")
+        if secret := _SECRET.fullmatch(inner):
+            return self._secret(secret[1], path)
+        if variable := _VARIABLE.fullmatch(inner):
+            return self._variable(variable[1], variable[2], path)
+        return self._refuse(path, f"${{{inner}}} is no reference; write {_FORMS}")
+
+    def _secret(self, name: str, path: JsonPath) -> str:
+        if name not in self._kept:
+            message = f"${{secret:{name}}}: there is no secret {name!r}; set it with: agentcore secrets set {name}"
+            return self._refuse(path, message)
+        value = self._kept[name].get_secret_value()
+        self.secrets[value] = None
+        return value
+
+    def _variable(self, name: str, default: str | None, path: JsonPath) -> str:
+        if name == _API_TOKEN:
+            return self._refuse(path, f"${{{name}}}: this is the key to agentcore itself, which no setting is given")
+        value = self._environ.get(name)
+        if default is not None:
+            value = value or default
+        if value is None:
+            return self._refuse(
+                path,
+                f"${{{name}}}: there is no variable {name!r} in the environment of the server; set it and start the "
+                f"server again, give a default as in ${{{name}:-default}}, or keep a secret with: "
+                f"agentcore secrets set {name}, and write ${{secret:{name}}}",
+            )
+        if is_secret_variable(name, value):
+            self.secrets[value] = None
+        return value
+
+    def _refuse(self, path: JsonPath, message: str) -> str:
+        self.problems.append(placed(message, path, self._origins))
+        return ""
+
+
+def has_reference(value: Any) -> bool:
+    """Whether a text in a JSON value has what would be a reference, or a literal `${` that is written as one."""
+    return any("${" in text for _, text in _texts(value, ()))
+
+
+def has_secret(value: Any) -> bool:
+    """Whether a text in a JSON value may name a secret."""
+    return any("${secret:" in text for _, text in _texts(value, ()))
+
+
+def secrets_named(value: Any) -> set[str]:
+    """The names of the secrets that a JSON value refers to."""
+    found = (match for _, text in _texts(value, ()) for match in _ANY.finditer(text) if match["end"])
+    return {secret[1] for match in found if (secret := _SECRET.fullmatch(match["inner"]))}
+
+
+def refuse_references(values: Mapping[str, Any], origins: Origins, but_in: Collection[str] = ()) -> None:
+    """See that no key of app.json has references that is not for a module: nobody would put anything in their place.
+
+    Rules of approvals and what agents are told are texts of their own, in which a `${` is meant as it stands.
+
+    Args:
+        but_in: Keys whose values are for modules.
+    Raises:
+        ConfigError: Some have; each problem names its place.
+    """
+    looked_at = {key: part for key, part in values.items() if key not in (*_OWN_TEXTS, *but_in)}
+    message = "settings of the server hold no references, only those of modules do; {}"
+    problems = [
+        placed(message.format(_INSTEAD.get(str(path[0]), _WRITE_IT)), path, origins)
+        for path, text in _texts(looked_at, ())
+        if "${" in text
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from _texts(part, (*path, key))
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            yield from _texts(part, (*path, at))

@@ -1,0 +1,20 @@
+"""What references in settings of modules stand for: the environment at the server's start, secrets as they are kept."""
+
+from collections.abc import Mapping
+
+from pydantic import SecretStr
+
+from agentcore.config.loading import AppConfig
+from agentcore.config.references import References
+from agentcore.store.credentials.secret_table import read_secrets
+from agentcore.store.state import locate_state_dir
+
+
+def references_of(config: AppConfig) -> References:
+    """What references stand for in settings of an app.json; secrets are read when one is named."""
+
+    def kept() -> Mapping[str, SecretStr]:
+        secrets = read_secrets(locate_state_dir(config.file, config.sources.environ))
+        return {name: secret.value for name, secret in secrets.items()}
+
+    return References(config.sources.environ, kept)

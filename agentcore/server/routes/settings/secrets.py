@@ -1,0 +1,115 @@
+"""Secrets that settings of modules refer to: listed by name, set and removed by a person; never given back."""
+
+import asyncio
+from functools import partial
+from typing import Annotated
+
+from pydantic import BaseModel, Field, SecretStr
+
+from agentcore.encoding import to_json
+from agentcore.host import Host
+from agentcore.host.approvals import Apply, Proposal
+from agentcore.host.settings import pointer, users_of_secrets
+from agentcore.server.confirmation import change_policy
+from agentcore.server.exchange import Exchange
+from agentcore.server.http.response import Answer
+from agentcore.server.route_table import ServerRoute
+from agentcore.server.wire import StrictModel, StrictWireModel
+from agentcore.store.credentials import check_kept, check_secret, keep_secret, read_secrets, remove_secret
+from agentcore.store.record import notice
+
+_BODY_BYTES = 1024 * 1024  # a secret of the largest size, each of its characters as an escape
+
+
+class SecretBody(StrictModel):
+    """The value to keep."""
+
+    value: SecretStr
+
+
+class SecretView(StrictWireModel):
+    """A secret, without its value."""
+
+    name: str
+    set_at: Annotated[int, Field(description="When it was set, in milliseconds since 1970.")]
+    used_by: Annotated[list[str], Field(description="The modules that are on and name it in their settings.")]
+
+
+class SecretsView(BaseModel, defer_build=True):
+    """The secrets that are kept, and those that are named and missing."""
+
+    secrets: list[SecretView]
+    missing: Annotated[dict[str, list[str]], Field(description="Names that settings refer to, with their modules.")]
+
+
+async def list_secrets(exchange: Exchange) -> Answer:
+    """Send names, never values."""
+    return Answer(to_json(await asyncio.to_thread(_view, exchange.host)))
+
+
+async def put_secret(exchange: Exchange) -> Answer:
+    """Keep a secret; a person confirms it, who is shown its name alone."""
+    name, value = exchange.path_values["name"], exchange.body.value
+    check_secret(name, value)
+    is_kept = name in await asyncio.to_thread(read_secrets, exchange.host.state.path)
+    diff = f"-{name}: …\n+{name}: … (new)\n" if is_kept else f"+{name}: …\n"
+    keep = partial(keep_secret, exchange.host.state.path, name, value)
+    return await _change(exchange, "secret_set", name, diff, lambda: asyncio.to_thread(keep))
+
+
+async def delete_secret(exchange: Exchange) -> Answer:
+    """Forget a secret; a person confirms it."""
+    name, folder = exchange.path_values["name"], exchange.host.state.path
+    check_kept(await asyncio.to_thread(read_secrets, folder), name)
+    forget = partial(remove_secret, folder, name)
+    return await _change(exchange, "secret_remove", name, f"-{name}: …\n", lambda: asyncio.to_thread(forget))
+
+
+async def _change(exchange: Exchange, kind: str, name: str, diff: str, change: Apply) -> Answer:
+    host, principal = exchange.host, exchange.principal
+
+    async def apply() -> None:
+        await change()
+        row = notice(kind, name=name)
+        host.store.record.append(row._replace(principal_kind=principal.kind, principal_id=principal.id))
+        host.events.publish("settings.changed", {"module": None, "paths": [pointer(("secrets", name))]})
+
+    # the name alone: `apply` has the value, and is shown to nobody
+    proposal = Proposal(kind, name, (pointer(("secrets", name)),), (("secrets", diff),))
+    await change_policy(host, principal, proposal, apply)
+    return Answer(to_json({"ok": True}))
+
+
+def _view(host: Host) -> dict[str, object]:
+    kept = read_secrets(host.state.path)
+    users = users_of_secrets(host.config, _keys(host))
+    shown = [
+        {"name": name, "setAt": secret.set_at_ms, "usedBy": users.get(name, [])}
+        for name, secret in sorted(kept.items())
+    ]
+    return {"secrets": shown, "missing": {name: users[name] for name in sorted(users) if name not in kept}}
+
+
+def _keys(host: Host) -> dict[str, str]:
+    records = host.modules.records.values()
+    return {record.name: record.manifest.config_key or record.name for record in records}
+
+
+_SECRET = "/api/secrets/{name}"  # noqa: S105 - an address
+
+ROUTES = (
+    ServerRoute(
+        "GET", "/api/secrets", list_secrets, "The names of secrets, and which modules use them.", answer=SecretsView
+    ),
+    ServerRoute(
+        "PUT",
+        _SECRET,
+        put_secret,
+        "Keep a secret for `${secret:NAME}` in settings of modules; it is never given back. It waits for a person, in "
+        "the approval view: the answer is `confirmation_required`.",
+        action="change_settings",
+        body=SecretBody,
+        limit_bytes=_BODY_BYTES,
+    ),
+    ServerRoute("DELETE", _SECRET, delete_secret, "Forget a secret; it waits for a person.", action="change_settings"),
+)

@@ -1,0 +1,135 @@
+"""Secrets that a person keeps for settings of modules: in a file of the state folder that its owner alone may read.
+
+A file and not the database, as the API token and the keys of providers are: what is removed leaves nothing behind in
+free pages or in the write-ahead log, and settings can be looked at where no database is open.
+"""
+
+import re
+import threading
+import time
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from agentcore.errors import ToolError
+from agentcore.secrets import SECRET_NAME
+from agentcore.store.state.errors import StateDirError
+from agentcore.store.state.private_file import read_private_file, write_private_file
+from agentcore.valid_text import valid_text
+
+SECRET_BYTES = 64 * 1024
+"""Bound of one secret, in UTF-8."""
+
+_FILE = "secrets.json"
+_FILE_BYTES = 4 * 1024 * 1024
+_NAME = re.compile(SECRET_NAME)
+_change = threading.Lock()
+
+
+class KeptSecret(BaseModel, defer_build=True):
+    """One secret.
+
+    Args:
+        set_at_ms: When it was set, in milliseconds since 1970.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    value: SecretStr
+    set_at_ms: Annotated[int, Field(ge=0)]
+
+
+_KEPT = TypeAdapter(dict[str, KeptSecret], config=ConfigDict(defer_build=True))
+
+
+def read_secrets(folder: Path) -> dict[str, KeptSecret]:
+    """The secrets of a state folder, by name.
+
+    Raises:
+        StateDirError: The file cannot be read.
+    """
+    content = read_private_file(folder / _FILE, _FILE_BYTES)
+    if content is None:
+        return {}
+    try:
+        return _KEPT.validate_json(content)
+    except ValidationError:
+        # not chained: the reason quotes secrets
+        raise StateDirError(f"{folder / _FILE} is damaged; remove it, and set the secrets again") from None
+
+
+def keep_secret(folder: Path, name: str, value: SecretStr) -> None:
+    """Keep a secret, in place of what had its name; for whoever holds the folder.
+
+    Raises:
+        ToolError: `invalid_secret`, `too_many_secrets`.
+        StateDirError: The file cannot be read.
+        OSError: It cannot be written.
+    """
+    check_secret(name, value)
+    with _change:
+        kept = read_secrets(folder) | {name: KeptSecret(value=value, set_at_ms=time.time_ns() // 1_000_000)}
+        _write(folder, kept)
+
+
+def remove_secret(folder: Path, name: str) -> None:
+    """Forget a secret; for whoever holds the folder.
+
+    Raises:
+        ToolError: `secret_not_found`.
+        StateDirError: The file cannot be read.
+        OSError: It cannot be written.
+    """
+    with _change:
+        kept = read_secrets(folder)
+        check_kept(kept, name)
+        del kept[name]
+        _write(folder, kept)
+
+
+def check_kept(kept: dict[str, KeptSecret], name: str) -> None:
+    """See that there is a secret of a name.
+
+    Raises:
+        ToolError: `secret_not_found`.
+    """
+    if name not in kept:
+        there_are = f"there are: {', '.join(sorted(kept))}" if kept else "none is kept"
+        raise ToolError("secret_not_found", f"there is no secret {name!r}; {there_are}", name=name)
+
+
+def check_secret(name: str, value: SecretStr) -> None:
+    """See that a secret can be kept.
+
+    Raises:
+        ToolError: `invalid_secret`; never with the value.
+    """
+    if fault := _fault(name, value.get_secret_value()):
+        raise ToolError("invalid_secret", fault, name=name)
+
+
+def _fault(name: str, value: str) -> str:
+    if not _NAME.fullmatch(name):
+        return f"{name!r} cannot name a secret: a letter or _ first, then letters, digits and _ . - , at most 64"
+    if value == "":
+        return "the value is empty"
+    if "\0" in value:
+        return "the value has a NUL character, which no program or server takes"
+    if valid_text(value) != value:
+        return "the value is no valid text; encode it first, such as in base64"
+    if len(value.encode()) > SECRET_BYTES:
+        return f"the value is larger than {SECRET_BYTES} bytes; keep it in a file, and its path in the setting"
+    return ""
+
+
+def _write(folder: Path, kept: dict[str, KeptSecret]) -> None:
+    shown = {
+        name: {"value": secret.value.get_secret_value(), "set_at_ms": secret.set_at_ms} for name, secret in kept.items()
+    }
+    content = to_json(shown)
+    if len(content) > _FILE_BYTES:
+        message = f"all secrets together would be larger than {_FILE_BYTES} bytes; remove some"
+        raise ToolError("too_many_secrets", message, limit=_FILE_BYTES)
+    write_private_file(folder / _FILE, content)
